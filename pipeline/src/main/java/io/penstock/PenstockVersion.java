@@ -5,16 +5,14 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/// The version of this build, as the build file states it: what `--version` prints and a hello manifest says.
+/// The version of this build, as the build file states it: `--version` prints it, and peers exchange it.
 public final class PenstockVersion {
   private static final String RESOURCE = "version.properties";
   private static final String CURRENT = read();
 
   private PenstockVersion() {}
 
-  /// Returns the version, for instance `0.1.0`; never empty.
-  ///
-  /// @return the version of the running code
+  /// The version of the running code, for instance `0.1.0`; never empty.
   public static String current() {
     return CURRENT;
   }

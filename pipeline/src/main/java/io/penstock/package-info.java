@@ -1,4 +1,4 @@
-/// The front door of Penstock's kernel: what can go wrong, said once for every room.
+/// The front door of Penstock's kernel, with the errors that all its packages share.
 ///
 /// For users:
 ///

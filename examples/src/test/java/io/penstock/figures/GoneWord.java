@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /// A word or phrase that this repository does not use, and what to say instead: one line of `.spelling/gone.txt`.
@@ -13,9 +14,11 @@ import java.util.regex.Pattern;
 ///     included
 /// @param instead what to say
 /// @param isReported whether uses are counted and fail nothing, because the word is still being replaced
-record GoneWord(String phrase, String instead, boolean isReported, Pattern pattern) {
+/// @param start the letters that each use begins with, which are quicker to look for; it may be empty
+record GoneWord(String phrase, String instead, boolean isReported, String start, Pattern pattern) {
   private static final Pattern LINE = Pattern.compile("(~ )?(\\S.*?) → (\\S.*)");
-  private static final Pattern WORDS_OF_A_NAME = Pattern.compile("(?<=[\\p{Ll}\\d])(?=\\p{Lu})|_");
+  /// A letter before `?` may be missing.
+  private static final Pattern START = Pattern.compile("[a-z]*(?![a-z?])");
   private static final String SPACE = "(?:\\\\s+(?:///?\\\\s*)?|-)";
 
   /// One use of a word.
@@ -41,18 +44,37 @@ record GoneWord(String phrase, String instead, boolean isReported, Pattern patte
     }
     String phrase = parts.group(2);
     Pattern pattern = Pattern.compile("\\b(?:" + phrase.replaceAll(" ", SPACE) + ")\\b", Pattern.CASE_INSENSITIVE);
-    return new GoneWord(phrase, parts.group(3), parts.group(1) != null, pattern);
+    var start = START.matcher(phrase);
+    return new GoneWord(phrase, parts.group(3), parts.group(1) != null, start.lookingAt() ? start.group() : "",
+        pattern);
   }
 
   /// Uses of `words` in `file`; a name is read as its words, so that *teaLine* is *tea line*.
   static List<Use> uses(List<GoneWord> words, Path file, String text) {
-    String spaced = WORDS_OF_A_NAME.matcher(text).replaceAll(" ");
+    String spaced = spaced(text);
+    String lower = spaced.toLowerCase(Locale.ROOT);
     List<Use> uses = new ArrayList<>();
     for (GoneWord word : words) {
+      if (!lower.contains(word.start)) {
+        continue;
+      }
       word.pattern.matcher(spaced).results()
           .forEach(found -> uses.add(new Use(file, lineOf(spaced, found.start()), word)));
     }
     return uses;
+  }
+
+  private static String spaced(String text) {
+    StringBuilder spaced = new StringBuilder(text.length() + text.length() / 8);
+    char before = ' ';
+    for (char each : text.toCharArray()) {
+      if (Character.isUpperCase(each) && (Character.isLowerCase(before) || Character.isDigit(before))) {
+        spaced.append(' ');
+      }
+      spaced.append(each == '_' ? ' ' : each);
+      before = each;
+    }
+    return spaced.toString();
   }
 
   private static int lineOf(String text, int index) {

@@ -3,7 +3,7 @@ package io.penstock.block;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// Big-endian access that does not care about, or change, the order a caller set on its buffer.
+/// Big-endian access, whatever the order of the buffer, which stays as the caller set it.
 final class BigEndian {
   private BigEndian() {}
 

@@ -5,9 +5,9 @@ import java.util.function.Function;
 
 /// One owner's handle on a complete, immutable block of KV cache.
 ///
-/// The memory is freed when the last handle closes. Each handle closes once: a double close cannot free another owner's
-/// block. Readers borrow the memory inside a callback, which pins it: a cancel on another thread cannot free it
-/// meanwhile. A second owner takes [#share()]. Everything here is safe from any thread and never waits.
+/// The memory is freed when the last handle closes. A handle closes once, so a double close cannot free another owner's
+/// block. Readers borrow the memory inside a callback, which pins it: a cancel on another thread cannot free the memory
+/// meanwhile. A second owner takes [#share()]. All methods are safe from any thread and never wait.
 public final class Block extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
@@ -35,7 +35,7 @@ public final class Block extends Owned {
     return checksums[granule];
   }
 
-  /// Lends the whole block, read-only, to `reader`; the memory stays valid until it returns, and no longer.
+  /// Lends the whole block, read-only, to `reader`. The memory is valid until `reader` returns.
   ///
   /// @throws IllegalStateException if this handle was closed
   public <R> R read(Function<MemorySegment, R> reader) {
@@ -51,7 +51,7 @@ public final class Block extends Owned {
   ///
   /// @throws IllegalStateException if this handle was closed
   public Block share() {
-    hold(); // the new handle keeps it
+    hold(); // the new handle keeps this hold
     return new Block(key, layout, slot, checksums);
   }
 
@@ -75,7 +75,7 @@ public final class Block extends Owned {
     return this;
   }
 
-  /// True if `other` is a handle on the same memory, not only a block of the same key.
+  /// True if `other` is a handle on the same memory; an equal key is not enough.
   public boolean sharesMemoryWith(Block other) {
     return slot.equals(other.slot);
   }
@@ -85,8 +85,8 @@ public final class Block extends Owned {
     return slot.isShared();
   }
 
-  /// Charges the memory, which stays where it is, to `payer`, who has a free slot, instead of the part that paid so
-  /// far.
+  /// Has `payer`, which has a free slot, pay for the memory instead of the part that paid so far. The memory stays
+  /// where it is.
   ///
   /// @throws IllegalStateException if this handle was closed
   void charge(SlabPart payer) {
@@ -107,7 +107,7 @@ public final class Block extends Owned {
     if (isClosed() || !slot.retain()) {
       throw new IllegalStateException("block must be open (was closed, " + key + ")");
     }
-    if (isClosed()) { // closed in between: the slot may be another's by now
+    if (isClosed()) { // closed in between: the slot may have another owner by now
       slot.release();
       throw new IllegalStateException("block must be open (was closed, " + key + ")");
     }

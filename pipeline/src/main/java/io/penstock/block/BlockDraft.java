@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Writable memory of a block that no reader can see yet: claim, write granule by granule, then seal or abandon.
 ///
-/// A writer fills memory with [#write]; then [#produced] computes the checksums at the source, or [#verify] compares
-/// with those that came along. Verified bytes are final. [#seal()] succeeds when every granule is verified. Parts may
-/// come in any order. [#close()] abandons the draft; both end it. Writes pin the memory, so closing from another thread
-/// never frees it under a writer. Verifying and sealing are safe from any thread.
+/// A writer fills memory with [#write]. Then [#produced] computes the checksums at the source, or [#verify] compares
+/// the bytes with checksums that came along. Verified bytes are final. Parts may come in any order. [#seal()] succeeds
+/// when every granule is verified, and [#close()] abandons the draft; either ends it. Writes pin the memory, so a close
+/// on another thread never frees it under a writer. Verifying and sealing are safe from any thread.
 public final class BlockDraft extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
@@ -34,7 +34,7 @@ public final class BlockDraft extends Owned {
     return layout;
   }
 
-  /// Lets `writer` fill the bytes of `range`; the memory stays valid until it returns, and no longer.
+  /// Lets `writer` fill the bytes of `range`. The memory is valid until `writer` returns.
   ///
   /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
   ///     closed
@@ -50,8 +50,8 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes it before the
-  /// bytes are verified.
+  /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes the hold before
+  /// the bytes are verified.
   ///
   /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
   ///     closed
@@ -63,10 +63,10 @@ public final class BlockDraft extends Owned {
     return new Span(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
   }
 
-  /// Takes the bytes of `range` as produced here, and computes their checksums. A second call changes nothing.
+  /// Computes the checksums of `range`, whose bytes were produced here. A second call changes nothing.
   ///
-  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was
-  ///     sealed or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was sealed
+  ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void produced(GranuleRange range) {
     pin();
@@ -77,13 +77,13 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// Compares the bytes of `range`, which came from elsewhere, with the checksums that came along, one a granule.
+  /// Compares the bytes of `range`, which came from elsewhere, with their checksums, one a granule.
   ///
   /// @param boundary where the bytes crossed, named in the error: `wire`, `tier host`
   /// @throws BlockCorruptException at the first difference; nothing of `range` is verified then
   /// @throws IllegalArgumentException if there are more or fewer checksums than granules
-  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was
-  ///     sealed or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was sealed
+  ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
     if (expected.length != range.count()) {
@@ -103,7 +103,7 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// The parts of `range` that are not verified yet: runs of whole granules, or its rows as they are.
+  /// The parts of `range` that are not verified yet: runs of whole granules, or the rows of `range`.
   ///
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public synchronized List<GranuleRange> unverified(GranuleRange range) {
@@ -124,7 +124,7 @@ public final class BlockDraft extends Owned {
   }
 
   /// A read-only share of `range`, whose granules are all verified, for a reader that cannot wait for the whole block.
-  /// Rows that were verified as one run may be shared before the rest of their granule is there.
+  /// Rows that were verified as one run may be shared before the other rows of their granule are verified.
   ///
   /// @throws IllegalStateException if a granule, or just these rows, are not verified, or if the draft is sealed or
   ///     closed
@@ -136,7 +136,7 @@ public final class BlockDraft extends Owned {
     return new LayerSpan(key, layout, slot, verified.checksums(), range, rows);
   }
 
-  /// Publishes the bytes as a block; the draft is over.
+  /// Makes the draft a block, and ends the draft.
   ///
   /// @throws IncompleteBlockException if a granule is not verified; the draft stays open
   /// @throws IllegalStateException if the draft was sealed or closed
@@ -157,7 +157,7 @@ public final class BlockDraft extends Owned {
     if (isClosed() || !slot.retain()) {
       throw new IllegalStateException("draft must be open (was closed, " + key + ")");
     }
-    if (isClosed()) { // closed in between: the slot may be another's by now
+    if (isClosed()) { // closed in between: the slot may have another owner by now
       slot.release();
       throw new IllegalStateException("draft must be open (was closed, " + key + ")");
     }
@@ -170,7 +170,7 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// What vouches for `range`: its granules (null), or just these rows.
+  /// The verified rows that equal `range`; null if its granules are verified.
   private synchronized @Nullable VerifiedRows requireVerified(GranuleRange range) {
     if (verified.cover(range)) {
       return null;
@@ -210,8 +210,8 @@ public final class BlockDraft extends Owned {
   /// One owner's hold on writable memory of a draft, for a writer that goes on after its call returned, such as the
   /// engine of a device.
   ///
-  /// A draft that is closed meanwhile does not take the memory away from under such a writer: the slot goes back with
-  /// the last hold. Closed before the bytes are verified, for then they are final. Safe from any thread.
+  /// If the draft is closed meanwhile, the writer keeps the memory: the slot goes back with the last hold. The owner
+  /// closes the span before the bytes are verified, because verified bytes are final. Safe from any thread.
   public static final class Span extends Owned {
     private final Slot slot;
     private final MemorySegment memory;

@@ -6,10 +6,10 @@ import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
 
-/// Names one block everywhere: the space it belongs to and the content hash of its prefix.
+/// The name of a block: its space and the content hash of its prefix.
 ///
-/// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. There is no other: wire, disk and
-/// logs use it. Keys are ordered by it.
+/// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. Wire, disk and logs use this encoding
+/// alone, and keys are ordered by it.
 public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<BlockKey> {
   /// Length of the canonical encoding in bytes.
   public static final int BYTES = SpaceId.BYTES + BlockHash.BYTES;
@@ -19,9 +19,9 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
     requireNonNull(hash, "hash");
   }
 
-  /// A copy of what a request names.
+  /// A copy of the keys of a request.
   ///
-  /// @throws IllegalArgumentException if one is of another space than `space`, or comes twice
+  /// @throws IllegalArgumentException if a key is of another space than `space`, or comes twice
   public static List<BlockKey> distinct(List<BlockKey> keys, SpaceId space) {
     List<BlockKey> copy = List.copyOf(keys);
     for (BlockKey key : copy) {
@@ -35,7 +35,7 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
 
   /// This key.
   ///
-  /// @throws IllegalArgumentException if it is of another space than `space`
+  /// @throws IllegalArgumentException if this key is of another space than `space`
   public BlockKey requireOf(SpaceId space) {
     if (!this.space.equals(space)) {
       throw new IllegalArgumentException("key must be of space " + space + " (was " + this + ")");

@@ -3,12 +3,12 @@ package io.penstock.block;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import org.jspecify.annotations.Nullable;
 
-/// Owns the handles of one subscription: what its consumer forgets to close, closing the scope closes, in order of
-/// adoption.
+/// Owns the handles of one subscription. The close of the scope closes the handles that the consumer forgot, in order
+/// of adoption.
 ///
-/// Reactor's discard hooks do not keep owned blocks safe: operators drop elements on cancel without telling. A handle
-/// adopted at the moment it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap the
-/// *whole* pipeline, consumption included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
+/// Reactor's discard hooks do not keep owned blocks safe: some operators drop elements on cancel without a call of the
+/// hook. A handle adopted when it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap
+/// the *whole* pipeline, consumption included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
 ///
 /// Safe from any thread. A handle adopted after [#close()] is closed at once: its subscriber has left.
 public final class BlockScope implements AutoCloseable {
@@ -18,7 +18,7 @@ public final class BlockScope implements AutoCloseable {
   @GuardedBy("lock") private int open;
   @GuardedBy("lock") private boolean closed;
 
-  /// Takes ownership of `owned` until it closes; adopt at the moment of opening, before any operator can drop the
+  /// Takes ownership of `owned` until it closes. Adopt a handle when it is opened, before an operator can drop the
   /// reference.
   ///
   /// @return `owned`
@@ -32,7 +32,7 @@ public final class BlockScope implements AutoCloseable {
     return owned.scope == null ? adopt(owned) : owned;
   }
 
-  /// True once the scope closes what it adopts: the subscription is over.
+  /// True if the subscription is over: the scope closes at once what it adopts.
   public boolean isClosed() {
     synchronized (lock) {
       return closed;
@@ -46,7 +46,8 @@ public final class BlockScope implements AutoCloseable {
     }
   }
 
-  /// Closes every handle, in order of adoption. If one of them throws, the others are closed first.
+  /// Closes every handle, in order of adoption. If a close throws, the other handles are closed before the error is
+  /// thrown.
   @Override
   public void close() {
     synchronized (lock) {
@@ -56,17 +57,17 @@ public final class BlockScope implements AutoCloseable {
     for (Owned handle = oldest(); handle != null; handle = oldest()) {
       try {
         handle.close();
-      } catch (RuntimeException e) { // the others are closed all the same
+      } catch (RuntimeException e) { // the other handles are closed all the same
         failure = failure == null ? e : suppressing(failure, e);
       }
-      forget(handle); // a handle that another thread is just closing leaves the list here at the latest
+      forget(handle); // for a handle that another thread is just closing
     }
     if (failure != null) {
       throw failure;
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // nothing may suppress itself
+  @SuppressWarnings("ReferenceEquality") // an error must not suppress itself
   private static RuntimeException suppressing(RuntimeException first, RuntimeException another) {
     if (first != another) {
       first.addSuppressed(another);
@@ -99,7 +100,7 @@ public final class BlockScope implements AutoCloseable {
     }
     if (handle.scope == null) {
       handle.close();
-    } else if (handle.isClosed()) { // closed between two threads while it was adopted
+    } else if (handle.isClosed()) { // closed by another thread while it was adopted
       forget(handle);
     }
   }

@@ -44,13 +44,13 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return new BlockKey(id(), hash);
   }
 
-  /// A field in which two spaces differ, and its values; those of the salt are never told.
+  /// A field in which two spaces differ, and its values. The values of the salt are left out.
   ///
   /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group` or `tenantSalt`
   /// @param here a text, a number, or a list of [Plane]
   /// @param there of the same type
   public record Difference(String field, Object here, Object there) {
-    /// Tenants differ; what their salts are is a secret.
+    /// For tenants that differ: the salts are secret.
     public static final Difference SALT = new Difference("tenantSalt", "the same", "another");
 
     public Difference {

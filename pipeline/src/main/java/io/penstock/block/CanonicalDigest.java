@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/// SHA-256 over explicitly specified bytes, of which the first 16 are kept: integers are unsigned 32- or 64-bit
-/// little-endian, text is its UTF-8 length and then its UTF-8 bytes.
+/// The first 16 bytes of SHA-256 over specified bytes. Integers are unsigned 32- or 64-bit little-endian; text is its
+/// UTF-8 length, then its UTF-8 bytes.
 final class CanonicalDigest {
   private final MessageDigest sha256 = newSha256();
   private final ByteBuffer scratch = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);

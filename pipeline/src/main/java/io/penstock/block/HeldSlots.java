@@ -2,20 +2,20 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
-/// Slots of an arena held for blocks whose keys are not known yet, such as those a peer is about to send.
+/// Slots of an arena, held for blocks whose keys are not known yet, such as the blocks that a peer is about to send.
 ///
-/// Closing gives back the slots not turned into drafts. Safe from any thread.
+/// Closing gives back the slots that did not become drafts. Safe from any thread.
 public final class HeldSlots extends Owned {
   private final SlabPart arena;
   @GuardedBy("this") private int left;
 
-  /// Takes over `slots` that were just acquired.
+  /// Takes over `slots`, which the caller has acquired.
   HeldSlots(SlabPart arena, int slots) {
     this.arena = arena;
     this.left = slots;
   }
 
-  /// Slots not turned into drafts yet.
+  /// Slots that have not become drafts yet.
   public synchronized int left() {
     return left;
   }

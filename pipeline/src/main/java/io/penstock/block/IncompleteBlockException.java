@@ -2,7 +2,7 @@ package io.penstock.block;
 
 import io.penstock.TransientKvException;
 
-/// A draft was sealed, or a stream ended, before all granules of a block had come.
+/// A draft was sealed, or a stream ended, before all granules of a block were verified.
 public final class IncompleteBlockException extends TransientKvException {
   private final BlockKey key;
   private final int firstMissing;

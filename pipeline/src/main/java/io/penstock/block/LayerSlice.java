@@ -3,7 +3,8 @@ package io.penstock.block;
 import io.penstock.check.Checks;
 import java.util.List;
 
-/// What travels: the same range of granules of several blocks of one window, with their places in the request.
+/// The unit that travels: one range of granules of several blocks of one window, and the positions of these blocks in
+/// the request.
 ///
 /// Owns its spans; closing the slice closes them all.
 public final class LayerSlice extends Owned {
@@ -12,10 +13,10 @@ public final class LayerSlice extends Owned {
   private final int[] positions;
   private final List<LayerSpan> spans;
 
-  /// @param place which window of its stream, and how many slices of that window follow
+  /// @param place its window, and the number of slices of that window that follow
   /// @param range the granules, the same in every block
   /// @param positions for each span the index of its key in the request
-  /// @param spans one a block; owned by the slice from here on, unless this throws
+  /// @param spans one a block; the slice owns them, unless this throws
   public LayerSlice(Position place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
       throw new IllegalArgumentException(
@@ -32,7 +33,7 @@ public final class LayerSlice extends Owned {
     this.spans = List.copyOf(spans);
   }
 
-  /// Which window of its stream, and how many slices of that window follow.
+  /// Its window, and the number of slices of that window that follow.
   public Position place() {
     return place;
   }
@@ -47,7 +48,7 @@ public final class LayerSlice extends Owned {
     return positions[i];
   }
 
-  /// One a block, in the order of [#position]; the slice goes on owning them.
+  /// One a block, in the order of [#position]. The slice owns them.
   public List<LayerSpan> spans() {
     return spans;
   }
@@ -67,7 +68,7 @@ public final class LayerSlice extends Owned {
     return "slice " + range + " of " + spans.size() + " blocks, " + place;
   }
 
-  /// Where a slice stands in its stream.
+  /// The place of a slice in its stream.
   ///
   /// @param window number of its window, from 0
   /// @param remaining slices of the same window that follow this one

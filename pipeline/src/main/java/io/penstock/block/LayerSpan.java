@@ -7,17 +7,17 @@ import java.util.Arrays;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its
+/// One owner's handle on a contiguous part of one block, whose bytes are final. A slice carries one span of each of its
 /// blocks.
 ///
-/// Same rules as [Block]: closes once, from any thread; the memory lives as long as a handle on it.
+/// The rules of [Block] hold: a span closes once, from any thread; the memory lives as long as a handle on it.
 public final class LayerSpan extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
   private final Slot slot;
   private final int[] checksums;
   private final GranuleRange range;
-  /// What vouches for the bytes instead of the checksum of their granule, if that is not known yet.
+  /// The verified rows that contain the span, while the checksum of their granule is not known yet; null afterwards.
   private final @Nullable VerifiedRows verified;
 
   /// Takes over one hold on `slot`.
@@ -44,7 +44,7 @@ public final class LayerSpan extends Owned {
     return layout;
   }
 
-  /// The granules of the block that this is a share of.
+  /// The part of the block.
   public GranuleRange range() {
     return range;
   }
@@ -54,8 +54,8 @@ public final class LayerSpan extends Owned {
     return range.bytes(layout);
   }
 
-  /// The bytes, read-only. They are valid while this handle is open: for an owner that alone decides when to close it,
-  /// such as a frame that waits for its socket. Everybody else uses [#read].
+  /// The bytes, read-only, valid while this handle is open. For an owner that alone decides when to close the handle,
+  /// such as a frame that waits for its socket. Other callers use [#read].
   ///
   /// @throws IllegalStateException if this handle was closed
   public MemorySegment memory() {
@@ -95,14 +95,14 @@ public final class LayerSpan extends Owned {
     if (!range.contains(part)) {
       throw new IllegalArgumentException("part must lie inside " + range + " (was " + part + ")");
     }
-    hold(); // the new handle keeps it
+    hold(); // the new handle keeps this hold
     return new LayerSpan(key, layout, slot, checksums, part, verified);
   }
 
-  /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a
-  /// pass over the whole granule that also compares it with the checksum the granule was produced with.
+  /// Checksums of this span, one a granule. A span of rows answers the CRC of exactly these rows: one pass computes it
+  /// and compares the whole granule with the checksum that it was produced with.
   ///
-  /// @throws BlockCorruptException if such a granule differs from its checksum
+  /// @throws BlockCorruptException if the granule of a span of rows differs from its checksum
   /// @throws IllegalStateException if the bytes are needed and this handle was closed
   public int[] checksums(String boundary) {
     if (range.isWhole()) {
@@ -116,7 +116,7 @@ public final class LayerSpan extends Owned {
     }
   }
 
-  /// Reads every byte and compares with the checksums.
+  /// Compares every byte with the checksums.
   ///
   /// @throws BlockCorruptException at the first difference
   /// @throws IllegalStateException if this handle was closed
@@ -168,7 +168,7 @@ public final class LayerSpan extends Owned {
     if (isClosed() || !slot.retain()) {
       throw closed();
     }
-    if (isClosed()) { // closed in between: the slot may be another's by now
+    if (isClosed()) { // closed in between: the slot may have another owner by now
       slot.release();
       throw closed();
     }

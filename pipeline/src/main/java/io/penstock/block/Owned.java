@@ -4,9 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// One owner's hold on something that must be given back: closes once, however often and from wherever it is closed.
+/// One owner's hold on a resource that must be given back. Frees the resource once, however often and on whatever
+/// thread it is closed.
 ///
-/// Whatever is owned can be adopted by a [BlockScope]: handles on memory, leases, reservations, permits.
+/// A [BlockScope] can adopt it: handles on memory, leases, reservations, permits.
 public abstract class Owned implements AutoCloseable {
   private static final VarHandle CLOSED;
 
@@ -21,7 +22,8 @@ public abstract class Owned implements AutoCloseable {
   @SuppressWarnings("unused") // written through CLOSED
   private volatile boolean closed;
 
-  /// The scope that closes this handle if its owner does not, and the links of its list; guarded by the scope.
+  /// The scope that closes this handle if its owner does not, and the links of that scope's list. The scope guards all
+  /// three.
   volatile @Nullable BlockScope scope;
   @Nullable Owned previous;
   @Nullable Owned next;
@@ -39,7 +41,7 @@ public abstract class Owned implements AutoCloseable {
     return closed;
   }
 
-  /// Ends this handle without freeing what it holds; true for the one caller that ended it.
+  /// Ends this handle without [#free]; true for the one caller that ended it.
   protected final boolean markClosed() {
     if (!CLOSED.compareAndSet(this, false, true)) {
       return false;
@@ -51,6 +53,6 @@ public abstract class Owned implements AutoCloseable {
     return true;
   }
 
-  /// Gives back what this handle holds; called at most once.
+  /// Frees the resource; called at most once.
   protected abstract void free();
 }

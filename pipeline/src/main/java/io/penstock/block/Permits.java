@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
 
 /// A counted budget with a bounded, fair, cancellable wait: first come, first served, without overtaking.
 ///
-/// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken
-/// under the lock; the grant then runs outside it, in the order of the queue, one at a time, on the thread that freed
-/// the units, on the caller's when nothing stands in the way, or on the thread that is running grants already. So a
-/// grant must not block, and nested grants do not deepen the stack. A grant that throws stops none behind it; its
-/// caller gets the exception if the grant ran on the caller's thread, else the uncaught exception handler of the thread
-/// does; the thread that gave units back never does.
+/// A unit is what the owner says: a byte in flight, or a slot of an arena. `inUse <= capacity` holds always. Units are
+/// taken under the lock. Their grants run outside the lock, one at a time, in the order of the queue: on the caller's
+/// thread if units are free, on the thread that freed units, or on a thread that is running grants already. So a grant
+/// must not block, and nested grants do not deepen the stack. A grant that throws does not stop the next grants. Its
+/// exception goes to the caller of [#acquire] if the grant runs on that thread, else to the uncaught exception handler;
+/// [#release] never throws it.
 public final class Permits {
   private final String name;
   private final long capacity;
   private final int maxWaiters;
-  /// Those who wait for units, first come first.
+  /// Waits for units, first come first.
   @GuardedBy("this") private final ArrayDeque<Ticket> queue = new ArrayDeque<>();
-  /// Those whose units were taken and whose grant has yet to run; never more than there are units.
+  /// Waits whose units were taken and whose grant has not run yet; never more than there are units.
   @GuardedBy("this") private final ArrayDeque<Ticket> due = new ArrayDeque<>();
   @GuardedBy("this") private long inUse;
   @GuardedBy("this") private long peak;
@@ -39,17 +39,17 @@ public final class Permits {
     this.maxWaiters = Checks.positive("maxWaiters", maxWaiters);
   }
 
-  /// Takes `units` now, or takes nothing and answers false; never overtakes a waiter.
+  /// Takes `units` now and answers true, or takes nothing. Never overtakes a waiter.
   public synchronized boolean tryAcquire(long units) {
     requireFits(units);
     requireOpen();
     return takeIfFree(units);
   }
 
-  /// Runs `granted` once `units` were taken for it: at once if they are free, else when its turn comes.
+  /// Takes `units` and runs `granted`: at once if they are free, else when its turn comes.
   ///
-  /// @param granted owns the units from then on, also when it throws
-  /// @return the place in the queue; cancelling it after the grant does nothing
+  /// @param granted owns the units, even if it throws
+  /// @return the place in the queue; a cancel after the grant does nothing
   /// @throws IllegalArgumentException if `units` is not positive or exceeds the capacity: it could never be granted
   /// @throws BudgetExhaustedException if the queue is full
   public Ticket acquire(long units, Runnable granted) {
@@ -89,7 +89,7 @@ public final class Permits {
     runGrants(null);
   }
 
-  /// Refuses all that wait and whatever comes later; units in use come back as usual.
+  /// Refuses all waiters and later calls. Units in use come back as usual.
   public void close(Supplier<? extends RuntimeException> reason) {
     List<Ticket> waiting;
     synchronized (this) {
@@ -106,7 +106,7 @@ public final class Permits {
     }
   }
 
-  /// What errors and meters call it.
+  /// Its name in errors and meters.
   public String name() {
     return name;
   }
@@ -131,7 +131,7 @@ public final class Permits {
     return peak;
   }
 
-  /// How many wait.
+  /// Number of waiters.
   public synchronized int waiting() {
     return queue.size();
   }
@@ -169,7 +169,8 @@ public final class Permits {
     }
   }
 
-  /// Runs what is due unless another thread is at it; throws what the grant of `own` threw, if it ran here.
+  /// Runs the grants that are due, unless another thread runs them. Throws the exception of the grant of `own`, if that
+  /// grant ran here.
   private void runGrants(@Nullable Ticket own) {
     Throwable failure = null;
     for (Ticket ticket = nextDue(true); ticket != null; ticket = nextDue(false)) {
@@ -222,13 +223,13 @@ public final class Permits {
       this.refused = refused;
     }
 
-    /// Leaves the queue; true if the grant will not come any more, false if it came or is coming.
+    /// Leaves the queue. True if the grant will not run, false if it ran or is about to run.
     public boolean cancel() {
       boolean left;
       synchronized (permits) {
         left = permits.queue.remove(this);
         if (left) {
-          permits.serveQueue(); // the next may want less
+          permits.serveQueue(); // the next waiter may want fewer units
         }
       }
       if (left) {

@@ -4,16 +4,16 @@ import java.util.List;
 
 /// Chains a parent hash and the tokens of a block into the hash of that block: equal hashes mean equal prefixes.
 ///
-/// The bytes hashed with SHA-256, of whose digest the first 16 are kept: `penstock.prefix.v1` in ASCII, the parent's 16
-/// bytes ([BlockHash#ROOT] for a first block), the number of tokens, the tokens, the number of extra keys, and each
-/// extra key as length and UTF-8. Integers are 32-bit little-endian. Test vectors: `prefix-vectors.tsv` in this
-/// module's test resources.
+/// The hash is the first 16 bytes of SHA-256 over: `penstock.prefix.v1` in ASCII, the parent's 16 bytes
+/// ([BlockHash#ROOT] for a first block), the number of tokens, the tokens, the number of extra keys, and each extra key
+/// as length and UTF-8. Integers are 32-bit little-endian. Test vectors: `prefix-vectors.tsv` in this module's test
+/// resources.
 ///
 /// Immutable; safe from any thread.
 public final class PrefixHasher {
   private final List<String> extraKeys;
 
-  /// @param extraKeys what else distinguishes prefixes, for example a LoRA name, in a fixed order
+  /// @param extraKeys other names that distinguish prefixes, for example of a LoRA, in a fixed order
   public PrefixHasher(List<String> extraKeys) {
     this.extraKeys = List.copyOf(extraKeys);
   }
@@ -29,8 +29,8 @@ public final class PrefixHasher {
     return BlockHash.read(digest.first16());
   }
 
-  /// Hash that stands for an id of a trace, where one id names a block and all before it: SHA-256 over
-  /// `penstock.trace.v1` in ASCII and the id as 64-bit little-endian, first 16 bytes kept.
+  /// Hash of an id of a trace, where an id names a block and all blocks before it: SHA-256 over `penstock.trace.v1` in
+  /// ASCII and the id as 64-bit little-endian, first 16 bytes kept.
   public static BlockHash ofTraceId(long id) {
     return BlockHash.read(new CanonicalDigest("penstock.trace.v1").int64(id).first16());
   }

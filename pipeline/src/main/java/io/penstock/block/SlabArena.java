@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Host memory cut into equal slots of one block each: claim and free are O(1), nothing fragments.
+/// Host memory cut into equal slots of one block each. Claim and free are O(1), and memory does not fragment.
 ///
 /// Memory is allocated in chunks of at most 1 GiB as the high-water mark grows and is kept until [#close()]. Slots
-/// start at a multiple of 64 bytes (a cache line). Unless told otherwise chunks are the JDK's, which zeroes them: about
-/// 0.2 s a GiB, paid by the claim that needs it; [#prepare(long)] pays beforehand.
+/// start at a multiple of 64 bytes (a cache line). By default the JDK allocates the chunks and zeroes them, which takes
+/// about 0.2 s a GiB. The claim that needs the chunk pays for that, unless [#prepare(long)] paid before.
 public final class SlabArena implements BlockArena, AutoCloseable {
   /// Most bytes a chunk: `asByteBuffer()` ends below 2 GiB.
   public static final long MAX_CHUNK_BYTES = 1L << 30;
-  /// Chunks are this long unless one block is longer: growing costs a claim some 10 ms, not a second.
+  /// Length of a chunk, unless a block is longer. A claim that needs a new chunk waits some 10 ms, not a second.
   private static final long CHUNK_BYTES = 32L << 20;
   static final int ALIGNMENT_BYTES = 64;
 
@@ -30,7 +30,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final long capacitySlots;
   private final ChunkSource chunks;
 
-  /// Guarded by `this`: every slot ever made, the parts, and the indexes of the slots that are free, as a stack.
+  /// Guarded by `this`: every slot ever made, the parts, and the indexes of the free slots, as a stack.
   private final List<Slot> made = new ArrayList<>();
   private final List<SlabPart> parts = new ArrayList<>(0);
   private int highWater;
@@ -41,7 +41,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
 
   /// @param name named in errors
   /// @param layout of the blocks
-  /// @param capacitySlots slots there can be; memory is taken as they are first used
+  /// @param capacitySlots most slots; memory is allocated when a slot is first used
   /// @param maxWaiters most claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
     this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofJdk());
@@ -118,12 +118,12 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     return capacitySlots;
   }
 
-  /// Bytes of all slots there can be.
+  /// Bytes of all slots.
   public long capacityBytes() {
     return capacitySlots * strideBytes;
   }
 
-  /// Bytes of a chunk, but for the last, which may be shorter.
+  /// Bytes of a chunk; the last chunk may be shorter.
   public long chunkBytes() {
     return (long) slotsPerChunk * strideBytes;
   }
@@ -133,7 +133,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     return (long) made.size() * strideBytes;
   }
 
-  /// Allocates memory until `wanted` slots, or all there can be, exist.
+  /// Allocates memory until `wanted` slots exist, or all slots.
   ///
   /// @throws MemoryExhaustedException if the system has no more; what was allocated so far stays
   public synchronized void prepare(long wanted) {
@@ -143,8 +143,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     }
   }
 
-  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Claims that wait, and later
-  /// ones, fail with [ArenaClosedException].
+  /// Frees the memory: now if no slot is lent, else when the last slot comes back. Waiting and later claims fail with
+  /// [ArenaClosedException].
   @Override
   public void close() {
     synchronized (this) {
@@ -158,7 +158,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     freeMemoryIfIdle();
   }
 
-  /// Takes the memory of a slot back; its part gets its right back after that.
+  /// Takes the memory of a slot back. The caller then gives the right to a slot back to its part.
   void takeBack(int index) {
     synchronized (this) {
       free[freeCount++] = index; // as long as there are slots
@@ -215,12 +215,14 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     }
   }
 
-  /// Where a [SlabArena] takes its memory from, chunk by chunk. For one caller at a time, who closes it.
+  /// Gives a [SlabArena] its memory, chunk by chunk. One caller at a time; the arena closes it.
   public interface ChunkSource extends AutoCloseable {
-    /// Memory for all threads that begins at a multiple of 64 bytes, zeroed or not, and lives until [#close()].
+    /// A chunk that begins at a multiple of 64 bytes and is valid on all threads until [#close()]. It need not be
+    /// zeroed.
     ///
     /// @param bytes at most [SlabArena#MAX_CHUNK_BYTES]
-    /// @throws OutOfMemoryError if there is no more; a [io.penstock.KvException] if the source knows better why
+    /// @throws OutOfMemoryError if there is no more memory; a source that knows the reason throws a
+    ///     [io.penstock.KvException]
     MemorySegment chunk(long bytes);
 
     /// Frees all chunks, which are not used any more.
@@ -245,9 +247,9 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   /// The system refused the memory for another chunk of an arena: the machine, or a limit on the process, is too small
-  /// for its capacity. What was lent stays valid, and a claim that fits the memory already there succeeds. Mind that
-  /// most systems promise more memory than they have and end the process later; `-XX:MaxDirectMemorySize` does not
-  /// bound arenas.
+  /// for its capacity. Lent memory stays valid, and a claim that fits the memory already allocated succeeds. Most
+  /// systems promise more memory than they have and end the process later. `-XX:MaxDirectMemorySize` does not bound
+  /// arenas.
   public static final class MemoryExhaustedException extends TransientKvException {
     private final String arena;
     private final long bytes;

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A right to some slots of a [SlabArena], with a queue of its own: no other use takes them.
+/// The right to some slots of a [SlabArena], with a queue of its own. No other use takes these slots.
 ///
-/// A slot that was lent is charged to a part until its last handle closes; [#tryAdopt] and [#adopt] charge it to
-/// another one without moving a byte. Safe from any thread.
+/// A lent slot is charged to a part until its last handle closes. [#tryAdopt] and [#adopt] charge it to another part
+/// without moving a byte. Safe from any thread.
 public final class SlabPart implements BlockArena {
   private final SlabArena arena;
   private final Permits slots;
@@ -60,8 +60,8 @@ public final class SlabPart implements BlockArena {
     return slots.capacity();
   }
 
-  /// Charges the slot of `block` to this part, which has a free one, instead of the part that paid so far; false if
-  /// none is free now, or others wait.
+  /// Charges the slot of `block` to this part instead of the part that paid so far. False if no slot of this part is
+  /// free now, or other claims wait.
   ///
   /// @throws IllegalStateException if `block` was closed
   public boolean tryAdopt(Block block) {
@@ -72,16 +72,17 @@ public final class SlabPart implements BlockArena {
     return true;
   }
 
-  /// Charges the slot of `block` to this part as soon as one is free and those who came before were served.
+  /// Takes a free slot of this part, as soon as the earlier claims were served, to charge a block to it with
+  /// [Room#adopt].
   ///
-  /// @param granted runs once, on the caller's thread or on the one that freed the slot, unless the ticket was
-  ///     cancelled: owns a free slot of this part, to be used by [Room#adopt] or given back
-  /// @param failed hears why there will be none
+  /// @param granted owns the room. Runs once, unless the ticket was cancelled: on the caller's thread or on the thread
+  ///     that freed the slot
+  /// @param failed gets the reason why there will be no room
   public Permits.Ticket adopt(Consumer<Room> granted, Consumer<? super Throwable> failed) {
     return slots.acquire(1, () -> granted.accept(new Room(this)), failed);
   }
 
-  /// One free slot, held for a block that is charged to another part so far. Closing gives it back.
+  /// One free slot, held for a block that another part pays for so far. Closing gives the slot back.
   public static final class Room extends Owned {
     private final SlabPart part;
 
@@ -89,7 +90,7 @@ public final class SlabPart implements BlockArena {
       this.part = part;
     }
 
-    /// Charges the slot of `block` to the part of this room, which is used up by it.
+    /// Charges the slot of `block` to the part of this room, and uses the room up.
     ///
     /// @throws IllegalStateException if `block` or this room was closed
     public void adopt(Block block) {
@@ -110,7 +111,7 @@ public final class SlabPart implements BlockArena {
     }
   }
 
-  /// Refuses those who wait and whatever comes later.
+  /// Refuses waiting and later claims.
   void close() {
     slots.close(() -> new ArenaClosedException(slots.name()));
   }
@@ -128,7 +129,7 @@ public final class SlabPart implements BlockArena {
     return lend(List.of(key)).getFirst();
   }
 
-  /// Gives back slots that were acquired and not lent, or whose memory came back.
+  /// Gives back the right to slots: acquired and not lent, or free again.
   void giveUp(int count) {
     slots.release(count);
     arena.freeMemoryIfIdle();
@@ -145,7 +146,7 @@ public final class SlabPart implements BlockArena {
     granted.accept(drafts);
   }
 
-  /// Turns permits for as many slots as keys into drafts, or gives the permits back and throws.
+  /// Lends a draft for each key, whose slots were acquired before. If that fails, gives the slots back and throws.
   private List<BlockDraft> lend(List<BlockKey> keys) {
     try {
       List<Slot> free = arena.takeFree(keys.size());

@@ -7,7 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
-/// One slot of an arena and the count of handles and pins on it; at zero the slot goes back to its arena.
+/// One slot of an arena, and the number of handles and pins on it. At zero the slot goes back to its arena.
 final class Slot {
   private static final VarHandle PART;
 
@@ -40,7 +40,7 @@ final class Slot {
     holds.first();
   }
 
-  /// Charges the slot, on which the caller has a hold, to `payer`, and answers who paid so far.
+  /// Charges the slot, on which the caller has a hold, to `payer`. Answers the part that paid so far.
   SlabPart charge(SlabPart payer) {
     return (SlabPart) PART.getAndSet(this, payer);
   }

@@ -2,7 +2,8 @@ package io.penstock.block;
 
 import io.penstock.PermanentKvException;
 
-/// A slice does not belong where it came: it is of another window, out of turn, or of a block that was not asked for.
+/// A slice does not belong in its stream: its window is another, its number is out of turn, or its block was not asked
+/// for.
 public final class UnexpectedSliceException extends PermanentKvException {
   private final String field;
   private final String wanted;
@@ -15,17 +16,17 @@ public final class UnexpectedSliceException extends PermanentKvException {
     this.actual = actual;
   }
 
-  /// What about the slice is wrong.
+  /// The wrong field.
   public String field() {
     return field;
   }
 
-  /// What the field had to be.
+  /// The rule or value that the field had to meet.
   public String wanted() {
     return wanted;
   }
 
-  /// What the field was.
+  /// The value of the field.
   public Object actual() {
     return actual;
   }

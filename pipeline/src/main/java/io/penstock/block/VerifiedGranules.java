@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// Which granules of a draft, and which rows of them, are verified, and their checksums. Guarded by its draft.
+/// The verified granules and rows of a draft, and their checksums. The draft guards it.
 ///
 /// Verified bytes are final, so a checksum is always that of the bytes as they were produced.
 final class VerifiedGranules {
@@ -27,12 +27,12 @@ final class VerifiedGranules {
     this.whole = new BitSet(layout.granules());
   }
 
-  /// One a granule; those of verified granules are final. Shared, not copied.
+  /// One checksum a granule, final for verified granules. Shared, not copied.
   int[] checksums() {
     return checksums;
   }
 
-  /// The first granule that lacks bytes; the number of granules if every one is whole.
+  /// The first granule that is not verified; the number of granules if all are.
   int firstMissing() {
     return whole.nextClearBit(0);
   }
@@ -41,12 +41,13 @@ final class VerifiedGranules {
     return layout.granules() - whole.cardinality();
   }
 
-  /// True if every granule of `range` is whole.
+  /// True if every granule of `range` is verified.
   boolean cover(GranuleRange range) {
     return whole.nextClearBit(range.first()) >= range.end();
   }
 
-  /// The CRC of exactly `rows`, whose granule still lacks other rows; null if they are not verified as one run.
+  /// The CRC of `rows`, while other rows of their granule are missing; null if exactly these rows were not verified as
+  /// one run.
   @Nullable Integer crcOfRows(GranuleRange rows) {
     Rows same = rows.isWhole() ? null : sameRows(rows);
     return same == null ? null : same.crc();
@@ -67,7 +68,7 @@ final class VerifiedGranules {
     return partial.keySet().stream().anyMatch(granule -> granule >= range.first() && granule < range.end());
   }
 
-  /// The parts of `range` that are not verified: runs of granules, or its rows as they are.
+  /// The parts of `range` that are not verified: runs of granules, or the rows of `range`.
   List<GranuleRange> missing(GranuleRange range) {
     if (!range.isWhole()) {
       return whole.get(range.first()) || sameRows(range) != null ? List.of() : List.of(range);
@@ -88,7 +89,7 @@ final class VerifiedGranules {
     return same != null && same.count() == rows.rows() ? same : null;
   }
 
-  /// Adds `range`, whose checksums are `sums`; what was verified before stays as it was.
+  /// Adds `range`, whose checksums are `sums`. Parts verified before stay as they are.
   ///
   /// @throws IllegalStateException if some but not all rows of `range` were verified before
   void add(GranuleRange range, int[] sums) {

@@ -1,6 +1,6 @@
 package io.penstock.block;
 
-/// Rows whose bytes are final and whose checksum is known while other rows of their granule are still to come.
+/// Verified rows of a granule whose other rows are still to come.
 ///
 /// @param rows inside one granule
 /// @param crc CRC32C of their bytes

@@ -1,8 +1,9 @@
-/// The words: what a KV-cache block is, what names it, what memory it lies in and who owns it. JDK only.
+/// The words: KV-cache blocks, their names, their memory and their owners. JDK only.
 ///
-/// A `CacheSpace` says what makes equal hashes mean different bytes; a `BlockKey` is a space and a content hash; a
-/// `BlockLayout` is a list of planes. Memory is lent by a `BlockArena` as a `BlockDraft`, written granule by granule,
-/// sealed into a `Block`, and freed when its last handle closes. Payload bytes are off-heap, always.
+/// A `CacheSpace` names all that makes equal hashes mean different bytes. A `BlockKey` is a space and a content hash. A
+/// `BlockLayout` is a list of planes. A `BlockArena` lends memory as a `BlockDraft`, which is written granule by
+/// granule and sealed into a `Block`. The memory is free again when its last handle closes. Payload bytes are always
+/// off-heap.
 @NullMarked
 package io.penstock.block;
 

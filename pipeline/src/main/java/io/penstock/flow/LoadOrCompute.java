@@ -14,26 +14,26 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Reads all blocks of a request layer by layer, whether the tier has them, another writer is just writing them, or
-/// they are computed for this request: one decision of the tier says which is which.
+/// Reads all blocks of a request layer by layer. One decision of the tier says which blocks it has, which ones another
+/// writer is writing, and which ones are computed for this request.
 public final class LoadOrCompute {
-  /// Slices asked for ahead of the consumer while blocks are computed: two streams are then merged.
+  /// Slices requested ahead of demand while blocks are computed, because two streams are merged then.
   private static final int PREFETCH = 32;
 
   private LoadOrCompute() {}
 
   /// | | |
   /// |---|---|
-  /// | order | blocks that the tier has, then the others as they are committed; layer after layer in each window |
-  /// | backpressure | slices; up to 32 are asked for ahead of demand while blocks are computed, else none |
-  /// | ends | after the last slice and the end of `compute`; a writer that gives up leaves its keys out |
+  /// | order | blocks that the tier has, then the others as they are committed; layer after layer in a window |
+  /// | backpressure | slices; up to 32 are requested ahead of demand while blocks are computed, else none |
+  /// | ends | after the last slice and the end of `compute`; the keys of a writer that gives up are left out |
   /// | cancel | ends the lease and cancels `compute`; the scope frees slices not taken |
   /// | threads | the tier's, and those of `compute` |
   /// | signals | errors of the tier and of `compute` |
   ///
-  /// @param compute hears of the decision, and answers what puts all admitted blocks into the tier: subscribed while
-  ///     the others are read, if the lease admitted any. The stream waits for an admitted block that is never put; a
-  ///     remote tier ends that wait with an error
+  /// @param compute puts all blocks that the lease admitted into the tier. Subscribed while the other blocks are read,
+  ///     if the lease admitted blocks. If an admitted block is never put, the stream waits; a remote tier ends that
+  ///     wait with an error
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape,
       Function<? super Lease, ? extends Mono<Void>> compute, BlockScope scope) {

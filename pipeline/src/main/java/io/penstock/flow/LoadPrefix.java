@@ -16,19 +16,19 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Loads the longest prefix of a list of keys that a tier has, for a decode that goes on from there. Only the blocks of
-/// the prefix count as used.
+/// Loads the longest prefix of a list of keys that a tier has, for a decode that continues from there. Only the blocks
+/// of the prefix count as used.
 ///
-/// Both ways end with the first block that the tier lacks; a prefix of no block is an empty stream. Cancelling ends the
-/// leases, and the scope frees what was not taken.
+/// The stream ends before the first block that the tier lacks, and may be empty. A cancel ends the leases, and the
+/// scope frees blocks and slices not taken.
 public final class LoadPrefix {
   private LoadPrefix() {}
 
-  /// The prefix block by block. A block that leaves the tier while those before it are read ends the prefix there.
+  /// The prefix block by block. If a block leaves the tier before it is read, the prefix ends before that block.
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | blocks; what [Fetch] holds ahead of demand |
+  /// | backpressure | blocks; ahead of demand as [Fetch] says |
   /// | threads | the tier's |
   /// | signals | errors of the tier, after the blocks that came before them |
   ///
@@ -44,11 +44,11 @@ public final class LoadPrefix {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | slices; a remote tier is asked for as many as were requested here |
+  /// | backpressure | slices; a remote tier gets the same demand |
   /// | threads | the tier's |
   /// | signals | errors of the tier |
   ///
-  /// @param shape how to cut; a remote tier cuts as its connection was set up
+  /// @param shape how to cut; a remote tier cuts by the setting of its connection
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape, BlockScope scope) {
     requireNonNull(shape, "shape");
@@ -56,7 +56,7 @@ public final class LoadPrefix {
         .flatMapMany(lease -> lease.slices(shape, scope));
   }
 
-  /// A lease on all of `keys`, or on the prefix that is left when blocks were evicted since the match.
+  /// A lease on all of `keys`, or on their present prefix if blocks were evicted since the match.
   private static Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, BlockScope scope) {
     return keys.isEmpty() ? Mono.empty() : tier.lease(keys, OnMiss.SKIP, scope).flatMap(lease -> {
       int prefix = lease.found().prefix();

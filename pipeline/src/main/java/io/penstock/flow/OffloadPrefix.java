@@ -15,19 +15,19 @@ import io.penstock.tier.Receipt;
 import java.util.List;
 import reactor.core.scheduler.Scheduler;
 
-/// Puts what a prefill made into a tier: batches are cut layer-wise into slices, room is reserved window by window, the
-/// slices land and are verified, each window is committed in one step, and receipts come out.
+/// Puts the blocks of a prefill into a tier. Blocks or layers are cut into slices, the tier reserves room window by
+/// window, the slices land and are verified, and each window is committed in one step. The stream answers receipts.
 public final class OffloadPrefix {
   private OffloadPrefix() {}
 
-  /// Offloads finished blocks, as they come.
+  /// Offloads finished blocks.
   ///
   /// | | |
   /// |---|---|
-  /// | order | receipts in the order of the blocks; none for one that the tier has or another writer writes |
-  /// | backpressure | receipts; one batch under construction and one being stored, ahead of demand |
-  /// | ownership | takes over the blocks; closes each when its batch was stored or failed |
-  /// | cancel | gives back the room of the window that is not committed; the scope of the blocks frees the others |
+  /// | order | receipts in the order of the blocks; none for a block that the tier has or another writer writes |
+  /// | backpressure | receipts; ahead of demand one batch is under construction and one is being stored |
+  /// | ownership | takes over the blocks; closes a block when its batch was stored or has failed |
+  /// | cancel | gives back the room of the uncommitted window; the scope of the blocks frees blocks not taken |
   /// | signals | those of [Store] and of the source; windows committed before stay |
   ///
   /// @param timer clock and thread of the batches' delay
@@ -35,16 +35,16 @@ public final class OffloadPrefix {
     return Batch.blocks(options.batch(), timer).then(Store.into(tier, options.shape()));
   }
 
-  /// Has `source` compute the blocks of one request after the other, layer after layer, whenever the tier has room.
+  /// Has `source` compute the blocks of one request after the other, layer after layer, while the tier has room.
   ///
   /// | | |
   /// |---|---|
   /// | order | receipts as [BlockTier#put] answers them, request after request |
   /// | backpressure | receipts; one request ahead of demand |
-  /// | cancel | gives back the room of the windows that are not committed |
+  /// | cancel | gives back the room of uncommitted windows |
   /// | signals | those of [BlockTier#put] and of the source; windows committed before stay |
   ///
-  /// @param shape windows and slices at most; a remote tier cuts as its connection was set up
+  /// @param shape largest windows and slices; a remote tier cuts by the setting of its connection
   public static Stage<List<BlockKey>, Receipt> layers(BlockTier tier, SliceShape shape, PutSource source) {
     requireNonNull(tier, "tier");
     requireNonNull(shape, "shape");
@@ -55,7 +55,7 @@ public final class OffloadPrefix {
   /// How [OffloadPrefix] gathers and cuts blocks.
   ///
   /// @param batch when a batch of blocks ends
-  /// @param shape windows, which must be no larger than what the tier can reserve at once, and slices
+  /// @param shape windows, no larger than the tier can reserve at once, and slices
   public record Options(Batch.Options batch, SliceShape shape) {
     public Options {
       requireNonNull(batch, "batch");

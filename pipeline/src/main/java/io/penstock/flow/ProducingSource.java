@@ -19,25 +19,25 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A prefill: claims drafts for a whole window, then computes layer after layer and gives each as soon as it is
-/// computed, checksummed in the same pass.
+/// A prefill: claims drafts for a whole window, then computes layer after layer. Emits each layer as soon as it is
+/// computed, with checksums made in the same pass.
 ///
-/// Puts of one source may run at the same time, over any number of connections. As many begin as the arena holds
-/// windows; the others wait in a queue, first come, first served. Other claims on the arena are not counted: they must
-/// end without waiting for one of these puts, or a put waits for memory until the node ends it as silent. So share one
-/// source, not one arena.
+/// Puts of one source may run at the same time, over any number of connections. As many puts begin as the arena holds
+/// windows; the other puts wait in a fair queue. The source does not count other claims on its arena. So share one
+/// source, not one arena: a claim that waits for one of these puts could keep its memory from it, until the node ends
+/// the put as silent.
 public final class ProducingSource implements PutSource {
-  /// Most puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
+  /// Longest queue of puts; a further put fails with [io.penstock.block.BudgetExhaustedException].
   private static final int MAX_WAITING_PUTS = 1024;
 
   private final BlockArena arena;
   private final SliceShape.Order order;
   private final Writer writer;
-  /// Counts blocks, not bytes: one window for each put under way.
+  /// Counts blocks, not bytes: one window of blocks for each put under way.
   private final ByteBudget turns;
 
-  /// @param arena lends the memory that is computed into; at least one window
-  /// @param order layer-first, or block by block
+  /// @param arena lends the memory of the computed blocks; at least one window
+  /// @param order layer-first or block-first
   /// @param writer computes the bytes, on the thread that sends
   public ProducingSource(BlockArena arena, SliceShape.Order order, Writer writer) {
     this.arena = requireNonNull(arena, "arena");
@@ -46,7 +46,7 @@ public final class ProducingSource implements PutSource {
     this.turns = new ByteBudget("blocks of puts under way", arena.capacitySlots(), MAX_WAITING_PUTS);
   }
 
-  /// Waits until the arena can hold a window of this put beside one of each that began before.
+  /// Waits until the arena can hold a window of this put beside a window of each put under way.
   @Override
   public Mono<Void> begin(int blocks, BlockScope scope) {
     return turns.acquire(Math.min(blocks, turns.capacityBytes()), scope).then();
@@ -97,8 +97,8 @@ public final class ProducingSource implements PutSource {
       return draft.span(range);
     }
 
-    /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
-    /// sent.
+    /// Computes the granules of `range` that are missing, each whole, so that its checksum is known before its first
+    /// row is sent.
     private void compute(BlockDraft draft, GranuleRange range) {
       for (GranuleRange missing : draft.unverified(range)) {
         draft.write(missing, memory -> writer.write(draft.key(), missing, memory));

@@ -4,7 +4,7 @@
 /// | recipe | does |
 /// |---|---|
 /// | [io.penstock.flow.LoadPrefix] | the longest cached prefix of a list of keys, as blocks or layer by layer |
-/// | [io.penstock.flow.LoadOrCompute] | all blocks of a request layer by layer; what no tier has is computed |
+/// | [io.penstock.flow.LoadOrCompute] | all blocks of a request layer by layer; blocks that no tier has are computed |
 /// | [io.penstock.flow.OffloadPrefix] | finished blocks, or layers as they are computed, into a tier; receipts out |
 ///
 /// A recipe is given the scope that owns what it emits. Wrap the whole pipeline, consumption included:

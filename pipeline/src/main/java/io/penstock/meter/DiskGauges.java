@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Shows what the disk of a level does.
+/// Shows the work of the disk of a level.
 ///
-/// @param latest its figures; null while there are none
+/// @param latest figures of the disk; null while there are none
 record DiskGauges(MeterRegistry registry, Tags tags, Supplier<TierStat.@Nullable Disk> latest) {
   void bind() {
     show(KvMeters.DISK_UNSYNCED, TierStat.Disk::unsyncedBytes);

@@ -9,8 +9,8 @@ import io.penstock.tier.TierStack.Level;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Counts what a tier did. Every meter exists from the start, at 0, so that a dashboard shows no gaps; but for moves
-/// between two levels, which appear with the first.
+/// Counts the work of a tier. Every meter exists from the start, at 0, so that a dashboard shows no gaps. Only moves
+/// between two levels appear with the first move.
 ///
 /// Each call costs an atomic add or two; a move looks up its pair of levels as well. Safe from any thread.
 public final class MicrometerTierListener implements TierListener {

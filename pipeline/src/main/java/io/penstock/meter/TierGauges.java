@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so the reader of the
-/// registry calls [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if
-/// there never were any). What a tier says of its levels is known, and shown, from the first answer on.
+/// registry calls [#refresh()] first. Until then, and after a failed refresh, the gauges show the last figures, or NaN
+/// before the first answer. Gauges of levels appear with the first answer.
 public final class TierGauges {
   private final BlockTier tier;
   private final MeterRegistry registry;

@@ -1,5 +1,5 @@
-/// The catalogue of meters, and what turns tiers, budgets and arenas into them. The kernel's only package that knows
-/// Micrometer.
+/// The catalogue of meters, and the classes that show tiers, budgets and arenas with them. Only this package of the
+/// kernel uses Micrometer.
 @NullMarked
 package io.penstock.meter;
 

@@ -2,7 +2,7 @@ package io.penstock.operator;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Runs one task as often as it is asked to, one run after the other. A run that asks for another at once does not
+/// Runs one task as often as callers ask for it, one run after the other. A run that asks for another run does not
 /// deepen the stack. Safe from any thread.
 public final class Trampoline {
   private final AtomicInteger asked = new AtomicInteger();
@@ -12,7 +12,7 @@ public final class Trampoline {
     this.task = task;
   }
 
-  /// Asks for one more run: here, unless a run is under way, whose thread then does this one, too.
+  /// Asks for one more run: on this thread, or, if a run is under way, on the thread of that run.
   public void run() {
     if (asked.getAndIncrement() == 0) {
       runAll();
@@ -27,7 +27,7 @@ public final class Trampoline {
         again = asked.decrementAndGet() != 0;
       }
     } finally {
-      if (again && asked.decrementAndGet() != 0) { // it threw: the runs asked for meanwhile happen all the same
+      if (again && asked.decrementAndGet() != 0) { // the task threw: the other runs happen all the same
         runAll();
       }
     }

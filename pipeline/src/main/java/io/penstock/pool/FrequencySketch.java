@@ -4,13 +4,13 @@ import io.penstock.block.BlockKey;
 import java.util.BitSet;
 
 /// Estimates how often keys were used lately: a count-min sketch of four rows of 4-bit counters. All counters are
-/// halved after eight uses for each expected key. An estimate is never below the uses since the last halving, up to 15,
-/// and seldom above.
+/// halved after eight uses for each expected key. An estimate is at least the number of uses since the last halving, up
+/// to 15, and seldom more.
 ///
-/// A counter is halved when it is read, and a few more with each use, so that no use waits for all of them. Memory is
-/// fixed: two bytes for each expected key. Pure; not thread-safe, not even for reads: its owner guards it.
+/// A counter is halved when it is read. Each use halves a few more, so that no use waits for all counters. Memory is
+/// fixed: two bytes for each expected key. Pure; not thread-safe, not even for reads: the owner guards it.
 public final class FrequencySketch {
-  /// Counters stop here.
+  /// Highest value of a counter.
   public static final int MOST = 15;
 
   private static final int ROWS = 4;
@@ -27,7 +27,7 @@ public final class FrequencySketch {
   /// One bit a word; it equals `side` if the last halving has reached the word.
   private final BitSet sides;
   private boolean side;
-  /// The words before it were halved.
+  /// Index of the next word to halve: the words before it were halved.
   private int next;
   /// Counters of a row, a power of two, less one.
   private final int mask;

@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /// Rows of a fixed number of `int` values, by small numbers: objects of a few fields without headers and pointers.
 ///
-/// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. A row that was
-/// given back is used again first; the memory of rows stays. Not thread-safe.
+/// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. Free rows are used
+/// again first; their memory stays. Not thread-safe.
 public final class IntRows {
   /// No row.
   public static final int NONE = -1;
@@ -19,7 +19,7 @@ public final class IntRows {
   private int[][] chunks = new int[1][0];
   /// The next new row: the number of rows ever taken.
   private int rows;
-  /// The row given back last; the first column of each such row names the one given back before it.
+  /// The row that was freed last. The first column of a free row names the row freed before it.
   private int given = NONE;
   private int size;
 
@@ -58,7 +58,7 @@ public final class IntRows {
     size = 0;
   }
 
-  /// Frees the memory of the rows before `row`, which nothing reads again. Called with one row after the other.
+  /// Frees the memory of the rows before `row`, which no caller reads again. Called with one row after the other.
   public void discard(int row) {
     int chunk = (row >>> CHUNK_BITS) - 1;
     if (chunk >= 0 && (row & (CHUNK_ROWS - 1)) == 0) {

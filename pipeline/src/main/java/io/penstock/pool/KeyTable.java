@@ -9,7 +9,7 @@ import io.penstock.block.SpaceId;
 ///
 /// A bucket is a chain of rows. Buckets are added one at a time, each with half of the rows of an older one (linear
 /// hashing), so that no insertion waits for a whole table to be copied. The hash depends on a secret of the process
-/// ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket. Rows are also linked to rings, which
+/// ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket. Rows are also linked in rings, which
 /// [LruList] uses.
 final class KeyTable {
   /// No row.
@@ -42,9 +42,9 @@ final class KeyTable {
     return rows.size();
   }
 
-  /// The row of `key`; [#NONE] if it has none.
+  /// The row of `key`; [#NONE] if the table lacks the key.
   ///
-  /// @throws IllegalArgumentException if it is of another space
+  /// @throws IllegalArgumentException if `key` is of another space
   int find(BlockKey key) {
     BlockHash hash = key.requireOf(space).hash();
     int row = buckets.get(bucket(hash(hash)), 0);

@@ -12,16 +12,16 @@ import java.util.function.BiConsumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a
-/// time.
+/// Decides hits and victims in reference order, as the textbook policy does: it touches a key, or inserts it and evicts
+/// one key at a time.
 ///
 /// The capacity may be divided into levels, fastest first. A key enters at level 0. A full level demotes its eviction
-/// victim by one level; the last level evicts it. A use promotes a key to level 0 (LRU). So the levels, read one after
-/// the other, are the order of one policy over the whole capacity: hits and victims do not depend on the division.
+/// victim by one level; the last level evicts it. A use promotes a key to level 0 (LRU). So the levels in sequence hold
+/// the order of one policy over the whole capacity, and hits and victims do not depend on the division.
 ///
-/// Pure bookkeeping: it owns nothing, and tells the caller which keys it moved and evicted. Every operation is
-/// O(levels), and growing copies 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for a value;
-/// a number instead of a value is among the 37. Not thread-safe: its owner guards it.
+/// The ledger owns no memory of blocks; it tells the caller which keys it moved and evicted. Every operation is
+/// O(levels), and growing copies 64 KiB at most. A key with a number costs 37 bytes in chunks of primitives; a key with
+/// a value costs 8 more. Not thread-safe: the owner guards it.
 ///
 /// @param <V> what the owner keeps of a key
 public final class Ledger<V> {
@@ -44,10 +44,10 @@ public final class Ledger<V> {
   /// Hears of each key that the policy moved. Must not call back.
   @FunctionalInterface
   public interface Moves<V> {
-    /// `value` is on `level` now; the number of levels means that it was evicted.
+    /// `value` moved to `level`. The number of levels means that it was evicted.
     void moved(BlockKey key, V value, int level);
 
-    /// The same of a key with a number, which was on `from`.
+    /// The same for a key with a number, which was on `from`.
     default void movedNumber(BlockKey key, int number, int from, int level) {
       throw new IllegalStateException(
           "key must have a value to be moved (was " + key + ", with number " + number + ")");
@@ -57,10 +57,10 @@ public final class Ledger<V> {
   /// Says which level takes a key that is demoted. Must not call back.
   @FunctionalInterface
   public interface Gate<V> {
-    /// Whether `level` takes `value`, which a level above has no room for; a key that no level takes is evicted.
+    /// Whether `level` takes `value`, for which a faster level has no room. A key that no level takes is evicted.
     boolean takes(V value, int level);
 
-    /// The same of a key with a number.
+    /// The same for a key with a number.
     default boolean takesNumber(int level) {
       return true;
     }
@@ -116,7 +116,7 @@ public final class Ledger<V> {
 
   /// Counts a use of `key`, which has no number. With LRU that promotes it to level 0, and demotes others.
   ///
-  /// @param moves hears of the others, and of `key` if it changed its level
+  /// @param moves hears of the demoted keys, and of `key` if its level changed
   /// @return its value; null if the key is absent
   public @Nullable V touch(BlockKey key, Moves<V> moves) {
     int row = rows.find(key);
@@ -152,14 +152,14 @@ public final class Ledger<V> {
     return values.value(row);
   }
 
-  /// The next `count` victims of `level`, or all it has.
+  /// The next `count` victims of `level`; all its keys if it has fewer.
   public List<BlockKey> next(int level, int count) {
     return levels.get(level).next(count);
   }
 
-  /// Adds `key`, which is absent, as the most recently used; demotes or evicts another if a level is full.
+  /// Adds `key`, which is absent, as the most recently used. Demotes or evicts another key if a level is full.
   ///
-  /// @param moves hears of the others
+  /// @param moves hears of the demoted and evicted keys
   public void insert(BlockKey key, V value, Moves<V> moves) {
     insertAt(0, key, value, moves);
   }
@@ -310,7 +310,7 @@ public final class Ledger<V> {
     return levels.get(level).size();
   }
 
-  /// Tells `reader` each key on `level` with its value, next victim first; keys with a number are left out.
+  /// Calls `reader` with each key on `level` and its value, next victim first. Keys with a number are left out.
   public void forEach(int level, BiConsumer<BlockKey, V> reader) {
     forEachValue(levels.get(level), row -> reader.accept(rows.key(row), values.value(row)));
   }

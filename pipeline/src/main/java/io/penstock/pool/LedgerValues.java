@@ -60,7 +60,7 @@ final class LedgerValues<V> {
     setNumber(row, number);
   }
 
-  /// Frees the value of `row`, which goes or is set anew.
+  /// Frees the value of `row`, which is removed or set again.
   void forget(int row) {
     if (!isNumber(row)) {
       values.remove(rows.value(row));

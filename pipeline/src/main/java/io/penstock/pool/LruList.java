@@ -67,7 +67,7 @@ final class LruList {
     size--;
   }
 
-  /// Tells `reader` the rows, next victim first.
+  /// Calls `reader` with each row, next victim first.
   void forEach(IntConsumer reader) {
     int row = first;
     for (int i = 0; i < size; i++, row = rows.after(row)) {
@@ -75,7 +75,7 @@ final class LruList {
     }
   }
 
-  /// The next `count` victims, or all there are.
+  /// The next `count` victims; all keys if there are fewer.
   List<BlockKey> next(int count) {
     List<BlockKey> victims = new ArrayList<>(Math.min(count, size));
     int row = first;

@@ -1,4 +1,4 @@
-/// Which blocks are worth keeping: index and eviction policy as pure, injectable bookkeeping.
+/// Which blocks are worth keeping: an index and an eviction policy, without blocks, threads or clocks.
 @NullMarked
 package io.penstock.pool;
 

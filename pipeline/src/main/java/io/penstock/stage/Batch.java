@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import reactor.core.scheduler.Scheduler;
 
-/// Gathers elements into lists: each ends at the first of a count, a number of bytes, or a delay.
+/// Gathers elements into lists. A list ends when it reaches a count, a number of bytes, or an age.
 ///
 /// | | |
 /// |---|---|
 /// | order | of the source; no list is empty |
-/// | backpressure | batches; elements are pulled one by one, and only while a batch is wanted: prefetch 0 |
-/// | holds | one batch under construction, within `maxCount` and `maxBytes`, and the element that did not fit |
-/// | delay | from the arrival of a batch's first element; one that is due without demand goes out on the next request |
-/// | threads | the source's, or the timer's for a batch that is due, or the requesting one |
+/// | backpressure | batches; elements are requested one by one, while a batch is wanted: prefetch 0 |
+/// | holds | one batch under construction, within `maxCount` and `maxBytes`, and one element that did not fit |
+/// | delay | from the arrival of a batch's first element; a batch due without demand goes out on the next request |
+/// | threads | the source's, the timer's for a batch that is due, or the requesting thread |
 /// | cancel | drops the batch under construction; the scope that owns its elements frees them |
 /// | signals | an error of the source at once, without the batch under construction; completion after the last batch |
 ///
@@ -25,7 +25,7 @@ import reactor.core.scheduler.Scheduler;
 public final class Batch {
   private Batch() {}
 
-  /// @param weigher bytes of an element; must answer the same each time
+  /// @param weigher bytes of an element; always the same for one element
   /// @param timer clock and thread of the delay
   public static <T> Stage<T, List<T>> of(Options options, ToLongFunction<? super T> weigher, Scheduler timer) {
     requireNonNull(options, "options");
@@ -39,11 +39,11 @@ public final class Batch {
     return of(options, block -> block.layout().blockBytes(), timer);
   }
 
-  /// When [Batch] ends a batch: at the first of these three.
+  /// The limits of a batch: [Batch] ends it at the first one reached.
   ///
   /// @param maxCount most elements
-  /// @param maxBytes most bytes; an element that is heavier by itself makes a batch alone
-  /// @param maxDelay longest time from the arrival of a batch's first element until it is due
+  /// @param maxBytes most bytes; a heavier element makes a batch alone
+  /// @param maxDelay longest time from the arrival of a batch's first element until the batch is due
   public record Options(int maxCount, long maxBytes, Duration maxDelay) {
     public Options {
       Checks.positive("maxCount", maxCount);

@@ -17,10 +17,9 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/// One subscription of [Batch]. Written by hand because no operator bounds count, bytes and delay together under
-/// demand.
+/// One subscription of [Batch]: no operator of Reactor bounds count, bytes and delay together under demand.
 ///
-/// State is guarded by `this`; signals leave from [#step], one at a time and outside the lock.
+/// The monitor guards the state. Signals leave from [#step], one at a time, outside the monitor.
 final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private final CoreSubscriber<? super List<T>> actual;
   private final Batch.Options options;
@@ -32,7 +31,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private volatile Subscription upstream;
   @GuardedBy("this") private List<T> batch = new ArrayList<>();
   @GuardedBy("this") private long batchBytes;
-  /// Came while `batch` had no room for it: the first of the next one.
+  /// The element for which `batch` had no room: the first element of the next batch.
   @GuardedBy("this") private @Nullable T carried;
   @GuardedBy("this") private long demand;
   @GuardedBy("this") private boolean pulling;
@@ -40,7 +39,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   @GuardedBy("this") private boolean ended;
   @GuardedBy("this") private boolean over;
   @GuardedBy("this") private @Nullable Throwable failure;
-  /// Number of the batch under construction, so that a late timer does not hit its successor.
+  /// Number of the batch under construction, so that a late timer does not end the next batch.
   @GuardedBy("this") private long number;
   @GuardedBy("this") private @Nullable Disposable alarm;
 
@@ -115,7 +114,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
       }
       if (n > 0) {
         demand = Operators.addCap(demand, n);
-      } else { // also if the source has ended, and a batch still waits
+      } else { // even if the source has ended and a batch still waits
         ended = true;
         failure = Checks.misrequest(n);
       }
@@ -250,7 +249,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     }
   }
 
-  /// Ends the batch under construction and begins the next one, with what was carried over. Guarded by `this`.
+  /// Ends the batch under construction, and begins the next batch with the carried element.
   @GuardedBy("this") private List<T> cut() {
     List<T> complete = batch;
     batch = new ArrayList<>();

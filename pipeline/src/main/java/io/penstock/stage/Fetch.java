@@ -10,16 +10,16 @@ import io.penstock.operator.Quiet;
 import io.penstock.tier.BlockTier;
 import reactor.core.publisher.Flux;
 
-/// Turns distinct keys into the blocks that a tier has, in the order of the keys; misses are left out.
+/// Turns distinct keys into the blocks that a tier has, in the order of the keys. Misses are left out.
 ///
 /// | | |
 /// |---|---|
-/// | asks | the tier for up to `windowKeys` keys at a time: when so many have come, or the source ends |
+/// | asks | the tier for up to `windowKeys` keys at a time: when that many have come, or the source ends |
 /// | backpressure | blocks; `concurrency` requests are open ahead of demand |
 /// | holds | for each request up to `BlockTier.GET_WINDOW` + 1 leased blocks |
 /// | cancel | ends the requests; the scope closes blocks not taken |
 /// | threads | the tier's |
-/// | signals | errors of the tier, after the blocks that came before them; the other requests end |
+/// | signals | errors of the tier, after the blocks before them; the other requests end |
 public final class Fetch {
   private Fetch() {}
 

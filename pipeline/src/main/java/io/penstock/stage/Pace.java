@@ -12,15 +12,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Lets elements pass no faster than a rate, or each at its own time.
+/// Lets elements pass at most at a rate, or each at its own time.
 ///
 /// | | |
 /// |---|---|
 /// | order | of the source; nothing is dropped |
-/// | backpressure | passed on; up to one element is pulled ahead of demand and waits for its time: prefetch 0, then 1 |
+/// | backpressure | passed on; up to one element is requested ahead of demand and waits: prefetch 0, then 1 |
 /// | rate | over any time t at most `burst + rate × t`, and one element |
-/// | burst | an element heavier than the burst passes; the next ones wait for it |
-/// | threads | the source's for an element that need not wait, else the timer's |
+/// | burst | an element heavier than the burst passes; the next elements wait longer |
+/// | threads | the source's for an element that passes at once, else the timer's |
 /// | cancel | stops the timer; the scope that owns the waiting element frees it |
 /// | signals | errors of the source; completion after the last element |
 ///

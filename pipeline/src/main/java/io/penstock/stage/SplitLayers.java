@@ -15,10 +15,10 @@ import reactor.core.publisher.Flux;
 /// |---|---|
 /// | shape | each window's own, as `SlicePlan` says; windows count from 0; `remaining` counts down to 0 in each |
 /// | bytes | none is copied: a slice shares the memory of its blocks |
-/// | backpressure | slices, made one by one as they are asked for; a window is asked for when a slice of it is wanted |
-/// | ownership | takes over the windows: each is closed once its last slice was emitted, and on cancel or error |
+/// | backpressure | slices, each made when it is requested; a window is requested when one of its slices is wanted |
+/// | ownership | takes over the windows: closes each after its last slice, and on cancel or error |
 /// | cancel | closes the window being cut; the scope closes slices not taken |
-/// | threads | the requesting one, or the one on which the bytes arrived |
+/// | threads | the requesting thread, or the thread on which the bytes arrived |
 /// | signals | errors of the source; `IllegalArgumentException` if one row exceeds a slice; |
 /// | | [io.penstock.block.BlockCorruptException] if bytes that were read differ from their checksums |
 public final class SplitLayers {
@@ -32,7 +32,7 @@ public final class SplitLayers {
 
   /// Cuts windows of any kind.
   ///
-  /// @param cut the slices of a window, each made when it is asked for
+  /// @param cut the slices of a window, each made when it is requested
   /// @param scope owns the slices emitted
   public static <W> Stage<W, LayerSlice> by(Function<? super W, Flux<LayerSlice>> cut, BlockScope scope) {
     requireNonNull(cut, "cut");

@@ -18,18 +18,18 @@ import reactor.core.publisher.Flux;
 ///
 /// | | |
 /// |---|---|
-/// | order | receipts in the order of the blocks; none for one that the tier has or another writer writes |
-/// | bytes | one copy into a tier of this process, none before the socket of a remote one; verified where they landed |
-/// | visible | a window at once, after all its bytes were verified, or not at all |
-/// | backpressure | receipts; up to one batch is pulled and stored ahead of demand |
-/// | ownership | takes over the blocks: closes its handles when their batch was stored or failed |
-/// | cancel | leaves the tier's queue, or gives back the room of the window that is not committed |
-/// | threads | the source's, or the one that freed the room for which a window waited |
+/// | order | receipts in the order of the blocks; none for a block that the tier has or another writer writes |
+/// | bytes | one copy into a tier of this process, none before the socket of a remote tier; verified where they land |
+/// | visible | all blocks of a window at once, after all their bytes were verified, or none |
+/// | backpressure | receipts; up to one batch is requested and stored ahead of demand |
+/// | ownership | takes over the blocks: closes them when their batch was stored or has failed |
+/// | cancel | leaves the tier's queue, or gives back the room of the uncommitted window |
+/// | threads | the source's, or the thread that freed the room for which a window waited |
 /// | signals | [io.penstock.block.BlockCorruptException] and errors of the tier; windows committed before stay |
 public final class Store {
   private Store() {}
 
-  /// @param shape windows, which must be no larger than what the tier can reserve at once, and slices
+  /// @param shape windows, no larger than the tier can reserve at once, and slices
   public static Stage<List<Block>, Receipt> into(BlockTier tier, SliceShape shape) {
     requireNonNull(tier, "tier");
     shape.requireWholeBlocks();

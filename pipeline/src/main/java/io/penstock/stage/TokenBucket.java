@@ -11,7 +11,7 @@ final class TokenBucket {
   private final double nanosPerUnit;
   private final long burstNanos;
   private long fullAtNanos;
-  /// What `fullAtNanos` lacks to be exact, below 1: many small elements must not pass for nothing.
+  /// The fraction of a nanosecond that `fullAtNanos` lacks, so that many small elements do not pass free of charge.
   private double fractionNanos;
 
   TokenBucket(Pace.Options options, long nowNanos) {

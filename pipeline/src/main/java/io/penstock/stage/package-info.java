@@ -11,10 +11,10 @@
 ///
 /// Recipes made of them are in [io.penstock.flow].
 ///
-/// Three rules hold for all of them. *Demand* comes from downstream only: what a stage takes ahead of it is named in
-/// its contract and bounded. *Owned* elements belong to scopes: a stage that opens a handle is given the scope that
-/// owns it, a stage that takes handles over closes them, and what an operator drops on a cancel the scope of its
-/// producer closes. *Threads* and clocks are given: no stage picks a scheduler, and none blocks.
+/// Three rules hold for all of them. *Demand* comes from downstream only: a stage names and bounds what it takes ahead
+/// of demand. *Owned* elements belong to scopes: a stage that opens a handle is given the scope that owns the handle,
+/// and a stage that takes handles over closes them. The scope of the producer closes elements that an operator drops on
+/// a cancel. *Threads* and clocks are given: no stage picks a scheduler or blocks.
 @NullMarked
 package io.penstock.stage;
 

@@ -13,12 +13,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// A store of a [TierStack]: whether it takes and gives blocks, its slots, and the moves that wait for it: blocks to
-/// put ([WriteQueue]) and blocks to read ([ReadQueue]), one batch each way at a time. Besides, windows are read from
-/// the store ([StoreWindow]), one read a window, so never more than there is transfer memory.
+/// A store of a [TierStack]: its health, its slots, the blocks that wait to be written to it ([WriteQueue]) and the
+/// blocks that wait to be read from it ([ReadQueue]). One batch is under way in each queue. Windows read from the store
+/// past the read queue ([StoreWindow]); transfer memory bounds these reads.
 ///
-/// A copy that fails costs what [StoreFailures] says; one that finds the store busy waits until it has room. So memory
-/// comes back and the queues go on, whatever the store does. Used in decisions only, unless a method says otherwise.
+/// [StoreFailures] says which blocks a failed copy costs. A copy that finds the store busy waits until the store has
+/// room. So the queues go on and give memory back, whatever the store does. Used in decisions only, unless a method
+/// says otherwise.
 final class AttachedStore {
   private final StackState state;
   private final int level;
@@ -26,7 +27,7 @@ final class AttachedStore {
   private final StoreFailures failures;
   private final WriteQueue writes;
   private final ReadQueue reads;
-  /// Slots of the store; null if their number is not fixed, as on a disk.
+  /// Slots of the store; null for a store without a fixed number of slots, such as a disk.
   private final @Nullable Permits slots;
   private StoreHealth health = StoreHealth.GOOD;
 
@@ -43,24 +44,23 @@ final class AttachedStore {
             (int) state.memory().arena().capacitySlots());
   }
 
-  /// What it costs when the store fails.
   StoreFailures failures() {
     return failures;
   }
 
   // Health
 
-  /// What the stack takes the store to be able to do.
+  /// The state of the store as the stack last heard of it.
   StoreHealth.State state() {
     return health.state();
   }
 
-  /// Why it does not take blocks, or does not give them.
+  /// The error of a caller that needs this unhealthy store.
   StoreUnavailableException unavailable() {
     return StoreUnavailableException.of(store.name(), health);
   }
 
-  /// Listens to the store from now on. Outside a decision.
+  /// Listens to the store: its health, its wish for room, its damaged blocks. Outside a decision.
   void connect() {
     store.watch(this::healthChanged);
     healthChanged();
@@ -96,14 +96,14 @@ final class AttachedStore {
 
   private void resume(DeferredActions after) {
     if (health.state().gives()) {
-      recover(after); // what it could not find before
+      recover(after); // blocks that the store could not look for before
     }
     state.mover().stateChanged(level, after);
     after.then(writes::start);
     after.then(reads::start);
   }
 
-  /// Enters the blocks that the store found into the ledger.
+  /// Enters the blocks that the store kept into the ledger.
   void recover(DeferredActions after) {
     store.recover(new Recovery(state, level, after));
   }
@@ -115,7 +115,7 @@ final class AttachedStore {
     return slots == null || slots.tryAcquire(1);
   }
 
-  /// Takes a slot when one is free. Outside a decision.
+  /// Runs `granted` once a slot was taken for it. Outside a decision.
   Permits.Ticket takeSlot(Runnable granted) {
     return requireNonNull(slots).acquire(1, granted);
   }
@@ -129,7 +129,7 @@ final class AttachedStore {
 
   // Copies in the store
 
-  /// Drops `copy`, whose slot is free when its last read has ended.
+  /// Drops `copy`. The slot becomes free when the last read of the copy has ended.
   void drop(StoreCopy copy, DeferredActions after) {
     if (copy.drop()) {
       free(copy, after);
@@ -149,36 +149,36 @@ final class AttachedStore {
 
   // Moves
 
-  /// Puts `block`, which is in memory and for which a slot was taken.
+  /// Writes `block` to the store. The block is in memory, and the caller took a slot for it.
   void put(Resident block, DeferredActions after) {
     block.startMove();
     put(new Move(block), after);
   }
 
-  /// Puts blocks that are not visible yet, or are moved here.
+  /// Queues `write`: a commit, or a move to this store.
   void put(WriteQueue.Write write, DeferredActions after) {
     writes.add(store.medium() == Medium.DISK ? state.offloads().counted(write) : write, after);
   }
 
-  /// Reads `block`, which this store has, into `draft`.
+  /// Reads `block` from this store into `draft`.
   ///
-  /// @param toHost whether it stays on the host level
+  /// @param toHost whether the block stays on the host level
   void read(Resident block, BlockDraft draft, boolean toHost, DeferredActions after) {
     reads.add(block, draft, toHost, after);
   }
 
-  /// Closes the store. Outside a decision.
+  /// Closes the store itself. Outside a decision.
   Mono<Void> close() {
     return Mono.defer(store::close);
   }
 
-  /// Starts nothing more: what waits here goes back.
+  /// Empties both queues because the stack has closed.
   void close(DeferredActions after) {
     writes.close(after);
     reads.clear(after);
   }
 
-  /// One block on its way from host memory to this store.
+  /// The move of one block from host memory to this store.
   private final class Move implements WriteQueue.Write {
     private final Resident block;
 

@@ -6,8 +6,7 @@ import io.penstock.tier.TierStack.Level;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but
-/// for [#forEach] and [#at].
+/// The stores of a [TierStack], by level. Used in decisions only, except [#forEach] and [#at].
 final class AttachedStores {
   private final StackShape shape;
   private final @Nullable AttachedStore[] stores;
@@ -46,7 +45,8 @@ final class AttachedStores {
     return store == null || store.state().gives();
   }
 
-  /// The fastest store that has `block` and gives it; the fastest that has it if none gives it; −1 if none has it.
+  /// The level of the fastest store that has `block` and gives blocks now. If no such store gives blocks, the fastest
+  /// that has it; −1 if no store has it.
   int readableLevel(Resident block) {
     for (int level = 0; level < stores.length; level++) {
       if (block.isStored(level) && gives(level)) {

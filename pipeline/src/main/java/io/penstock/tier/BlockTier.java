@@ -23,7 +23,7 @@ public interface BlockTier {
   /// Which of `keys` are visible, without counting as a use.
   Mono<Presence> contains(List<BlockKey> keys);
 
-  /// Decides on `keys` and leases what was found: each found key counts as a use.
+  /// Decides on `keys` and leases the blocks found. Each found key counts as a use.
   ///
   /// @param onMiss what to do about the missing keys
   /// @param scope owns the lease; cancelling the `Mono` closes it
@@ -46,7 +46,7 @@ public interface BlockTier {
   /// Blocks that [#get] may hold ahead of demand.
   int GET_WINDOW = 16;
 
-  /// Claims room for `keys`, all or nothing, waiting in a bounded, fair queue until there is room.
+  /// Claims room for all of `keys` or for none. Waits in a bounded, fair queue until there is room.
   ///
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
@@ -56,10 +56,10 @@ public interface BlockTier {
   ///
   /// | | |
   /// |---|---|
-  /// | order | receipts in the order of the keys; none for a key that the tier has or that another writer is writing |
-  /// | backpressure | receipts: a window begins when the receipts of the one before were taken; |
-  /// | | a remote tier sends the windows without a stop between them |
-  /// | cancel | gives back the room of the window that is not committed; windows before it stay |
+  /// | order | receipts in key order; no receipt for a key that the tier has or that another writer is writing |
+  /// | backpressure | receipts: a window begins when the receipts of the window before were taken; |
+  /// | | a remote tier sends window after window without a stop |
+  /// | cancel | gives back the room of the uncommitted window; windows committed before stay |
   /// | signals | errors of `source` and of the tier; [io.penstock.block.IncompleteBlockException]; |
   /// | | [io.penstock.block.UnexpectedSliceException] |
   ///
@@ -69,16 +69,16 @@ public interface BlockTier {
         .receipts();
   }
 
-  /// Removes the visible ones of `keys` and tells which they were. Leases on them stay valid.
+  /// Removes the visible blocks of `keys` and answers which keys these were. Leases on them stay valid.
   Mono<Presence> remove(List<BlockKey> keys);
 
-  /// History from after `sequence`, then what happens from now on; never completes before the tier closes.
+  /// The events after `sequence`, past and future. Completes when the tier closes.
   ///
   /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
   Flux<TierEvent> events(long sequence);
 
   Mono<TierStat> stat();
 
-  /// Refuses new work, fails what waits, lets leases end; completes when done. Lazy and idempotent.
+  /// Refuses new work, fails callers that wait, and lets leases end. Completes when done. Lazy and idempotent.
   Mono<Void> close();
 }

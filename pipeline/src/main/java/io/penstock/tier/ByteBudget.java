@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 
 /// The limit on bytes in flight of one party: `inUse <= capacity`, always.
 ///
-/// One permit is taken where bytes enter and travels with them; no stage downstream takes a second one.
+/// A permit is taken where bytes enter and travels with them. No stage downstream takes a second permit.
 public final class ByteBudget {
   private final Permits permits;
 
@@ -21,7 +21,7 @@ public final class ByteBudget {
     this.permits = new Permits(name, capacityBytes, maxWaiters);
   }
 
-  /// A permit for `bytes`, when its turn comes; cancelling leaves the queue.
+  /// A permit for `bytes`, granted in the order of asking. A cancel leaves the queue.
   ///
   /// @param scope owns the permit from the moment it is granted
   public Mono<Permit> acquire(long bytes, BlockScope scope) {
@@ -62,9 +62,9 @@ public final class ByteBudget {
     return permits.capacity();
   }
 
-  /// Bytes in flight that one owner answers for: taken once where the bytes enter, refunded as they land.
+  /// One owner's right to have bytes in flight, refunded as the bytes land.
   ///
-  /// Closing refunds what is left. Safe from any thread.
+  /// Closing refunds the rest. Safe from any thread.
   public static final class Permit extends Owned {
     private final Permits permits;
     @GuardedBy("this") private long left;
@@ -80,7 +80,7 @@ public final class ByteBudget {
       return left;
     }
 
-    /// Refunds `bytes` of this permit; after [#close()] it does nothing, for all was refunded.
+    /// Refunds `bytes` of this permit. Does nothing after [#close()], which refunded all.
     public void refund(long bytes) {
       Checks.positive("bytes", bytes);
       synchronized (this) {

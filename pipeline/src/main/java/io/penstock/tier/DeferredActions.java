@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What one decision on a [StackState] leaves to be done: blocks to review before the lock is released, and actions
-/// that must not run under the lock (memory to free, copies to start, readers to tell).
+/// Work that one decision on a [StackState] leaves: blocks to review before the lock is released, and actions to run
+/// after that (free memory, start copies, tell readers).
 ///
-/// Holding this object proves that a decision is under way: only [StackState#decide] makes it. All actions run, even if
-/// one throws, because most of them are for other callers; the thread's uncaught exception handler gets the error.
+/// A method that takes this object runs inside a decision: only [StackState#decide] makes it. All actions run, even if
+/// an action throws, because most actions serve other callers. The thread's uncaught exception handler gets the error.
 final class DeferredActions {
   private final LinkedHashSet<Resident> changed = new LinkedHashSet<>(0);
   private final List<Owned> handles = new ArrayList<>(0);
@@ -29,22 +29,22 @@ final class DeferredActions {
     return changed.isEmpty() ? null : changed.removeFirst();
   }
 
-  /// Frees memory. Runs first.
+  /// Closes `handle` after the decision, before all other actions.
   void close(Owned handle) {
     handles.add(handle);
   }
 
-  /// Runs `task` after memory was freed and before readers are told.
+  /// Runs `task` after the decision: when handles were closed, before readers are told.
   void then(Runnable task) {
     tasks.add(task);
   }
 
-  /// Tells the reader of `lease` that something is ready for it, or that nothing more will be.
+  /// Tells the reader of `lease`, after the tasks, that an item is ready or that no more items will come.
   void signal(StackLease lease) {
     leases.add(lease);
   }
 
-  /// Tells a listener, after everything else.
+  /// Runs `report`, which tells a listener, after everything else.
   void report(Runnable report) {
     reports.add(report);
   }

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
-/// A subscription whose stream has no queue: it takes what is ready when there is demand. Counts the demand, and has
-/// one thread at a time emit; safe from any thread.
+/// A subscription without a queue: when there is demand, its stream looks for elements that are ready. Counts the
+/// demand, and lets one thread emit at a time. Safe from any thread.
 abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
-  /// Held from the start, so that nothing is signalled before `onSubscribe`.
+  /// Starts at 1, so that no signal precedes `onSubscribe`: [#open] takes that 1 back.
   private final AtomicInteger wip = new AtomicInteger(1);
   private volatile @Nullable Throwable misuse;
 
@@ -25,14 +25,14 @@ abstract class DemandLoop implements Subscription {
     drain();
   }
 
-  /// Emits, if something is ready and asked for, unless another thread does so now.
+  /// Has elements emitted: by this thread, or by the thread that emits now.
   final void drain() {
     if (wip.getAndIncrement() == 0) {
       open();
     }
   }
 
-  /// Emits until no call of [#drain] is left unanswered; the first call follows `onSubscribe`.
+  /// Emits until every call of [#drain] is answered. The stream calls this first right after `onSubscribe`.
   final void open() {
     int missed = 1;
     do {
@@ -41,14 +41,14 @@ abstract class DemandLoop implements Subscription {
     } while (missed != 0);
   }
 
-  /// Emits what is ready and asked for. One thread at a time.
+  /// Emits the elements that are ready, as far as there is demand. One thread at a time.
   abstract void emit();
 
   final boolean isWanted() {
     return requested.get() > 0;
   }
 
-  /// Takes one off the demand.
+  /// Takes one element off the demand.
   final void spend() {
     if (requested.get() != Long.MAX_VALUE) {
       requested.decrementAndGet();

@@ -9,10 +9,10 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
-/// The newest events of a tier in a ring, and the readers that follow it, each with its own position and demand.
+/// The newest events of a tier, in a ring, and the readers that follow it. Each reader has its own position and demand.
 ///
-/// Memory is the ring, however slow a reader: one that falls behind gets [TierEvent.Skipped]. [#append] only records,
-/// so it may run under a lock; [#signal()] emits and must not.
+/// A slow reader costs no memory: a reader that falls behind the ring gets [TierEvent.Skipped]. [#append] only records,
+/// so callers may hold a lock. [#signal()] emits, so callers must hold none.
 final class EventLog {
   @GuardedBy("this") private final TierEvent[] ring;
   private final List<EventReader> readers = new CopyOnWriteArrayList<>();
@@ -24,7 +24,6 @@ final class EventLog {
     this.ring = new TierEvent[capacity];
   }
 
-  /// Records the next event and answers its sequence number.
   synchronized long append(LongFunction<TierEvent> event) {
     long sequence = ++lastSequence;
     ring[slot(sequence)] = event.apply(sequence);
@@ -35,14 +34,14 @@ final class EventLog {
     return lastSequence;
   }
 
-  /// Has every reader emit what was recorded.
+  /// Has every reader emit the events recorded so far.
   void signal() {
     for (EventReader reader : readers) {
       reader.drain();
     }
   }
 
-  /// Ends every reader after what was recorded.
+  /// Ends every reader after the events recorded so far.
   void close() {
     synchronized (this) {
       closed = true;
@@ -60,7 +59,8 @@ final class EventLog {
     });
   }
 
-  /// The event that follows `sequence`, or the gap up to the oldest one kept; null if there is none yet.
+  /// The event after `sequence`; if the ring lost it, a [TierEvent.Skipped] up to the oldest event kept; null if no
+  /// event follows yet.
   synchronized @Nullable TierEvent following(long sequence) {
     if (sequence >= lastSequence) {
       return null;
@@ -72,7 +72,7 @@ final class EventLog {
     return ring[slot(sequence + 1)];
   }
 
-  /// True if the log was closed and nothing follows `sequence`.
+  /// True if the log was closed and no event follows `sequence`.
   synchronized boolean endsAt(long sequence) {
     return closed && sequence >= lastSequence;
   }

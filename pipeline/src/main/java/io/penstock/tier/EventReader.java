@@ -6,7 +6,7 @@ import org.reactivestreams.Subscriber;
 final class EventReader extends DemandLoop {
   private final EventLog log;
   private final Subscriber<? super TierEvent> subscriber;
-  /// The event that was emitted last. Written by the emitting thread only.
+  /// Number of the event emitted last. Only the emitting thread writes it.
   private long sequence;
   private volatile boolean done;
 

@@ -5,15 +5,15 @@ import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// One wait until the blocks that a [TierStack] moves to its disks, and the commits that it writes through, have
-/// arrived there. It starts no move, and waits for no disk that takes no blocks, because nothing moves to such a disk.
-/// Used in decisions only, unless a method says otherwise.
+/// One wait of a caller of [TierStack#flush]: until the blocks that move to a disk, and the commits that are written
+/// through, have arrived there. A flush starts no move. It does not wait for a disk that takes no blocks, because no
+/// block moves to such a disk. Used in decisions only, unless a method says otherwise.
 final class Flush {
   private final StackState state;
   private final Sinks.Empty<Void> over = Sinks.empty();
-  /// Blocks that were moving when it began.
+  /// Blocks that were moving when the flush began.
   private final List<Resident> chosen;
-  /// Blocks before it had arrived when they were looked at.
+  /// Index into `chosen`: the blocks before it have arrived already.
   private int next;
   private int missed;
   private boolean closed;
@@ -33,7 +33,7 @@ final class Flush {
     });
   }
 
-  /// Waits no more.
+  /// Ends the wait.
   void leave() {
     state.flushes().remove(this);
   }
@@ -46,14 +46,14 @@ final class Flush {
     });
   }
 
-  /// Some move may have ended. Outside a decision.
+  /// Completes [#over] if all blocks have arrived; called when a move may have ended. Outside a decision.
   void signal() {
     if (state.look(() -> closed || (state.offloads().isEmpty() && haveArrived()))) {
       over.tryEmitEmpty();
     }
   }
 
-  /// Looks at each block about once, though it is asked again and again.
+  /// Resumes at `next`, so that all calls together look at each block about once.
   private boolean haveArrived() {
     while (next < chosen.size() && !isMovingToDisk(chosen.get(next))) {
       next++;
@@ -67,13 +67,13 @@ final class Flush {
         && lacksDisk(block);
   }
 
-  /// Whether a disk that is to have `block` does not have it.
+  /// Whether `block` belongs on a disk that does not have it.
   private boolean lacksDisk(Resident block) {
     return block.isRemoved() || (!block.isReleased() && IntStream.range(0, state.shape().levels().size())
         .anyMatch(level -> state.shape().isDisk(level) && state.mover().lacks(block, level)));
   }
 
-  /// How many of the blocks have not arrived. Outside a decision.
+  /// How many of the chosen blocks have not arrived. Outside a decision.
   int missed() {
     return state.look(() -> closed ? missed : count());
   }
@@ -82,7 +82,7 @@ final class Flush {
     return (int) chosen.stream().filter(this::lacksDisk).count();
   }
 
-  /// The stack is about to close, and no move that waits goes on.
+  /// Ends the wait because the stack is about to close: queued moves will not start.
   void close(DeferredActions after) {
     missed = count();
     closed = true;

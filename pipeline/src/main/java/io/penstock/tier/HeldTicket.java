@@ -4,12 +4,12 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Permits;
 import org.jspecify.annotations.Nullable;
 
-/// The ticket of a wait for permits, whose owner may give up before the ticket is there. Safe from any thread.
+/// The ticket of a wait for permits. Its owner may give up before the ticket was handed out. Safe from any thread.
 final class HeldTicket {
   @GuardedBy("this") private Permits.@Nullable Ticket ticket;
   @GuardedBy("this") private boolean cancelled;
 
-  /// Holds `taken`, and cancels it at once if the owner has given up.
+  /// Holds `taken`; cancels it at once if the owner has given up already.
   void hold(Permits.Ticket taken) {
     boolean late;
     synchronized (this) {
@@ -21,7 +21,8 @@ final class HeldTicket {
     }
   }
 
-  /// Leaves the queue, now or when the ticket is there. Cancels outside the monitor, for that may be another's turn.
+  /// Cancels the ticket, now or as soon as [#hold] brings it. Cancels outside the monitor, because a cancel may run the
+  /// grant of the next waiter.
   void cancel() {
     Permits.Ticket taken;
     synchronized (this) {

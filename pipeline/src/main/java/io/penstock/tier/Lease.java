@@ -7,9 +7,9 @@ import io.penstock.block.SliceShape;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/// The outcome of a decision on a list of keys, and the right to read what was found however soon it is evicted.
+/// The outcome of a decision on a list of keys, and the right to read the blocks found, even after their eviction.
 ///
-/// The lease ends with [#close()], normally when its stream ends: memory is kept no longer than that.
+/// The lease ends with [#close()], which the end of its stream calls. Memory is kept until then.
 public abstract class Lease extends Owned {
   /// Keys that counted as hits: visible, or being written and already in the ledger.
   public abstract Presence hits();
@@ -17,21 +17,21 @@ public abstract class Lease extends Owned {
   /// Keys whose block was visible.
   public abstract Presence found();
 
-  /// Keys that this lease admitted: the caller sees to it that they are put. Only with [OnMiss#ADMIT].
+  /// Keys that this lease admitted. The caller has their blocks put. Only with [OnMiss#ADMIT].
   public abstract Presence admitted();
 
   /// Keys that another writer is writing, and for which this lease waits.
   public abstract Presence awaited();
 
-  /// The leased blocks in windows: each holds what is ready, at most `maxBlocks`; found blocks come first, in key
-  /// order, then awaited ones as they are committed. Never waits for a fuller window, so it never holds memory that
-  /// others need while waiting.
+  /// The leased blocks, in windows of at most `maxBlocks`. A window holds the blocks that are ready: first the found
+  /// blocks in key order, then the awaited blocks as they are committed. A window with one ready block goes out at
+  /// once, so no lease holds memory while it waits for more.
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | one window a request; ready blocks wait as leased memory, at most one a key |
-  /// | cancel | closes what was not emitted; `scope` owns what was |
-  /// | ends | when no block is ready and none is awaited; a writer that gives up leaves its keys out |
+  /// | backpressure | one window a request; blocks that are ready wait in leased memory, one a key |
+  /// | cancel | closes the blocks not emitted; `scope` owns the emitted blocks |
+  /// | ends | when no block is ready or awaited; the keys of a writer that gives up are left out |
   /// | threads | on the requesting thread, or on the one that commits an awaited block |
   /// | signals | [io.penstock.block.BlockCorruptException], [TierClosedException] |
   ///
@@ -39,17 +39,17 @@ public abstract class Lease extends Owned {
   /// @return a stream for one subscriber
   public abstract Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope);
 
-  /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before
-  /// all its bytes have been read from a slower level. Instead of [#windows], under the same rules.
+  /// The same blocks in windows that are sent slice by slice. A window is handed out as soon as there is memory for it,
+  /// before its bytes have been read from a slower level. Use either this or [#windows]; the same rules hold.
   ///
-  /// @param scope owns the windows emitted; the end of a window's slices closes it
+  /// @param scope owns the windows emitted; a window closes when its slices end
   /// @return a stream for one subscriber
   public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return windows(shape.windowBlocks(), scope).map(window -> LeasedWindow.of(window, shape));
   }
 
-  /// The leased blocks slice by slice: the first layers of a window come before its last ones are read. Instead of
-  /// [#windows], under the same rules.
+  /// The leased blocks slice by slice. The first layers of a window come before its last layers are read. Use either
+  /// this or [#windows]; the same rules hold.
   ///
   /// @param shape how to cut; a remote lease cuts as its connection was set up, with the same start layer
   /// @param scope owns the slices emitted; close each when read, or memory is held until the scope ends

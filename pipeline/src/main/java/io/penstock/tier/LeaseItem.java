@@ -3,7 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 
-/// A block of a [StackLease] that was not handed out yet. Used in decisions only.
+/// A block of a [StackLease] that the reader has not got yet. Used in decisions only.
 sealed interface LeaseItem {
   /// The index of its key in the request.
   int position();
@@ -11,7 +11,7 @@ sealed interface LeaseItem {
   /// A share of the block's memory.
   record InMemory(int position, Block block) implements LeaseItem {}
 
-  /// The promise of a block whose bytes are in stores: one of its pins.
+  /// A pin on a block whose bytes are in stores: the block keeps them for this reader.
   record Promised(int position, Resident resident) implements LeaseItem {}
 
   /// A block that is not held: the stream fails if the stack has evicted it before its window.
@@ -30,7 +30,7 @@ sealed interface LeaseItem {
     return !(this instanceof Promised promised) || promised.resident().isInMemory();
   }
 
-  /// A share instead of the promise, if the bytes are in host memory now.
+  /// Exchanges the pin for a share of the memory, if the bytes have come to host memory.
   default LeaseItem redeemed(DeferredActions after) {
     if (this instanceof Promised promised && promised.resident().isInMemory()) {
       promised.resident().unpin(after);
@@ -39,7 +39,7 @@ sealed interface LeaseItem {
     return this;
   }
 
-  /// Gives the share, or the promise, back.
+  /// Gives the share or the pin back.
   default void giveUp(DeferredActions after) {
     switch (this) {
       case InMemory here -> after.close(here.block());

@@ -12,9 +12,8 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 
-/// The stream of the windows of one [StackLease], in order: a window that waits for memory, to be read from stores, is
-/// overtaken by none. The thread that emits writes its fields; a cancel writes `done`, on any thread. Never emits in a
-/// decision.
+/// The stream of the windows of one [StackLease], in order: no window overtakes one that waits for memory. The emitting
+/// thread writes the fields; a cancel writes `done`, on any thread. Emits outside decisions only.
 final class LeaseWindows extends DemandLoop {
   private final StackState state;
   private final StackLease lease;
@@ -34,7 +33,7 @@ final class LeaseWindows extends DemandLoop {
     this.lease = lease;
     this.subscriber = subscriber;
     StackShape stack = state.shape();
-    // A window that is read from stores needs transfer memory; without stores all blocks are in memory
+    // Transfer memory bounds a window that is read from stores; without stores all blocks are in memory
     int most = stack.hasStores() ? stack.options().transferBlocks() : Integer.MAX_VALUE;
     this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), most));
     this.scope = scope;
@@ -60,7 +59,7 @@ final class LeaseWindows extends DemandLoop {
     dropNext();
   }
 
-  /// Makes a window of the blocks that are ready; false if there is nothing to do now.
+  /// Makes a window of the blocks that are ready; false if no block is ready or wanted.
   private boolean takeNext() {
     boolean wanted = isWanted();
     StackLease.Taken taken = lease.take(wanted ? shape.windowBlocks() : 0);
@@ -113,7 +112,7 @@ final class LeaseWindows extends DemandLoop {
     return null;
   }
 
-  /// Emits the next window; false if its memory was not granted yet, or there is no demand for it yet.
+  /// Emits `next`; false if it waits for memory or for demand.
   private boolean emitNext() {
     StoreWindow window = requireNonNull(next);
     Throwable refusal = window.refusal();
@@ -140,7 +139,8 @@ final class LeaseWindows extends DemandLoop {
     subscriber.onNext(window);
   }
 
-  /// Starts to read the next window before there is demand for it; false if it is in memory, or memory is short.
+  /// Starts to read the next window before there is demand for it; false if its blocks are in memory, or memory is
+  /// short.
   private boolean prefetch() {
     int most = Math.min(shape.windowBlocks(), state.shape().options().tiering().prefetchBlocks());
     List<LeaseItem> items = most == 0 ? List.of() : lease.takeStored(most);
@@ -165,7 +165,7 @@ final class LeaseWindows extends DemandLoop {
     }
   }
 
-  /// Why a stream whose lease is closed has no more windows.
+  /// The error of a stream whose lease was closed before the stream ended.
   private RuntimeException ended() {
     return state.isClosed() ? state.shape().closed() : new CancellationException("lease ended before its stream");
   }

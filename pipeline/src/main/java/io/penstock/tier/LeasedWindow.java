@@ -13,9 +13,9 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Some blocks of a lease, to be sent slice by slice; their bytes may still be read from a slower level.
+/// Some blocks of a lease that are sent slice by slice, while their bytes may still be read from a slower level.
 ///
-/// Owns its blocks; closing it, which the end of its slices does, closes them.
+/// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
   private volatile Runnable over = () -> {};
 
@@ -29,9 +29,9 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
     over.run();
   }
 
-  /// A window of blocks that are all in memory. Takes them over, also if it throws.
+  /// A window of blocks that are all in memory. Takes the blocks over, even if this throws.
   ///
-  /// @throws IllegalArgumentException if the blocks have not one layout
+  /// @throws IllegalArgumentException if the blocks differ in layout
   public static LeasedWindow of(List<LeasedBlock> blocks, SliceShape shape) {
     BlockLayout layout = blocks.getFirst().block().layout();
     for (LeasedBlock leased : blocks) {
@@ -44,8 +44,8 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
     return new ReadyWindow(blocks, shape);
   }
 
-  /// The slices of one window after the other; the windows are numbered from 0. A window is asked for when a slice of
-  /// it is wanted, and a slice is made when it is asked for.
+  /// The slices of one window after the other; windows are numbered from 0. A window is requested when one of its
+  /// slices is wanted, and a slice is made when it is requested.
   ///
   /// @param scope owns the slices emitted
   public static Flux<LayerSlice> cut(Flux<? extends LeasedWindow> windows, BlockScope scope) {
@@ -73,21 +73,21 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// Number of blocks.
   public abstract int size();
 
-  /// The slices, in the order of [SlicePlan], each as soon as its bytes are there; the first layers come before the
-  /// last ones are read.
+  /// The slices in the order of [SlicePlan], each as soon as its bytes are in memory. The first layers come before the
+  /// last layers are read.
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | slices, each made when it is asked for |
-  /// | cancel | closes the window; the slices emitted stay their owner's |
-  /// | threads | the requesting one, or the one on which the bytes arrived |
+  /// | backpressure | slices, each made when it is requested |
+  /// | cancel | closes the window; emitted slices stay with their owner |
+  /// | threads | the requesting thread, or the thread on which the bytes arrived |
   /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums |
   ///
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
   public abstract Flux<LayerSlice> slices(int number);
 
-  /// The blocks, when all their bytes are there, handed over to `scope`; the window is over then.
+  /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.
   abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);
 
   static CancellationException closed() {

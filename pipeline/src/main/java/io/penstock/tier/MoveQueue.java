@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Blocks of a [TierStack] that wait for memory or for a slot of a store, so that their copy can begin. A block keeps
-/// what it holds while it waits, and holds nothing else. Used in decisions only; a grant comes outside and makes one.
+/// Blocks of a [TierStack] that wait for memory or for a slot of a store before their copy can begin. A waiting block
+/// keeps the memory it has and takes no other. Used in decisions only; a grant arrives outside and makes a decision.
 final class MoveQueue {
   /// What a block waits for.
   enum Need {
     /// A slot of a store, for bytes that are in host memory.
     STORE_SLOT,
-    /// The right to stay in the host memory where the bytes are already.
+    /// A slot of the host level to pay for host memory in which the bytes are already.
     HOST_CHARGE,
-    /// Host memory to be demoted into and stay.
+    /// Host memory into which a block is demoted to stay.
     HOST_SLOT,
-    /// Host memory to pass through.
+    /// Host memory through which a block passes on its way to a disk.
     BOUNCE_SLOT
   }
 
@@ -31,7 +31,7 @@ final class MoveQueue {
     this.state = state;
   }
 
-  /// Has `block` wait for `need`, to get to level `target`.
+  /// Queues `block`, which needs `need` to get to level `target`.
   void add(Resident block, Need need, int target, DeferredActions after) {
     Wait wait = new Wait(block, need, target);
     block.waitFor(wait);
@@ -39,7 +39,7 @@ final class MoveQueue {
     after.then(() -> queueUp(wait));
   }
 
-  /// `block` waits no more.
+  /// Takes `block` out of the queue, if it waits.
   void leave(Resident block, DeferredActions after) {
     Wait wait = block.currentWait();
     if (wait != null) {
@@ -53,7 +53,7 @@ final class MoveQueue {
     return waits.stream().filter(wait -> wait.target == level).map(wait -> wait.block).toList();
   }
 
-  /// Ends the wait; false if it was over before.
+  /// Ends `wait`; false if it had ended before.
   private boolean end(Wait wait) {
     waits.remove(wait);
     return wait.block.endWait(wait);
@@ -78,7 +78,7 @@ final class MoveQueue {
         error -> refused(wait, error));
   }
 
-  /// The system has no more memory. The block cannot stay where it is either, because others need its room.
+  /// Loses the block: the system has no memory for it, and other blocks need the room that it has now.
   private void refused(Wait wait, Throwable error) {
     state.decide(after -> {
       if (end(wait)) {
@@ -142,7 +142,7 @@ final class MoveQueue {
       this.target = target;
     }
 
-    /// The level to which the block is to get.
+    /// The level to which the block moves.
     int target() {
       return target;
     }

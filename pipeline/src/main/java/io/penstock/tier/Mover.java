@@ -7,21 +7,21 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Brings bytes to the levels on which the ledger has their blocks: one copy of a block is under way at a time, copies
-/// to and from a store go in batches ([AttachedStore]).
+/// Copies blocks to the levels on which the ledger has them. One copy of a block is under way at a time;
+/// [AttachedStore] batches the copies to and from a store.
 ///
-/// A block keeps what it holds until the copy is there, and holds nothing else while it waits; [StackMemory] says in
-/// which order memory may wait for memory, and why that has no cycle. A block whose bytes are only below its level is
-/// promoted when it is read, not before. Used in decisions only.
+/// A block keeps its memory until the copy has arrived, and takes no other while it waits. [StackMemory] says why such
+/// waits have no cycle. A block whose bytes are only below its level is promoted when it is read, not before. Used in
+/// decisions only.
 final class Mover {
   private final StackState state;
   private final StackShape shape;
   private final int host;
   private final int levels;
   private final MoveQueue queue;
-  /// Blocks that lack a copy until a store works again.
+  /// Blocks whose copy waits until a store works again.
   private final Set<Resident> deferred = new LinkedHashSet<>();
-  /// What the ledger had when the stack closed, until the stores have closed, too.
+  /// The entries of the ledger from the close of the stack until the close of its stores.
   private List<StackEntry> last = List.of();
   private boolean storesClosed;
 
@@ -47,7 +47,7 @@ final class Mover {
     return level == host ? block.isOnHostLevel() : block.isStored(level);
   }
 
-  /// Whether `block` is where the ledger has it.
+  /// Whether the bytes of `block` are on the level on which the ledger has it.
   boolean isOnOwnLevel(Resident block) {
     return has(block, block.level());
   }
@@ -57,7 +57,7 @@ final class Mover {
     return belongsOn(block, level) && !has(block, level);
   }
 
-  /// The slowest level on which `block` belongs and is not, and to which it may be copied now; −1 if there is none.
+  /// The slowest level that lacks `block` and to which it may be copied now; −1 if there is none.
   private int target(Resident block) {
     for (int level = levels - 1; level >= 0; level--) {
       if (lacks(block, level) && mayCopyTo(block, level)) {
@@ -67,7 +67,7 @@ final class Mover {
     return -1;
   }
 
-  /// Whether the copy on `level` is to be made now: one that only repeats what is above may wait.
+  /// Whether to copy `block` to `level` now. A copy that repeats a faster level's may wait.
   private boolean mayCopyTo(Resident block, int level) {
     boolean own = level == block.level();
     if (state.stores().takes(level) && (own || level == host || !deferred.contains(block))) {
@@ -77,7 +77,7 @@ final class Mover {
     return false;
   }
 
-  /// Whether its own level cannot have it now, and no level below has it.
+  /// Whether the own level of `block` takes no blocks now, and neither that level nor a slower one has it.
   private boolean hasNoLevel(Resident block) {
     if (state.stores().takes(block.level())) {
       return false;
@@ -90,7 +90,7 @@ final class Mover {
     return true;
   }
 
-  /// Whether a block that was just read from a store is to be promoted.
+  /// Whether to promote `block`, whose bytes were just read from a store.
   boolean isToBePromoted(Resident block) {
     return !block.isRemoved() && !block.isReleased() && !block.isMoving() && !block.isInMemory() && !state.isClosed()
         && target(block) >= 0;
@@ -98,12 +98,12 @@ final class Mover {
 
   // How the stores are
 
-  /// Copies `block` again when the store that did not take it does.
+  /// Has `block` reviewed again when a store begins to take blocks.
   void defer(Resident block) {
     deferred.add(block);
   }
 
-  /// The store of `level` began or ceased to take or give blocks: reviews the blocks that wait for that.
+  /// Reviews the blocks that wait for the store of `level`, which began or ceased to take or give blocks.
   void stateChanged(int level, DeferredActions after) {
     deferred.forEach(after::review);
     deferred.clear();
@@ -112,8 +112,8 @@ final class Mover {
 
   // Reviewing
 
-  /// Starts the copy that `block` needs and drops those it does not need. Follows each change of the block, at the end
-  /// of the decision.
+  /// Starts the copy that `block` needs and drops the copies it does not need. The end of a decision calls this for
+  /// each block that the decision changed.
   void review(Resident block, DeferredActions after) {
     if (block.isReleased()) {
       return;
@@ -151,7 +151,8 @@ final class Mover {
     }
   }
 
-  /// What `block` needs to get to `target`; null if its bytes are below, where they stay until they are read.
+  /// What `block` needs to get to `target`; null if its bytes are on a slower level, where they stay until they are
+  /// read.
   private @Nullable Need need(Resident block, int target) {
     if (block.isInMemory()) {
       return target == host ? Need.HOST_CHARGE : Need.STORE_SLOT;
@@ -174,8 +175,8 @@ final class Mover {
 
   // Dropping
 
-  /// All copies that the ledger wants are there: the others go, but for copies on a disk, which cost no memory and save
-  /// a copy later.
+  /// Drops the copies that the ledger does not want, now that all wanted copies are there. Copies on a disk stay: they
+  /// cost no memory and save a later copy.
   private void dropSurplus(Resident block, DeferredActions after) {
     if (!belongsInHost(block)) {
       dropHost(block, after);
@@ -212,7 +213,7 @@ final class Mover {
 
   // The end
 
-  /// The stack has closed with `entries` in its ledger: nothing moves any more, host memory goes back.
+  /// Gives host memory back: the stack has closed with `entries` in its ledger, and starts no more moves.
   void close(List<StackEntry> entries, DeferredActions after) {
     last = entries;
     deferred.clear();
@@ -220,7 +221,7 @@ final class Mover {
     reviewLast(after);
   }
 
-  /// The stores have closed: blocks on a disk stay there, device memory goes back.
+  /// Gives device memory back: the stores have closed. Blocks on a disk stay there.
   void storesClosed(DeferredActions after) {
     storesClosed = true;
     reviewLast(after);

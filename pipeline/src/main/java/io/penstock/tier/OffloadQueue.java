@@ -8,14 +8,13 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// How many blocks of a [TierStack] wait for a disk or are being put to it, and the reservations that wait until they
-/// are fewer.
+/// Counts the blocks of a [TierStack] that wait for a disk or are being written to it. Holds back reservations while
+/// there are too many.
 ///
-/// A reservation is admitted when the queue has room for its blocks, or is empty. Those blocks, or the ones that they
-/// evict from memory, are put to the disk later or never, so that holding their room in the queue could delay others
-/// for nothing. Hence the queue can exceed its bound by as many blocks as memory has slots for. Blocks that a lease
-/// admits and promoted blocks do not wait here: the memory that they need bounds them. Used in decisions only, but for
-/// [#admit].
+/// A reservation is admitted when the queue has room for its blocks, or is empty. It holds no room in the queue,
+/// because its blocks, or the blocks that they evict from memory, reach the disk later or never. Hence the queue can
+/// exceed its bound by the number of memory slots. Blocks that a lease admits, and promoted blocks, do not wait here;
+/// their memory bounds them. Used in decisions only, except [#admit].
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
 
@@ -42,7 +41,7 @@ final class OffloadQueue {
     return blocks == 0;
   }
 
-  /// Runs `go` when `count` more blocks may come. Outside a decision.
+  /// Runs `go` when the queue has room for `count` more blocks. Outside a decision.
   ///
   /// @throws BudgetExhaustedException if too many reservations wait already
   void admit(StackReservation reservation, int count, Runnable go) {
@@ -80,7 +79,7 @@ final class OffloadQueue {
     }
   }
 
-  /// The first that waits, if it may go on or has ended; else none.
+  /// Removes and answers the first waiter, if it may go on or has ended; else answers none.
   private List<Waiting> nextAdmitted() {
     return state.answer(after -> {
       Waiting next = waiting.peek();
@@ -96,7 +95,7 @@ final class OffloadQueue {
     waiting.clear();
   }
 
-  /// `write`, whose blocks count from now until its end.
+  /// Counts the blocks of `write` from now until the write ends.
   WriteQueue.Write counted(WriteQueue.Write write) {
     int count = write.blocks().size();
     blocks += count;
@@ -143,7 +142,7 @@ final class OffloadQueue {
     }
   }
 
-  /// Its own figures and the given ones.
+  /// The figures of this queue, joined with the given figures.
   TierStat.Tiering stat(long held, long prefetched, long useful, long wasted, long evictedForRoom) {
     return new TierStat.Tiering(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
         longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom);

@@ -2,12 +2,12 @@ package io.penstock.tier;
 
 /// What a lease does about keys whose block is not visible.
 public enum OnMiss {
-  /// Leaves them out.
+  /// Leaves these keys out.
   SKIP,
-  /// Waits for those that are being written now, leaves out the others.
+  /// Waits for keys that are being written now, and leaves out the others.
   AWAIT,
-  /// Decides in reference order, hit or insert, as the policy would: a missing key is admitted (it enters the ledger, a
-  /// victim leaves) and awaited; the caller sees to it that the block is put. An admission that no writer took over
-  /// ends with the lease.
+  /// Admits the missing keys, in the order of the request, as the textbook policy would: each enters the ledger, and a
+  /// victim leaves. The lease waits for these keys, and the caller has their blocks put. An admission that no writer
+  /// took over ends with the lease.
   ADMIT
 }

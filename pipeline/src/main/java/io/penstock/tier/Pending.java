@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A block that is being written or is admitted to be written, and the leases that wait for it. Used in decisions only.
+/// A key whose block is being written, or was admitted to be written, and the leases that wait for the block. Used in
+/// decisions only.
 final class Pending implements StackEntry {
   private final BlockKey key;
   private @Nullable StackLease admittedBy;
@@ -26,12 +27,12 @@ final class Pending implements StackEntry {
     return key;
   }
 
-  /// Whether a reservation writes it.
+  /// Whether a reservation writes the block.
   boolean isReserved() {
     return admittedBy == null;
   }
 
-  /// A reservation writes it from now on.
+  /// A reservation takes the write over from the lease that admitted the key.
   void reserve() {
     admittedBy = null;
   }
@@ -40,7 +41,7 @@ final class Pending implements StackEntry {
     return admittedBy == lease;
   }
 
-  /// Whether the ledger has it; false once the policy evicted it before its bytes came.
+  /// Whether the ledger has the key; false if the policy evicted it before its bytes came.
   boolean isListed() {
     return listed;
   }
@@ -57,14 +58,14 @@ final class Pending implements StackEntry {
     waiters.removeIf(waiter -> waiter.lease() == lease);
   }
 
-  /// It was written: each waiting lease gets its item.
+  /// Gives each waiting lease its item: the block was written.
   ///
   /// @param item by position in the lease
   void serve(IntFunction<LeaseItem> item, DeferredActions after) {
     waiters.forEach(waiter -> waiter.lease().serve(this, item.apply(waiter.position()), after));
   }
 
-  /// It is written no more: no lease waits for it any longer.
+  /// Has each lease stop waiting: the block will not be written.
   void abandon(DeferredActions after) {
     waiters.forEach(waiter -> waiter.lease().abandon(this, after));
   }

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import java.util.BitSet;
 
-/// For each key of a request, in its order: yes or no. Immutable.
+/// Yes or no for each key of a request, in the order of the keys. Immutable.
 public final class Presence {
   private final int size;
   private final BitSet bits;

@@ -12,31 +12,30 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Gives the slices of a window when a tier has room for it: nothing is computed that could not be put.
+/// Gives the slices of a window when a tier has room for them, so that no block is computed in vain.
 @FunctionalInterface
 public interface PutSource {
   /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.tier.slice.SlicePlan] cuts,
   /// with [io.penstock.block.LayerSlice.Position#window()] equal to `window.index()` and falling `remaining`.
   ///
-  /// Subscribed once, after the slices of the window before were taken. The taker asks for slices as it can take them,
+  /// Subscribed once, after the slices of the window before were taken. The tier requests slices as it can take them,
   /// and closes each.
   Flux<LayerSlice> window(Window window);
 
-  /// Lets a put begin: subscribed once, before the tier hears of the put; it may wait.
+  /// Lets a put begin, perhaps after a wait. Subscribed once, before the tier hears of the put.
   ///
-  /// Later is too late to wait for what another put of this source holds: a put that has the tier's credit and waits in
-  /// [#window] keeps that credit from a put that has memory and waits for credit. So a source lets no more puts begin
-  /// than it can serve at one time.
+  /// A source lets no more puts begin than it can serve at one time. Waiting later, in [#window], could deadlock: the
+  /// waiting put has the tier's credit, and the put that has the memory waits for credit.
   ///
   /// @param blocks most blocks of a window of this put
-  /// @param scope closed when the put ended, however it ended: owns what the put holds meanwhile
+  /// @param scope owns what the put holds, and closes when the put ends
   default Mono<Void> begin(int blocks, BlockScope scope) {
     return Mono.empty();
   }
 
-  /// Gives finished blocks, without a copy; they stay the caller's.
+  /// Gives finished blocks, without a copy. The blocks stay the caller's.
   ///
-  /// @param blocks one for each key of the put, in its order
+  /// @param blocks one for each key of the put, in the order of the keys
   static PutSource of(List<Block> blocks, SliceShape.Order order) {
     return window -> {
       List<LeasedBlock> leased = new ArrayList<>(window.positions().size());

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// How many steps of a [StoreWindow] were read, and the reader that waits for more. One reader, one wait at a time.
-/// Safe from any thread.
+/// Counts the steps of a [StoreWindow] that were read, and wakes the reader that waits for more. One reader, one wait
+/// at a time. Safe from any thread.
 final class ReadProgress {
   private record Waiter(int steps, MonoSink<Boolean> sink) {}
 
@@ -22,7 +22,7 @@ final class ReadProgress {
     this.ended = ended;
   }
 
-  /// `read` steps were read.
+  /// Wakes the reader if it waits for `read` steps or fewer.
   void reached(int read) {
     synchronized (this) {
       steps = read;
@@ -30,17 +30,17 @@ final class ReadProgress {
     serve();
   }
 
-  /// Says why no more steps will be read; the reader hears it at the [#end].
+  /// Keeps the reason why no more steps will be read. [#end] tells the reader.
   synchronized void fail(Throwable reason) {
     failure = reason;
   }
 
-  /// The reason given to [#fail], if any; else `e`.
+  /// The reason given to [#fail]; `e` if there is none.
   synchronized RuntimeException reason(RuntimeException e) {
     return failure instanceof RuntimeException told ? told : e;
   }
 
-  /// No more steps will be read.
+  /// Ends the wait of the reader: no more steps will be read.
   void end() {
     synchronized (this) {
       isOver = true;

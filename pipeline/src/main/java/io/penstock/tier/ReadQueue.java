@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// What a [TierStack] reads from one store to move it: one batch at a time, in the order of asking. A batch that finds
-/// the store busy goes back to the front until the store has room. A block that was written anew while it was read
-/// keeps the new bytes. Used in decisions only, but for [#start].
+/// Blocks that a [TierStack] reads from one store to move them: in the order of asking, one batch at a time. A batch
+/// that finds the store busy goes back to the front of the queue until the store has room. A block that was written
+/// again while it was read keeps the new bytes. Used in decisions only, except [#start].
 final class ReadQueue {
-  /// One block on its way to host memory, to stay there or to pass through.
+  /// The read of one block into host memory, where the block stays or passes through.
   private record Read(Resident block, StoreCopy copy, BlockDraft draft, boolean toHost) {}
 
   private final StackState state;
@@ -23,7 +23,7 @@ final class ReadQueue {
   private final Trampoline starts = new Trampoline(this::startBatch);
   private final ArrayDeque<Read> waiting = new ArrayDeque<>();
   private boolean reading;
-  /// Whether the store said that it is busy, and has not said since that it has room.
+  /// Whether the store refused a batch as busy and has not had room since.
   private boolean busy;
 
   ReadQueue(StackState state, int level, AttachedStore store) {
@@ -32,7 +32,7 @@ final class ReadQueue {
     this.store = store;
   }
 
-  /// Reads `block`, which the store has, into `draft`.
+  /// Queues the read of `block` into `draft`.
   void add(Resident block, BlockDraft draft, boolean toHost, DeferredActions after) {
     block.startMove();
     StoreCopy copy = block.copy(level);
@@ -41,7 +41,7 @@ final class ReadQueue {
     after.then(starts::run);
   }
 
-  /// Gives back what waits, because the store gives nothing, or the stack has closed.
+  /// Gives up the queued reads: the store gives no blocks, or the stack has closed.
   void clear(DeferredActions after) {
     waiting.forEach(read -> giveBack(read, after));
     waiting.clear();

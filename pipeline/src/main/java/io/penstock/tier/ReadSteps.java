@@ -6,10 +6,10 @@ import io.penstock.tier.slice.SlicePlan;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The steps in which a [StoreWindow] reads its blocks: the whole granules of one cut after the other, then the layers
-/// that the reader did not ask for, without which a block cannot stay in memory.
+/// The steps in which a [StoreWindow] reads its blocks. First come the whole granules of one cut after the other. The
+/// last step reads the layers that the reader left out: only a whole block can stay in memory.
 ///
-/// @param forReader how many steps the reader waits for; one more may follow
+/// @param forReader number of steps that the reader needs; one more step may follow
 record ReadSteps(List<GranuleRange> all, int forReader) {
   static ReadSteps of(BlockLayout layout, int startLayer, List<SlicePlan.Cut> cuts) {
     List<GranuleRange> all = new ArrayList<>();
@@ -40,7 +40,7 @@ record ReadSteps(List<GranuleRange> all, int forReader) {
     return all.get(step);
   }
 
-  /// Steps after which all of `cut` is there.
+  /// Number of steps after which all bytes of `cut` are in memory.
   int until(SlicePlan.Cut cut) {
     for (int i = 0; i < forReader; i++) {
       if (all.get(i).end() >= end(cut)) {

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 
-/// A tier's statement that a block was stored. It promises what `durability` says and never more.
+/// A tier's statement that a block was stored. It promises what `durability` says, and no more.
 ///
 /// @param tier name of the tier
 /// @param sequence number of the tier's `Stored` event

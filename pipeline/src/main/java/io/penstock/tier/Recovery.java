@@ -5,7 +5,7 @@ import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoredBlock;
 import org.jspecify.annotations.Nullable;
 
-/// Enters the blocks that a store found into the ledger, in one decision.
+/// Enters the blocks that a store kept into the ledger, in one decision.
 final class Recovery implements BlockStore.Recovered {
   private final StackState state;
   private final int level;
@@ -52,14 +52,15 @@ final class Recovery implements BlockStore.Recovered {
     state.history().corrupt(after);
   }
 
-  /// A write that began before the store could look for the block gives way to what the store found.
+  /// Drops a write that began before the store could look for the block: the stored block takes its place.
   private void unlist(@Nullable StackEntry entry) {
     if (entry instanceof Pending pending) {
       state.index().unlist(pending);
     }
   }
 
-  /// Written through, the last level holds all blocks of the ledger; they are promoted when they are read.
+  /// The level on which a found block enters the ledger. A write-through stack has all blocks on its last level, so
+  /// they enter on the first and are promoted when they are read.
   private int start() {
     return state.shape().isWriteThrough() ? 0 : level;
   }

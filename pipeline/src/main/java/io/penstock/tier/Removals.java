@@ -4,10 +4,10 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 
-/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go
-/// when no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
+/// Takes blocks out of a [TierStack]: evicted, removed by a caller, or lost, each with one event. The [Mover] drops
+/// their bytes when no reader and no move needs them. Used in decisions only, unless a method says otherwise.
 final class Removals {
-  /// Victims of another level that are looked at for each block that has to go: few of them have a copy in the store.
+  /// How many victims of another level to examine for each block that has to go: few of these have a copy in the store.
   private static final int LOOKED_AT = 8;
 
   private final StackState state;
@@ -16,7 +16,7 @@ final class Removals {
     this.state = state;
   }
 
-  /// Compares `block`, which is in host memory, with its checksums, if reads are verified. Outside a decision.
+  /// Compares `block`, which is in host memory, with its checksums, if the stack verifies reads. Outside a decision.
   ///
   /// @throws BlockCorruptException after the block was removed
   void requireIntact(Block block) {
@@ -31,7 +31,7 @@ final class Removals {
     }
   }
 
-  /// Loses `block`, whose bytes in host memory differ from their checksum. A newer block of the same key stays.
+  /// Loses `block`, whose bytes in host memory are damaged. A newer block of the same key stays.
   private void quarantine(Block block, DeferredActions after) {
     state.history().corrupt(after);
     Resident resident = state.index().inMemory(block.key());
@@ -40,8 +40,7 @@ final class Removals {
     }
   }
 
-  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a
-  /// decision.
+  /// Drops the copy of `key` that the store of `level` found damaged. Copies elsewhere stay. Outside a decision.
   void damaged(int level, BlockKey key) {
     state.decide(after -> {
       if (!state.isClosed() && state.index().find(key, after) instanceof Resident block && block.isStored(level)
@@ -57,7 +56,7 @@ final class Removals {
     });
   }
 
-  /// The block leaves against the stack's will.
+  /// Takes `block` out because its bytes are damaged or cannot be kept.
   void lose(Resident block, String reason, DeferredActions after) {
     if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
       state.index().remove(block, after);
@@ -66,7 +65,7 @@ final class Removals {
     after.review(block);
   }
 
-  /// The block leaves because there is no room for it.
+  /// Takes `block` out because no level has room for it.
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
       state.index().remove(block, after);
@@ -75,10 +74,10 @@ final class Removals {
     after.review(block);
   }
 
-  /// Makes room in the store of `level`: drops copies of blocks that are in memory, if no receipt promises them, and
-  /// evicts those that would leave next.
+  /// Makes room in the store of `level`: drops copies of blocks that are in memory and that no receipt promises, and
+  /// evicts the next victims.
   ///
-  /// @return how many it gave up
+  /// @return how many blocks it gave up
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
     for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {

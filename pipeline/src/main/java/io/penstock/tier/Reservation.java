@@ -5,12 +5,13 @@ import io.penstock.block.Owned;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Room for blocks that are about to be written: reserve, write, then commit; closing revokes what was not committed.
+/// Room for blocks that are about to be written: reserve, write, then commit. Closing gives back the room that was not
+/// committed.
 public abstract class Reservation extends Owned {
-  /// A draft for each key that the tier wants, in key order; owned by this reservation.
+  /// A draft for each key that the tier wants, in key order. The reservation owns the drafts.
   public abstract List<BlockDraft> drafts();
 
-  /// Keys without a draft: the tier has them, or another writer is writing them. They get no receipt.
+  /// Keys without a draft, and so without a receipt: the tier has them, or another writer is writing them.
   public abstract Presence skipped();
 
   /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.

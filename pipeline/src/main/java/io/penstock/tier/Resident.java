@@ -6,12 +6,13 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import org.jspecify.annotations.Nullable;
 
-/// A visible block of a [TierStack]: where its bytes are, and who needs them. The bytes are in host memory, in stores,
-/// or in both while they move. Counts itself in the [StackFigures]. Used in decisions only.
+/// A visible block of a [TierStack]: the places of its bytes, and the readers and moves that need them. The bytes are
+/// in host memory, in stores, or in both while the block moves. Each change updates the [StackFigures]. Used in
+/// decisions only.
 final class Resident implements StackEntry {
   private final BlockKey key;
   private final StackFigures figures;
-  /// Its bytes in stores, by level; null where there are none.
+  /// The copies in stores, by level; null where there is none.
   private final @Nullable StoreCopy[] copies;
   private int level;
   private boolean removed;
@@ -22,9 +23,9 @@ final class Resident implements StackEntry {
   private boolean moving;
   private MoveQueue.@Nullable Wait wait;
 
-  /// A block whose bytes are nowhere yet, and which is not counted yet.
+  /// A block that has no bytes yet, and that the figures do not count yet.
   ///
-  /// @param level the ledger's
+  /// @param level on which the ledger has the block
   Resident(BlockKey key, int level, StackFigures figures) {
     this.key = key;
     this.level = level;
@@ -32,7 +33,7 @@ final class Resident implements StackEntry {
     this.copies = new @Nullable StoreCopy[figures.levels()];
   }
 
-  /// A block that was a number in the ledger, and is counted already.
+  /// A block of which the ledger had a number so far. The figures count it already.
   static Resident counted(BlockKey key, int level, StackFigures figures, int store, StoreCopy copy) {
     Resident block = new Resident(key, level, figures);
     block.copies[store] = copy;
@@ -46,24 +47,24 @@ final class Resident implements StackEntry {
 
   // In the ledger
 
-  /// The level that the ledger put it on.
+  /// The level on which the ledger has the block.
   int level() {
     return level;
   }
 
-  /// It became visible.
+  /// Counts the block as visible.
   void show() {
     figures.visible(level, 1);
   }
 
-  /// The ledger moved it to `to`.
+  /// Records that the ledger moved the block to level `to`.
   void moveTo(int to) {
     figures.visible(level, -1);
     level = to;
     figures.visible(level, 1);
   }
 
-  /// It left the ledger. Its bytes go when no reader and no copy needs them.
+  /// Records that the block left the ledger. The [Mover] drops its bytes when no reader and no move needs them.
   void remove() {
     figures.visible(level, -1);
     removed = true;
@@ -73,17 +74,17 @@ final class Resident implements StackEntry {
     return removed;
   }
 
-  /// The stack lets go of it: its bytes are dropped next.
+  /// Ends this object: the caller drops its bytes next.
   void release() {
     released = true;
   }
 
-  /// Whether this object is over: its bytes are gone, or the ledger keeps only its number.
+  /// Whether this object has ended: its bytes are dropped, or the ledger keeps only its number.
   boolean isReleased() {
     return released;
   }
 
-  /// The ledger keeps a number instead of this object, which stays counted as it is.
+  /// Ends this object because the ledger keeps a number instead. The figures go on counting the block.
   void becomeNumber(int store) {
     copies[store] = null;
     released = true;
@@ -95,17 +96,17 @@ final class Resident implements StackEntry {
     return hostBlock != null;
   }
 
-  /// The stack's own handle on its bytes in host memory, which are there.
+  /// The stack's handle on the bytes in host memory. The block must be in memory.
   Block hostBlock() {
     return requireNonNull(hostBlock, "block must be in memory");
   }
 
-  /// Whether its bytes are in host memory and charged to the host level, not to slots for blocks that move.
+  /// Whether the host level, and not a part for moving blocks, pays for its host memory.
   boolean isOnHostLevel() {
     return onHostLevel;
   }
 
-  /// Takes over `block`, the bytes in host memory.
+  /// Takes over `block`, its bytes in host memory.
   void land(Block block, boolean charged) {
     boolean before = isInStoresOnly();
     hostBlock = block;
@@ -113,14 +114,14 @@ final class Resident implements StackEntry {
     recount(before);
   }
 
-  /// The host level pays for its memory from now on.
+  /// Has the host level pay for its host memory from now on.
   void chargeToHostLevel() {
     setOnHostLevel(true);
   }
 
   /// Gives up its bytes in host memory.
   ///
-  /// @return the handle, to be closed; null if it has none
+  /// @return the handle, for the caller to close; null if the block was not in memory
   @Nullable Block leaveMemory() {
     Block left = hostBlock;
     boolean before = isInStoresOnly();
@@ -148,7 +149,7 @@ final class Resident implements StackEntry {
     return copies[store] != null;
   }
 
-  /// Its bytes in the store of level `store`, which has them.
+  /// The copy in the store of level `store`, which must have one.
   StoreCopy copy(int store) {
     return requireNonNull(copies[store], "block must be stored");
   }
@@ -160,9 +161,9 @@ final class Resident implements StackEntry {
     recount(before);
   }
 
-  /// Gives up its bytes in the store of level `store`.
+  /// Gives up the copy in the store of level `store`.
   ///
-  /// @return the copy, to be dropped; null if it has none
+  /// @return the copy, for the caller to drop; null if that store has none
   @Nullable StoreCopy removeCopy(int store) {
     StoreCopy copy = copies[store];
     if (copy != null) {
@@ -174,7 +175,7 @@ final class Resident implements StackEntry {
     return copy;
   }
 
-  /// The fastest store that has it; −1 if none has.
+  /// The level of the fastest store that has a copy; −1 if no store has one.
   int fastestStore() {
     for (int i = 0; i < copies.length; i++) {
       if (copies[i] != null) {
@@ -184,7 +185,7 @@ final class Resident implements StackEntry {
     return -1;
   }
 
-  /// Whether its bytes are anywhere but in the store of level `store`.
+  /// Whether the bytes are also in host memory or in another store.
   boolean isElsewhereThan(int store) {
     for (int i = 0; i < copies.length; i++) {
       if (i != store && copies[i] != null) {
@@ -207,7 +208,7 @@ final class Resident implements StackEntry {
 
   // Readers and moves
 
-  /// Promises its bytes to a reader that holds no share of its memory yet.
+  /// Keeps the bytes for a reader that holds no share of the memory yet.
   void pin() {
     pins++;
   }
@@ -221,7 +222,7 @@ final class Resident implements StackEntry {
     return pins > 0;
   }
 
-  /// A copy to or from a store begins, to move it. One at a time.
+  /// Records that a copy to or from a store has begun. One copy at a time.
   void startMove() {
     moving = true;
   }
@@ -235,7 +236,7 @@ final class Resident implements StackEntry {
     return moving;
   }
 
-  /// What its move waits for; null for nothing.
+  /// The wait of its next move; null if it does not wait.
   MoveQueue.@Nullable Wait currentWait() {
     return wait;
   }
@@ -244,7 +245,7 @@ final class Resident implements StackEntry {
     wait = next;
   }
 
-  /// Ends `over`; false if it waits for that no more.
+  /// Ends the wait `over`; false if that wait had ended before.
   boolean endWait(MoveQueue.Wait over) {
     if (wait != over) {
       return false;
@@ -253,8 +254,8 @@ final class Resident implements StackEntry {
     return true;
   }
 
-  /// Whether its bytes are in the store of level `store` alone, and no reader and no move needs them: then the number
-  /// of its stored block is enough.
+  /// Whether the bytes are in the store of level `store` alone, and no reader and no move needs them. Then the number
+  /// of the stored block is enough.
   boolean isIdleIn(int store) {
     StoreCopy copy = copies[store];
     return !removed && !moving && wait == null && pins == 0 && copy != null && !copy.isRead()

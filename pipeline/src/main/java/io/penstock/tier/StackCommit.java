@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// From drafts to receipts: seals the drafts, puts the blocks to the last store if the stack is written through, and
-/// makes them visible, all in one decision or none.
+/// Commits the drafts of a reservation: seals them, writes the blocks to the last store if the stack is written
+/// through, then makes all of them visible in one decision, or none. The state changes in decisions only; the drafts
+/// are sealed before.
 final class StackCommit {
   private final StackState state;
   private final StackWrites writes;
@@ -28,7 +29,7 @@ final class StackCommit {
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     if (!state.shape().isWriteThrough()) {
-      // Not fromCallable: it reports as dropped what fails because a cancel closed the reservation
+      // Not fromCallable: if a cancel closes the reservation meanwhile, it would report the failure as dropped
       return Mono.defer(
           () -> Mono.just(publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE)));
     }
@@ -37,7 +38,7 @@ final class StackCommit {
         List<Block> blocks = sealed(reservation, complete);
         if (blocks.isEmpty()) {
           sink.success(List.of());
-        } else { // goes on when the caller leaves, and publishes
+        } else { // a cancel of the caller does not stop the write
           WriteThrough write = new WriteThrough(reservation, blocks, sink);
           state.decide(after -> state.stores().at(state.shape().last()).put(write, after));
         }
@@ -62,7 +63,7 @@ final class StackCommit {
     }
   }
 
-  /// Seals all drafts or, if one of them cannot be, keeps none.
+  /// Seals all drafts. If a draft cannot be sealed, closes the blocks sealed before.
   static List<Block> sealed(List<BlockDraft> drafts) {
     List<Block> blocks = new ArrayList<>(drafts.size());
     try {
@@ -74,7 +75,7 @@ final class StackCommit {
     }
   }
 
-  /// Blocks of one commit on their way to the last store; they become visible when they are there.
+  /// The write of one commit to the last store. The blocks become visible when the store has them.
   private final class WriteThrough implements WriteQueue.Write {
     private final StackReservation reservation;
     private final List<Block> blocks;
@@ -105,8 +106,7 @@ final class StackCommit {
       }
     }
 
-    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what
-    /// is true.
+    /// If the store takes no blocks and the stack has another level, the commit succeeds with volatile receipts.
     @Override
     public void failed(Throwable error, DeferredActions after) {
       if (error instanceof StoreUnavailableException && state.shape().last() > 0) {
@@ -121,10 +121,10 @@ final class StackCommit {
     }
   }
 
-  /// Makes `blocks` visible, each with its event and its receipt, and serves the leases that wait for them. Closes them
-  /// and throws if the reservation was revoked meanwhile.
+  /// Makes `blocks` visible, each with an event and a receipt, and serves the leases that wait for them. If the
+  /// reservation was revoked meanwhile, closes the blocks and throws.
   ///
-  /// @param stored the blocks in the last store; empty if they are not there
+  /// @param stored the blocks in the last store; empty if it does not have them
   /// @param durability what the receipts promise
   private List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<StoredBlock> stored,
       Durability durability) {
@@ -159,14 +159,14 @@ final class StackCommit {
       Resident resident = new Resident(key, state.index().level(key), state.figures());
       give(resident, block, stored, after);
       state.index().show(resident, after);
-    } else if (state.index().find(key, after) instanceof Resident known) { // no store gave its bytes
+    } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
       give(known, block, stored, after);
       after.review(known);
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
       give(resident, block, stored, after);
       state.index().insert(resident, after);
-    } else { // evicted before its bytes came: the leases that waited have it, the stack does not keep it
+    } else { // evicted before its bytes came: only the leases that waited get the block
       state.history().evicted(key, after);
       after.close(block);
       if (stored != null) {
@@ -176,7 +176,7 @@ final class StackCommit {
     return sequence;
   }
 
-  /// Gives `resident` the bytes that were written, in memory and in the last store, but for those that it has already.
+  /// Gives `resident` the written bytes, in memory and in the last store. Closes the bytes that it has already.
   private void give(Resident resident, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     int last = state.shape().last();
     if (resident.isInMemory()) {

@@ -4,7 +4,7 @@ import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Counts of a [TierStack], kept as things happen, so that asking costs little. Used in decisions only.
+/// The counters of a [TierStack], updated with each change, so that reading them costs little. Used in decisions only.
 final class StackFigures {
   private final StackShape shape;
   private final long[] hitsOfLevel;
@@ -37,39 +37,39 @@ final class StackFigures {
     return hitsOfLevel.length;
   }
 
-  /// `more` visible blocks, 1 or −1, are on `level` of the ledger.
+  /// Adds `more`, 1 or −1, to the visible blocks on `level` of the ledger.
   void visible(int level, int more) {
     visible += more;
     visibleOnLevel[level] += more;
   }
 
-  /// `more` blocks have bytes in the store of `level`.
+  /// Adds `more` to the blocks with bytes in the store of `level`.
   void stored(int level, int more) {
     storedOnLevel[level] += more;
   }
 
-  /// `more` blocks have bytes that the host level pays for.
+  /// Adds `more` to the blocks whose memory the host level pays for.
   void onHostLevel(int more) {
     storedOnLevel[shape.host()] += more;
   }
 
-  /// `more` blocks, visible or still leased, have bytes in stores alone.
+  /// Adds `more` to the blocks, visible or still leased, with bytes in stores alone.
   void inStoresOnly(int more) {
     inStoresOnly += more;
   }
 
-  /// `blocks` were copied, or handed over, to `level`.
+  /// Counts `blocks` that were copied, or handed over, to `level`.
   void arrived(int level, int blocks) {
     arrivals[level] += blocks;
   }
 
-  /// A reference found its block on `level` of the ledger.
+  /// Counts a hit on `level` of the ledger.
   void hit(int level, boolean promoted) {
     hitsOfLevel[level]++;
     held += promoted ? 0 : 1;
   }
 
-  /// A lease of `references` keys found `found` of them.
+  /// Counts the hits and misses of a lease: `found` of `references` keys.
   void referenced(int references, int found) {
     hits += found;
     misses += references - found;
@@ -95,7 +95,7 @@ final class StackFigures {
     prefetched += blocks;
   }
 
-  /// A reader asked for `blocks` that were prefetched for it, or left without.
+  /// Counts `blocks` that were prefetched: useful if their reader asked for them, else wasted.
   void prefetchEnded(int blocks, boolean useful) {
     prefetchedUseful += useful ? blocks : 0;
     prefetchedWasted += useful ? 0 : blocks;

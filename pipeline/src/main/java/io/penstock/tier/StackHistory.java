@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
 
-/// What happens to the blocks of a [TierStack], each time told to all who follow: counts, event log and listener. Used
+/// Reports each thing that happens to a block of a [TierStack]: to the counters, the event log and the listener. Used
 /// in decisions only.
 final class StackHistory {
   private final StackShape shape;
@@ -46,7 +46,7 @@ final class StackHistory {
     events.append(sequence -> new TierEvent.Removed(sequence, key));
   }
 
-  /// The block left against the stack's will.
+  /// The block left because its bytes were damaged or could not be kept.
   void lost(BlockKey key, String reason, DeferredActions after) {
     events.append(sequence -> new TierEvent.Lost(sequence, key, reason));
     after.report(() -> shape.listener().lost(1));
@@ -58,7 +58,7 @@ final class StackHistory {
     after.report(shape.listener()::corrupt);
   }
 
-  /// `blocks` arrived on level `to` from level `from`; −1 if they were written there.
+  /// `blocks` arrived on level `to` from level `from`; −1 for blocks that a writer put there.
   void moved(int from, int to, int blocks, DeferredActions after) {
     if (blocks > 0) {
       figures.arrived(to, blocks);

@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// Which key is on which level of a [TierStack]: the ledger, and what it keeps of each key. Used in decisions only.
+/// The ledger of a [TierStack], and its entry for each key: a [Resident], a [Pending], or a number. Used in decisions
+/// only.
 ///
-/// The ledger keeps only a number of a block whose bytes are on the last disk alone and which no reader and no move
-/// needs. The ledger owns that number. The number becomes a [Resident] again when the block is asked for, or
-/// leaves the ledger. Numbers that are left when the stack closes are dropped; their blocks stay on the disk.
+/// Of a block whose bytes are on the last disk alone, and that no reader and no move needs, the ledger keeps only a
+/// number. It becomes a [Resident] again when a caller asks for the block, or when the block leaves the ledger. The
+/// close of the stack drops the numbers; their blocks stay on the disk.
 final class StackIndex {
   private final StackShape shape;
   private final StackFigures figures;
@@ -21,7 +22,7 @@ final class StackIndex {
   private final AttachedStores stores;
   private final StackTiering tiering;
   private final Ledger<StackEntry> ledger;
-  /// The level whose store gives the numbers, which is the last one if it is a disk; else −1.
+  /// The last level if it is a disk: its store gives the numbers. Else −1.
   private final int numbered;
 
   StackIndex(StackShape shape, StackFigures figures, StackHistory history, AttachedStores stores) {
@@ -37,7 +38,7 @@ final class StackIndex {
 
   // Looking up
 
-  /// What the ledger has of `key`, without counting as a use.
+  /// The entry of `key`, without counting as a use. Makes a [Resident] of a number.
   @Nullable StackEntry find(BlockKey key, DeferredActions after) {
     StackEntry entry = ledger.peek(key);
     return entry == null && ledger.number(key) >= 0 ? fromNumber(key, after) : entry;
@@ -79,7 +80,7 @@ final class StackIndex {
     return ledger.peek(key) instanceof Resident block && block.isInMemory() ? block : null;
   }
 
-  /// Visible blocks that `wanted` accepts, but for those that are only numbers.
+  /// Visible blocks that `wanted` accepts, without the blocks that are only numbers.
   List<Resident> residents(Predicate<Resident> wanted) {
     List<Resident> found = new ArrayList<>();
     for (int level = 0; level < figures.levels(); level++) {
@@ -92,14 +93,14 @@ final class StackIndex {
     return found;
   }
 
-  /// The next `count` eviction victims of `level`, or all it has.
+  /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
   List<BlockKey> victims(int level, int count) {
     return ledger.next(level, count);
   }
 
   // Uses
 
-  /// Counts a hit of `key`, which is on `level`. Promotes the key unless it has to be used more often for that.
+  /// Counts a hit of `key`, which is on `level`. Promotes the key, if it was used often enough.
   void hit(BlockKey key, int level, DeferredActions after) {
     boolean promoted = tiering.promotes(key, level);
     figures.hit(level, promoted);
@@ -116,8 +117,8 @@ final class StackIndex {
 
   // Writes
 
-  /// Enters a key that is about to be written. A block that the ledger has already, and that no store gives now, stays
-  /// in it and counts as used.
+  /// Enters a key that is about to be written. If the ledger has a block of the key already, which no store gives now,
+  /// that block stays and counts as used.
   void enter(Pending pending, DeferredActions after) {
     if (find(pending.key(), after) == null) {
       pending.setListed(true);
@@ -127,7 +128,7 @@ final class StackIndex {
     }
   }
 
-  /// Takes `pending` out of the ledger, if it is there.
+  /// Takes `pending` out of the ledger, if the ledger has it.
   void unlist(Pending pending) {
     if (pending.isListed()) {
       ledger.remove(pending.key());
@@ -135,7 +136,7 @@ final class StackIndex {
     }
   }
 
-  /// `block` was written: it takes the place of its [Pending] in the ledger.
+  /// Puts `block`, which was written, in the place of its [Pending].
   void show(Resident block, DeferredActions after) {
     ledger.update(block.key(), block);
     block.show();
@@ -151,7 +152,7 @@ final class StackIndex {
 
   // Blocks that a store found
 
-  /// Enters `block` on its level.
+  /// Enters `block`, which a store found, on its level.
   void enter(Resident block, DeferredActions after) {
     block.show();
     history.stored(block.key());
@@ -159,8 +160,8 @@ final class StackIndex {
     after.review(block);
   }
 
-  /// Enters a block that the store of `at` has under `number` on `level`; false if the ledger cannot keep a number of
-  /// it.
+  /// Enters a block, which the store of `at` has under `number`, on `level`. False if the ledger keeps no numbers of
+  /// that store.
   boolean enter(BlockKey key, int number, int at, int level, DeferredActions after) {
     if (at != numbered) {
       return false;
@@ -173,9 +174,9 @@ final class StackIndex {
     return true;
   }
 
-  /// Keeps only a number of `block`, if that is enough.
+  /// Keeps only a number of `block`, if a number is enough.
   ///
-  /// @return whether it does, and `block` is over
+  /// @return whether it does, and so ended `block`
   boolean keepNumber(Resident block) {
     if (numbered < 0 || !block.isIdleIn(numbered)) {
       return false;
@@ -203,7 +204,7 @@ final class StackIndex {
     return ledger.clear();
   }
 
-  /// Follows what the ledger moves and evicts in one decision.
+  /// Applies the moves and evictions of the ledger to the blocks, in one decision.
   private final class LedgerListener implements Ledger.Moves<StackEntry> {
     private final DeferredActions after;
 
@@ -240,7 +241,7 @@ final class StackIndex {
     }
   }
 
-  /// Says which level takes a block that is demoted. A store that takes nothing now still keeps a copy that it has.
+  /// Says which level takes a demoted block. A store that takes no blocks now still keeps a copy that it has.
   private final class LedgerGate implements Ledger.Gate<StackEntry> {
     @Override
     public boolean takes(StackEntry entry, int level) {

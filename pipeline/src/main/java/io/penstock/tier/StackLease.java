@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// A lease of a [TierStack]: what was decided, what is ready for its reader, and what it waits for.
+/// A lease of a [TierStack]: the decision on its keys, the items that are ready for its reader, and the blocks for
+/// which it waits.
 ///
-/// Filled by [StackLeases] in the decision that makes it. The methods that take [DeferredActions] are used in later
+/// [StackLeases] fills it in the decision that makes it. Later, methods that take [DeferredActions] are used in
 /// decisions; the others make their own.
 final class StackLease extends Lease {
   private final StackState state;
@@ -27,18 +28,18 @@ final class StackLease extends Lease {
   private final BitSet found = new BitSet();
   private final BitSet admitted = new BitSet();
   private final BitSet awaited = new BitSet();
-  /// What to hand out, at most one item a key. In decisions only.
+  /// Items to hand out, at most one a key. In decisions only.
   private final ArrayDeque<LeaseItem> ready = new ArrayDeque<>();
-  /// How many of them hold their block. In decisions only.
+  /// Number of items that hold their block. In decisions only.
   private int held;
-  /// Blocks being written that this lease waits for. In decisions only.
+  /// Blocks being written for which this lease waits. In decisions only.
   private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
   private volatile @Nullable LeaseWindows windows;
 
-  /// What a lease hands out next.
+  /// The answer of [#take].
   ///
-  /// @param ended whether it has handed out everything
+  /// @param ended whether the lease has handed out all items
   record Taken(List<LeaseItem> items, boolean ended, @Nullable Throwable failure) {}
 
   StackLease(StackState state, StackLeases leases, int keys) {
@@ -67,12 +68,12 @@ final class StackLease extends Lease {
     return Presence.of(keys, awaited);
   }
 
-  /// The key at `position` is a hit.
+  /// Records the key at `position` as a hit.
   void hit(int position) {
     hits.set(position);
   }
 
-  /// `block`, of the key at `position`, can be read.
+  /// Records the key at `position` as found; its item is ready.
   void find(int position, Resident block) {
     found.set(position);
     add(leases.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
@@ -90,13 +91,13 @@ final class StackLease extends Lease {
     }
   }
 
-  /// This lease admits `block` to be written, and waits for it.
+  /// Records the key at `position` as admitted; the lease waits for `block`.
   void admit(int position, Pending block) {
     admitted.set(position);
     waitFor(position, block);
   }
 
-  /// Another caller writes `block`, for which this lease waits.
+  /// Records the key at `position` as awaited; the lease waits for `block`, which another caller writes.
   void await(int position, Pending block) {
     awaited.set(position);
     waitFor(position, block);
@@ -111,7 +112,7 @@ final class StackLease extends Lease {
     return hits.cardinality();
   }
 
-  /// `block` was written: `item` is ready.
+  /// Adds `item`, because `block` was written.
   void serve(Pending block, LeaseItem item, DeferredActions after) {
     if (leases.mayHold(held)) {
       add(item);
@@ -122,7 +123,7 @@ final class StackLease extends Lease {
     abandon(block, after);
   }
 
-  /// `block` is not waited for any more.
+  /// Stops waiting for `block`.
   void abandon(Pending block, DeferredActions after) {
     pending.remove(block);
     after.signal(this);
@@ -152,7 +153,7 @@ final class StackLease extends Lease {
     });
   }
 
-  /// Tells the reader, if there is one, that something is ready, or that nothing more will be. Outside a decision.
+  /// Tells the reader, if there is one, that an item is ready or that no more items will come. Outside a decision.
   void signal() {
     LeaseWindows stream = windows;
     if (stream != null) {
@@ -180,8 +181,7 @@ final class StackLease extends Lease {
     window.whenOver(() -> state.decide(after -> leases.hold(-window.size())));
   }
 
-  /// Takes up to `max` items that are ready, if the first has to be read from a store: those before the next one in
-  /// memory.
+  /// Takes up to `max` items from the front that have to be read from a store; none if the first is in memory.
   List<LeaseItem> takeStored(int max) {
     return state.answer(after -> {
       List<LeaseItem> stored = new ArrayList<>();
@@ -220,7 +220,7 @@ final class StackLease extends Lease {
     return new IncompleteBlockException(((LeaseItem.Named) item).key(), 0, state.shape().layout().granules());
   }
 
-  /// Takes back the items of [#takeStored], as the first ones.
+  /// Puts the items of [#takeStored] back at the front.
   void putBack(List<LeaseItem> items) {
     state.decide(after -> {
       if (isClosed()) {
@@ -232,7 +232,7 @@ final class StackLease extends Lease {
     });
   }
 
-  /// Takes back items that are not read.
+  /// Gives up items that will not be read.
   void giveUp(List<LeaseItem> items) {
     state.decide(after -> items.forEach(item -> item.giveUp(after)));
   }
@@ -243,7 +243,7 @@ final class StackLease extends Lease {
     signal();
   }
 
-  /// Gives back what it did not hand out, and the admissions that no writer took over.
+  /// Gives up the items not handed out, and the admissions that no writer took over.
   private void end(DeferredActions after) {
     ready.forEach(item -> item.giveUp(after));
     ready.clear();

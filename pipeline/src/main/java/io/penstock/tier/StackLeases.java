@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// The open leases of a [TierStack]. Decides on the keys of a lease one by one, in their order.
+/// The open leases of a [TierStack]. Decides on the keys of a new lease one by one, in the order of the request.
 final class StackLeases {
   private final StackState state;
   private final StackWrites writes;
@@ -25,7 +25,7 @@ final class StackLeases {
     this.writes = writes;
   }
 
-  /// Decides on `keys`, and leases the blocks that are visible or will be.
+  /// Decides on `keys`, and leases the blocks that are visible or will be written.
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
     StackLease lease = new StackLease(state, this, keys.size());
     try {
@@ -36,7 +36,7 @@ final class StackLeases {
         int end = Math.min(keys.size(), from + step);
         state.decide(after -> decide(lease, keys, first, end, onMiss, after));
       }
-    } catch (Throwable e) { // of a store: no reader will ever end the lease
+    } catch (Throwable e) { // from a store: no reader gets the lease, so none would close it
       lease.close();
       throw e;
     }
@@ -118,13 +118,13 @@ final class StackLeases {
         : null;
   }
 
-  /// `lease` has ended, which was waiting for `pending`: what it admitted, and no writer took over, is written no more.
+  /// Removes `lease`, which waited for `pending`, and revokes its admissions that no writer took over.
   void ended(StackLease lease, List<Pending> pending, DeferredActions after) {
     leases.remove(lease);
     pending.stream().filter(block -> block.isAdmittedBy(lease)).forEach(block -> writes.revoke(block, after));
   }
 
-  /// Tells each reader that the stack has closed, and ends the leases. In a decision.
+  /// Ends all leases because the stack has closed, and tells their readers. In a decision.
   void close(DeferredActions after) {
     for (StackLease lease : leases) {
       after.then(lease::signal);

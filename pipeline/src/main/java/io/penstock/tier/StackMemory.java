@@ -9,18 +9,19 @@ import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The host memory of a [TierStack], divided by purpose, so that one use never takes the slots of another.
+/// The host memory of a [TierStack], divided by purpose, so that no use takes the slots of another. Immutable; the
+/// parts are safe from any thread.
 ///
-/// The holder of a slot of one part may wait for a slot of a later part, never the other way round:
+/// The holder of a slot may wait for a slot of a later part of this list, and of no earlier part:
 ///
-/// - `ingress`: blocks being written, and written ones that have to move on. Wait for a slot of a device, `resident`,
-///   or the disk.
-/// - `transfer`, one for each store: windows that are read for readers, of which no block comes from a slower store.
-///   Wait for readers only.
-/// - `promotion`: blocks that were read and are promoted. Wait for a slot of a device, or `resident`.
-/// - `resident`: blocks of the host level, and a few beyond its capacity. Wait for a slot of a device if they are
-///   promoted, for the disk if they are demoted.
-/// - `bounce`: blocks on their way from a device to a disk. Wait for the disk.
+/// - `ingress`: blocks being written, and written blocks that have to move on. They wait for a slot of a device,
+///   `resident`, or the disk.
+/// - `transfer`, one for each store: windows that are read for readers, with no block from a slower store. They wait
+///   for readers only.
+/// - `promotion`: blocks that were read and are promoted. They wait for a slot of a device, or `resident`.
+/// - `resident`: blocks of the host level, and a few beyond its capacity. They wait for a slot of a device to be
+///   promoted, and for the disk to be demoted.
+/// - `bounce`: blocks on their way from a device to a disk. They wait for the disk.
 ///
 /// A block on a device waits for `resident` when it is demoted, so a block that is promoted and one that is demoted
 /// might wait for each other. They cannot, because `resident` has R > 0 slots beyond the level's capacity D. Assume
@@ -35,7 +36,7 @@ final class StackMemory {
   private final SlabArena arena;
   private final SlabPart ingress;
   private final @Nullable SlabPart resident;
-  /// By level; null where there is host memory.
+  /// By level; null at the level of host memory.
   private final @Nullable SlabPart[] transfer;
   private final @Nullable SlabPart promotion;
   private final @Nullable SlabPart bounce;
@@ -74,7 +75,7 @@ final class StackMemory {
     this.bounce = stores ? arena.part(name + " bounce", options.bounceBlocks(), movers) : null;
   }
 
-  /// Slots of the devices above host memory: their blocks may all wait to be demoted.
+  /// Slots of the devices above host memory. All their blocks may wait to be demoted at one time.
   private static long deviceSlots(StackShape shape) {
     long slots = 0;
     for (int i = 0; i < Math.max(0, shape.host() < 0 ? shape.levels().size() : shape.host()); i++) {

@@ -7,16 +7,16 @@ import io.penstock.block.EvictionPolicy;
 import io.penstock.check.Checks;
 import io.penstock.pool.FrequencySketch;
 
-/// How a [TierStack] is set up. The four kinds of slots are host memory beyond the capacity of any level, each for one
-/// purpose, so that no other use takes them.
+/// How a [TierStack] is set up. The four kinds of slots are host memory beyond the capacity of the levels. Each kind
+/// serves one purpose.
 ///
 /// @param name named in receipts, errors and meters
-/// @param mode whether a block is kept on one level or on all from its own down
+/// @param mode whether a block is kept on one level, or on its own and all slower levels
 /// @param ingressBlocks slots for blocks being written; where the first level is host memory, slots beyond its capacity
 /// @param transferBlocks slots for windows that are read for a reader, for each level that is not host memory; also the
 ///     most blocks of a window
-/// @param promotionBlocks slots for blocks that were read and wait for room on a faster level; a block that gets none
-///     is not promoted
+/// @param promotionBlocks slots for blocks that were read and wait for room on a faster level; a block without such a
+///     slot is not promoted
 /// @param bounceBlocks slots for blocks on their way from a device to a disk, and beyond the capacity of a host level
 ///     below a device
 /// @param batchBlocks most blocks that are copied to or from a store at once
@@ -24,7 +24,7 @@ import io.penstock.pool.FrequencySketch;
 /// @param maxWaiters longest queue of reservations, or of windows, that wait for room
 /// @param eventLogSize events kept for readers that are late or slow
 /// @param verifyReads whether blocks in host memory are compared with their checksums before they are handed out
-/// @param tiering where it leaves the textbook policy, for the sake of its disk
+/// @param tiering deviations from the textbook policy, for the sake of the disk
 /// @param exact whether hits and victims are those of the textbook policy: a key enters the ledger when a request
 ///     decides on it, and a lease holds all its blocks. Otherwise, for a node that strangers reach, a key enters with
 ///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share; a
@@ -114,20 +114,20 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
         policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
-  /// Where a [TierStack] leaves the textbook policy, for the sake of its disk.
+  /// How a [TierStack] deviates from the textbook policy, for the sake of its disk.
   ///
-  /// @param offload which blocks are demoted to a disk when they leave memory; the others are evicted. Not asked if the
-  ///     stack is written through, nor about blocks that the disk has already
-  /// @param promoteAtHit the recent hit at which a block on a disk is promoted; until then it stays there, as the most
+  /// @param offload which blocks are demoted to a disk when they leave memory; the others are evicted. Not asked in a
+  ///     write-through stack, nor about blocks that the disk has already
+  /// @param promoteAtHit how many recent hits promote a block from a disk; with fewer hits it stays there, as the most
   ///     recently used
-  /// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them, in the
-  ///     order of its keys; 0 for none
-  /// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation
-  ///     waits; [#UNBOUNDED] for as many as host memory holds
+  /// @param prefetchBlocks most blocks of a lease that are read from a store before the reader asks for them, in key
+  ///     order; 0 for none
+  /// @param queueBlocks most blocks that wait for a disk or are being written to it; above that, reservations wait.
+  ///     [#UNBOUNDED]: only host memory bounds them
   /// @param queueBytes the same in bytes
   public record Tiering(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks,
       long queueBytes) {
-    /// No bound of its own.
+    /// No bound.
     public static final long UNBOUNDED = Long.MAX_VALUE;
 
     private static final Tiering EXACT = new Tiering(OffloadRule.all(), 1, 0, UNBOUNDED, UNBOUNDED);
@@ -143,7 +143,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       Checks.positive("queueBytes", queueBytes);
     }
 
-    /// None of this: hits and victims are those of the textbook policy.
+    /// No deviation: hits and victims are those of the textbook policy.
     public static Tiering exact() {
       return EXACT;
     }
@@ -164,7 +164,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
     }
 
-    /// Whether uses are to be counted.
+    /// Whether a rule needs the uses of a key, so that the stack counts them.
     boolean countsUses() {
       return promoteAtHit > 1 || !offload.equals(OffloadRule.all());
     }
@@ -175,12 +175,13 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     }
   }
 
-  /// Which blocks are demoted to the disk when they leave memory. Asked under a lock: must be quick, and not call back.
+  /// Which blocks are demoted to the disk when they leave memory. Called under a lock: must be quick, and must not call
+  /// back.
   @FunctionalInterface
   public interface OffloadRule {
     /// Whether `key` is demoted to the disk; if not, it is evicted.
     ///
-    /// @param uses its recent uses as [FrequencySketch] estimates them, 15 at most; 0 if it was put and never asked for
+    /// @param uses estimate of the recent uses of `key`, at most 15; 0 for a block that no reader asked for
     boolean takes(BlockKey key, int uses);
 
     /// Every block.
@@ -193,7 +194,8 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       return new UsedAtLeast(uses);
     }
 
-    /// Blocks that were used at least `uses` times. A value, so that the owner sees when it need not count uses.
+    /// Blocks that were used at least `uses` times. A record, so that the stack can compare it with [#all()] and then
+    /// need not count uses.
     record UsedAtLeast(int uses) implements OffloadRule {
       public UsedAtLeast {
         if (uses < 0 || uses > FrequencySketch.MOST) {
@@ -212,8 +214,8 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   public enum Mode {
     /// On one level at a time: the stack holds as many blocks as all its levels together. A receipt is volatile.
     EXCLUSIVE,
-    /// On its level and on all below it: written through to the last level before it is visible, so that the receipt
-    /// promises what that level, a disk, can, and a demotion costs no copy. The stack holds as many blocks as its last
+    /// On its level and on all slower ones. A block is written through to the last level, a disk, before it is visible,
+    /// so its receipt promises what that disk can. A demotion costs no copy. The stack holds as many blocks as its last
     /// level.
     WRITE_THROUGH
   }

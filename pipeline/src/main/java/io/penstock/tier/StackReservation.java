@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// A reservation of a [TierStack]: it waits for slots, then holds drafts.
+/// A reservation of a [TierStack]: waits for slots, then holds drafts. Methods without a note are used in decisions.
 final class StackReservation extends Reservation {
   private final StackState state;
   private final StackWrites writes;
@@ -22,7 +22,7 @@ final class StackReservation extends Reservation {
   private final MonoSink<Reservation> sink;
   private final AtomicBoolean answered = new AtomicBoolean();
   private final BitSet skipped = new BitSet();
-  /// What it writes and has not committed. Used in decisions only.
+  /// Keys that this reservation writes and has not committed. Used in decisions only.
   private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
   @GuardedBy("this") private List<BlockDraft> drafts = List.of();
   private final HeldTicket ticket = new HeldTicket();
@@ -34,7 +34,7 @@ final class StackReservation extends Reservation {
     this.sink = sink;
   }
 
-  /// The key at `position` needs no draft.
+  /// Records that the key at `position` needs no draft.
   void skip(int position) {
     skipped.set(position);
   }
@@ -43,29 +43,29 @@ final class StackReservation extends Reservation {
     pending.put(block.key(), block);
   }
 
-  /// Whether it still writes all of `blocks`.
+  /// Whether this reservation still writes all of `blocks`.
   boolean writesAll(List<Block> blocks) {
     return blocks.stream().allMatch(block -> pending.containsKey(block.key()));
   }
 
-  /// Ends the write of `key`; null if it was revoked.
+  /// Ends and answers the write of `key`; null if the write was revoked.
   @Nullable Pending take(BlockKey key) {
     return pending.remove(key);
   }
 
-  /// Ends all its writes.
+  /// Ends and answers all writes.
   List<Pending> takeAll() {
     List<Pending> all = List.copyOf(pending.values());
     pending.clear();
     return all;
   }
 
-  /// Waits with `taken` for its slots.
+  /// Holds `taken`, the ticket of the wait for slots. Outside a decision.
   void waitFor(Permits.Ticket taken) {
     ticket.hold(taken);
   }
 
-  /// Takes the drafts over.
+  /// Takes the drafts over, and answers the subscriber. Outside a decision.
   void granted(List<BlockDraft> lent) {
     synchronized (this) {
       drafts = List.copyOf(lent);
@@ -85,7 +85,7 @@ final class StackReservation extends Reservation {
     }
   }
 
-  /// Ends the reservation; its subscriber hears of it unless it has the reservation already.
+  /// Ends the reservation. The subscriber gets the error, unless it has the reservation already. Outside a decision.
   void fail(Throwable error) {
     close();
     if (answered.compareAndSet(false, true)) {

@@ -9,7 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// What is fixed about a [TierStack]: its levels, options and listener. Immutable.
+/// The fixed parts of a [TierStack]: levels, options and listener. Immutable.
 ///
 /// @param levels fastest first
 /// @param host the level of host memory; −1 if there is none
@@ -49,7 +49,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     return levels.get(level).medium() == Medium.DISK;
   }
 
-  /// Whether a block is kept on its own level and on all below.
+  /// Whether a block is kept on its own level and on all slower levels.
   boolean isWriteThrough() {
     return options.mode() == StackOptions.Mode.WRITE_THROUGH;
   }
@@ -112,8 +112,8 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     };
   }
 
-  /// What the ledger keeps on each level. Written through, a level repeats all levels above it, so the ledger counts
-  /// only what the level has beyond them.
+  /// How many blocks the ledger keeps on each level. In a write-through stack a level repeats the faster levels, so the
+  /// ledger counts only the blocks beyond those.
   private static long[] ledgerCapacities(List<Level> levels, StackOptions.Mode mode) {
     long[] capacities = levels.stream().mapToLong(Level::capacityBlocks).toArray();
     if (mode == StackOptions.Mode.EXCLUSIVE) {

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// The state of a [TierStack], and the one lock that guards it.
 ///
 /// Only this class takes the lock. Every change is a *decision*: [#decide] locks, runs the decision, has the [Mover]
-/// review the blocks that it changed, unlocks, and runs the actions that it deferred. A class that is "used in
-/// decisions only" relies on this lock; a method that changes its state takes the [DeferredActions] of the decision.
+/// review the changed blocks, unlocks, and runs the deferred actions. A class that is "used in decisions only" relies
+/// on this lock. A method that takes [DeferredActions] is called inside a decision and may change state.
 final class StackState {
   private final Object lock = new Object();
   @GuardedBy("lock") private @Nullable DeferredActions underWay;
@@ -51,7 +51,7 @@ final class StackState {
 
   // Decisions
 
-  /// Runs `decision` under the lock, then the actions that it deferred outside.
+  /// Runs `decision` under the lock, then its deferred actions without the lock.
   void decide(Consumer<DeferredActions> decision) {
     answer(after -> {
       decision.accept(after);
@@ -59,8 +59,8 @@ final class StackState {
     });
   }
 
-  /// The same for a decision with an answer. A decision that is made within another one, on the same thread, is a part
-  /// of it: its actions run when the outer one has ended. If a decision throws, the blocks that it changed are reviewed
+  /// The same for a decision with an answer. A decision made inside another, on the same thread, is part of the outer
+  /// decision: its actions run when the outer decision has ended. If a decision throws, its changed blocks are reviewed
   /// and its actions run all the same.
   <T extends @Nullable Object> T answer(Function<DeferredActions, T> decision) {
     if (Thread.holdsLock(lock)) {
@@ -97,7 +97,7 @@ final class StackState {
     }
   }
 
-  /// Looks at the state under the lock. Changes nothing of it, and makes no decision.
+  /// Reads the state under the lock. `question` changes nothing and makes no decision.
   <T extends @Nullable Object> T look(Supplier<T> question) {
     synchronized (lock) {
       return question.get();
@@ -167,7 +167,7 @@ final class StackState {
     }
   }
 
-  /// Closes the state: host memory goes back, stored blocks stay until [Mover#storesClosed]. In a decision.
+  /// Closes the state: gives host memory back, and keeps stored blocks until [Mover#storesClosed]. In a decision.
   void close(DeferredActions after) {
     flushes.forEach(flush -> flush.close(after));
     closed = true;

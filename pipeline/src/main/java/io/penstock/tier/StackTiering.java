@@ -4,8 +4,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.pool.FrequencySketch;
 import org.jspecify.annotations.Nullable;
 
-/// Which blocks of a [TierStack] are promoted from a disk, and which are demoted to it, by its [StackOptions.Tiering].
-/// Used in decisions only.
+/// Decides which blocks of a [TierStack] are promoted from a disk and which are demoted to a disk, by its
+/// [StackOptions.Tiering]. Used in decisions only.
 final class StackTiering {
   private static final long LEAST_KEYS = 1 << 10;
   private static final long MOST_KEYS = 1 << 24;
@@ -22,7 +22,7 @@ final class StackTiering {
         : null;
   }
 
-  /// Counts a use of `key`, which is on `level`; whether that promotes it.
+  /// Counts a use of `key`, which is on `level`. Answers whether the use promotes the key.
   boolean promotes(BlockKey key, int level) {
     if (uses == null) {
       return true;
@@ -31,7 +31,7 @@ final class StackTiering {
     return level == 0 || !shape.isDisk(level) || used >= options.promoteAtHit();
   }
 
-  /// Whether `key`, which has no copy on `level`, is worth one.
+  /// Whether to copy `key`, which has no copy on `level`, to that level.
   boolean offloads(BlockKey key, int level) {
     return uses == null || shape.isWriteThrough() || !shape.isDisk(level)
         || options.offload().takes(key, uses.estimate(key));

@@ -14,8 +14,8 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The keys of a [TierStack] that are being written, from the reservation or the admission to the commit. The methods
-/// that take [DeferredActions], and the lookups, are used in decisions; the others make their own.
+/// The keys of a [TierStack] that are being written, from their reservation or admission to the commit. Methods that
+/// take [DeferredActions], and lookups, are used in decisions; the others make their own.
 final class StackWrites {
   private final StackState state;
   private final StackCommit commit;
@@ -52,11 +52,11 @@ final class StackWrites {
     }
   }
 
-  /// Enters the keys that are neither visible nor being written into the ledger, in order, and answers them.
+  /// Enters the keys that are neither visible nor being written into the ledger, in order. Answers these keys.
   private List<BlockKey> enter(StackReservation reservation, List<BlockKey> keys) {
     return state.answer(after -> {
       state.requireOpen();
-      if (reservation.isClosed()) { // its revocation came before this, or it would find what is entered here
+      if (reservation.isClosed()) { // its revocation ran before, and would miss the keys entered here
         throw new CancellationException("reservation ended before its turn came");
       }
       reservations.add(reservation);
@@ -72,14 +72,14 @@ final class StackWrites {
     });
   }
 
-  /// Has `reservation` write `key`; false if the block is visible, or another reservation writes it.
+  /// Has `reservation` write `key`. False if the block is visible, or another reservation writes it.
   private boolean enter(StackReservation reservation, BlockKey key, DeferredActions after) {
     Pending pending = writing.get(key);
     if (pending != null && pending.isReserved()) {
       return false;
     }
     if (state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block)) {
-      if (pending != null) { // no store gave it when it was admitted
+      if (pending != null) { // admitted while its store gave no blocks
         writing.remove(key);
         pending.serve(position -> LeaseItem.of(position, block), after);
       }
@@ -92,7 +92,7 @@ final class StackWrites {
     }
     pending = new Pending(key, null);
     writing.put(key, pending);
-    reservation.write(pending); // first, so that the key is freed with it if the next step throws
+    reservation.write(pending); // first: if the next step throws, the revocation of the reservation frees the key
     if (state.shape().options().exact()) {
       state.index().enter(pending, after);
     }
@@ -103,25 +103,25 @@ final class StackWrites {
     return commit.commit(reservation, complete);
   }
 
-  /// The block of `key` that is being written, if it is.
+  /// The write of `key`; null if no caller writes it.
   @Nullable Pending pending(BlockKey key) {
     return writing.get(key);
   }
 
-  /// `lease` has the block of `key` written.
+  /// Admits `key` for `lease`, whose owner has the block written.
   Pending admit(BlockKey key, StackLease lease) {
     Pending pending = new Pending(key, lease);
     writing.put(key, pending);
     return pending;
   }
 
-  /// `pending` was written: the leases that wait for it get `block`.
+  /// Ends the write `pending`: the leases that wait for it get `block`.
   void serve(Pending pending, Block block, DeferredActions after) {
     writing.remove(pending.key());
     pending.serve(position -> new LeaseItem.InMemory(position, block.share()), after);
   }
 
-  /// Takes back what `reservation` has not committed.
+  /// Revokes the writes that `reservation` has not committed.
   void revoke(StackReservation reservation) {
     state.decide(after -> {
       reservations.remove(reservation);
@@ -129,7 +129,7 @@ final class StackWrites {
     });
   }
 
-  /// Takes back the keys of `blocks`, which could not be written: another writer may try.
+  /// Revokes the writes of `blocks`, which failed, so that another writer may try.
   void revoke(StackReservation reservation, List<Block> blocks) {
     state.decide(after -> {
       for (Block block : blocks) {
@@ -141,7 +141,7 @@ final class StackWrites {
     });
   }
 
-  /// `pending` is written no more: no lease waits for it any longer.
+  /// Revokes `pending`: takes it out of the ledger, and the leases stop waiting for it.
   void revoke(Pending pending, DeferredActions after) {
     if (writing.remove(pending.key(), pending)) {
       state.index().unlist(pending);

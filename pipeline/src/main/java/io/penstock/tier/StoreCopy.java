@@ -2,8 +2,8 @@ package io.penstock.tier;
 
 import io.penstock.tier.spi.StoredBlock;
 
-/// The bytes of a block in one store, and how many reads of them are under way. The stored block is freed when the copy
-/// was dropped and the last read has ended. Used in decisions only.
+/// The bytes of a block in one store, and the number of reads under way. The stored block is freed when the copy was
+/// dropped and its last read has ended. Used in decisions only.
 final class StoreCopy {
   private final StoredBlock block;
   private int reads;
@@ -25,13 +25,13 @@ final class StoreCopy {
     reads++;
   }
 
-  /// Ends one read; true if the stored block is to be freed now.
+  /// Ends one read. True if the caller is to free the stored block now.
   boolean endRead() {
     reads--;
     return dropped && reads == 0;
   }
 
-  /// The stack wants the copy no more; true if the stored block is to be freed now.
+  /// Drops the copy. True if the caller is to free the stored block now.
   boolean drop() {
     dropped = true;
     return reads == 0;

@@ -6,7 +6,7 @@ import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 
-/// What it costs when a store did not take blocks, or did not give them. Used in decisions only.
+/// Decides which blocks a failed copy to or from a store costs. Used in decisions only.
 final class StoreFailures {
   private final StackState state;
   private final int level;
@@ -18,24 +18,24 @@ final class StoreFailures {
     this.store = store;
   }
 
-  /// The store did not take `block`: it stays lower down if it is stored there, else it leaves.
+  /// After the store did not take `block`: a slower copy of it stays, else the block leaves.
   void notTaken(Resident block, Throwable error, DeferredActions after) {
     if (names(error, block)) {
       lose(block, error, after);
     } else if (block.fastestStore() > level) {
-      state.mover().dropHost(block, after); // it stays lower down until it is read
+      state.mover().dropHost(block, after); // the slower copy stays until the block is read
     } else if (!(error instanceof StoreUnavailableException)) {
       state.removals().lose(block, store + " did not take it: " + error.getMessage(), after);
     } else if (state.mover().isOnOwnLevel(block)) {
-      state.mover().defer(block); // the copy here was to repeat it
+      state.mover().defer(block); // this copy would only have repeated the block
     } else {
       state.removals().evict(block, after);
     }
   }
 
-  /// The store failed to give `blocks`. A damaged one that `error` names is lost, alone. If the store was busy or gives
-  /// nothing now, no block suffers. Else all of them are read elsewhere from now on, or are lost, so that asking again
-  /// is a miss and no error.
+  /// After the store failed to give `blocks`: if `error` names one damaged block, that block alone is lost. If the
+  /// store is busy or unhealthy, no block suffers. Else the stack drops these copies: blocks without another copy are
+  /// lost, so that asking again is a miss and no error.
   void notGiven(List<Resident> blocks, Throwable error, DeferredActions after) {
     List<Resident> named = blocks.stream().filter(block -> names(error, block)).toList();
     named.forEach(block -> lose(block, error, after));
@@ -45,7 +45,7 @@ final class StoreFailures {
     }
   }
 
-  /// Whether `error` says that the bytes of `block`, and of no other, are damaged or unreadable.
+  /// Whether `error` says that the bytes of `block` alone are damaged or unreadable.
   private static boolean names(Throwable error, Resident block) {
     return switch (error) {
       case BlockCorruptException corrupt -> corrupt.key().equals(block.key());

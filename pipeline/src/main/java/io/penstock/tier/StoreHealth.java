@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.tier.spi.BlockStore;
 import org.jspecify.annotations.Nullable;
 
-/// What a [BlockStore] can do now, and why not more.
+/// The health of a [BlockStore]: what it can do now, and what is wrong.
 ///
-/// @param problem what is wrong, for people; null if it is healthy
+/// @param problem what is wrong, in words for people; null if the store is healthy
 public record StoreHealth(StoreHealth.State state, @Nullable String problem) {
   /// Healthy.
   public static final StoreHealth GOOD = new StoreHealth(StoreHealth.State.ACTIVE, null);

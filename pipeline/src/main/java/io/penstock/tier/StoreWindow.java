@@ -24,11 +24,12 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A window of which some blocks are read from stores. It claims memory for all of them at once, then reads a few
-/// layers of each at a time, in the order in which they are sent, as fast as the stores give them, at whatever pace the
-/// reader asks for slices.
+/// A window with blocks that are read from stores. It claims memory for all missing blocks at once. Then it reads a few
+/// layers of each block at a time, in the order of sending, as fast as the stores give them; the demand of the reader
+/// does not slow the reads.
 ///
-/// Its monitor is never held while it makes a decision of the stack.
+/// The monitor guards the end of the window: reads, grants, closing. The thread of the read under way writes `step` and
+/// the blocks. No decision of the stack is made under the monitor.
 final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   private final StackState state;
   private final WindowReads reads;
@@ -41,12 +42,12 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   private Runnable listener = () -> {};
   private volatile boolean granted;
   private volatile @Nullable Throwable refusal;
-  /// The next step to read; written by the thread of the read under way.
+  /// The next step to read.
   private int step;
   private final HeldTicket ticket = new HeldTicket();
-  /// Whether bytes are being read into its drafts.
+  /// Whether a read into the drafts is under way.
   @GuardedBy("this") private boolean reading;
-  /// Whether everything was given back.
+  /// Whether [#cleanUp] or [#land] has given everything back.
   @GuardedBy("this") private boolean cleaned;
 
   StoreWindow(StackState state, List<LeaseItem> items, SliceShape shape) {
@@ -68,20 +69,20 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     return blocks.size();
   }
 
-  /// How many of its blocks were not in memory when it was taken.
+  /// How many of its blocks were not in memory when the window was made.
   int missing() {
     return missing;
   }
 
   // Claiming memory
 
-  /// Waits for memory for the missing blocks, all or nothing, then starts to read.
+  /// Waits for memory for all missing blocks, then starts to read.
   ///
   /// @param told runs when the memory was granted or refused
   void claim(Runnable told) {
     listener = told;
     StoreUnavailableException why = reads.enter(this);
-    if (why != null) { // other windows may hold all the memory until that store answers
+    if (why != null) { // waiting for memory is of no use: that store gives no blocks
       refuse(why);
       return;
     }
@@ -95,10 +96,10 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     }
   }
 
-  /// Starts to read before the reader asks for the window, if half of the memory for windows stays free.
+  /// Starts to read before the reader asks for the window, if half of the transfer memory stays free.
   ///
-  /// @param told runs when a store that it reads from gives no blocks any more
-  /// @return false if the memory is needed, or a store that it needs gives no blocks now; nothing was started then
+  /// @param told runs when a store of this window ceases to give blocks
+  /// @return false if memory is short, or a store of this window gives no blocks now; no read was started then
   boolean prefetch(Runnable told) {
     listener = told;
     List<BlockKey> keys = missingKeys();
@@ -109,7 +110,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     List<BlockDraft> drafts;
     try {
       drafts = memory.tryClaim(keys);
-    } catch (RuntimeException e) { // closed, or the system has no memory: the reader hears why when it asks
+    } catch (RuntimeException e) { // closed, or the system has no memory: the reader gets the error when it asks
       return false;
     }
     if (drafts == null) {
@@ -163,24 +164,24 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     cleanUp(true);
   }
 
-  /// Whether it has its memory and reads.
+  /// Whether the window has its memory, and so reads.
   boolean isGranted() {
     return granted;
   }
 
-  /// Why it gets no memory; null if it was not refused.
+  /// Why the window gets no memory; null if it was not refused.
   @Nullable Throwable refusal() {
     return refusal;
   }
 
   // Stores that cease to give blocks
 
-  /// Whether it waits for the store of `level`. In a decision.
+  /// Whether the window waits for the store of `level`. In a decision.
   boolean needs(int level, AttachedStores stores) {
     return blocks.stream().anyMatch(block -> block.needs(level, stores));
   }
 
-  /// A store that it waits for does not answer: its reader hears of it at once, its memory goes back when the store has
+  /// Fails the reader at once, because a store of this window gives no blocks. The memory goes back when the store has
   /// answered.
   void interrupt(Throwable why) {
     if (granted) {
@@ -198,15 +199,16 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     reads.read(blocks, steps.get(step)).subscribe(nothing -> {}, this::failed, this::stepRead);
   }
 
-  /// The reader hears of the last step only when the blocks are sealed, so that it never gets half a window.
+  /// Goes on to the next step, or ends. The reader hears of the last step only when the blocks are sealed, so that it
+  /// never gets half a window.
   private void stepRead() {
     step++;
     if (step == steps.size()) {
-      land(); // also if its reader has what it asked for, and left
+      land(); // even if the reader has left with the layers that it wanted
     } else if (isClosed() && step < steps.forReader()) {
       cleanUp(true);
     } else if (step == steps.forReader() && !reads.isPromoting(blocks)) {
-      stopReading(); // without promotion, the layers that the reader did not ask for are of no use
+      stopReading(); // only a promotion needs the layers that the reader left out
     } else {
       progress.reached(step);
       stepReads.run();
@@ -252,7 +254,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
 
   /// Ends reading.
   ///
-  /// @return whether its reader has left meanwhile
+  /// @return whether the reader has left meanwhile
   private synchronized boolean endsReading() {
     reading = false;
     return isClosed();
@@ -274,7 +276,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   private LayerSlice slice(int i, int number) {
     try {
       return SlicePlan.slice(cuts, i, number, this);
-    } catch (IllegalStateException e) { // a later step failed and took the bytes with it
+    } catch (IllegalStateException e) { // a later step failed, and its clean-up freed the bytes
       throw progress.reason(e);
     }
   }
@@ -311,14 +313,13 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     cleanUp(false);
   }
 
-  /// Gives everything back, once; the reader, if it still waits, hears of the end.
+  /// Gives everything back, once, and wakes the reader if it still waits.
   ///
-  /// @param over whether the read into it has ended; before that, or while memory is just being granted, the thread
-  ///     that reads or grants cleans up
+  /// @param over whether the read has ended; else the thread that reads, or that grants the memory, cleans up later
   private void cleanUp(boolean over) {
     List<BlockDraft> drafts;
     synchronized (this) {
-      if (cleaned || (reading && !over)) { // checked and set in one step: a grant comes before it or finds it
+      if (cleaned || (reading && !over)) { // one step, so that a grant comes before it or sees `cleaned`
         return;
       }
       reading = false;

@@ -16,10 +16,10 @@ public sealed interface TierEvent {
   /// A caller removed the block.
   record Removed(long sequence, BlockKey key) implements TierEvent {}
 
-  /// The block is gone against the tier's will, for example quarantined after a checksum mismatch.
+  /// The tier lost the block, for example quarantined it after a checksum mismatch.
   record Lost(long sequence, BlockKey key, String reason) implements TierEvent {}
 
-  /// The reader was too slow, or asked for a past no longer kept: the events up to `sequence` were skipped. Ask
-  /// `contains` anew.
+  /// The log no longer has the events up to `sequence`: the reader was too slow, or asked for an older past. Ask
+  /// [BlockTier#contains] again.
   record Skipped(long sequence, long count) implements TierEvent {}
 }

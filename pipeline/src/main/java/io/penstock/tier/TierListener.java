@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierStack.Level;
 
-/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after waiting readers were told; must be
+/// Hears what a tier did, for meters. Called on hot paths, outside locks, after waiting readers were told. Must be
 /// quick.
 public interface TierListener {
   /// `hits` of `references` keys of one lease counted as hits.
@@ -17,13 +17,13 @@ public interface TierListener {
   /// A block was quarantined.
   default void corrupt() {}
 
-  /// `blocks` are gone against the tier's will: damaged, or a store failed to take or give them.
+  /// The tier lost `blocks`: they were damaged, or a store failed to take or give them.
   default void lost(int blocks) {}
 
   /// `blocks` that were on level `from` have arrived on level `to`: promoted or demoted.
   default void moved(Level from, Level to, int blocks, long bytes) {}
 
-  /// Hears nothing.
+  /// A listener that ignores everything.
   static TierListener noop() {
     return new TierListener() {};
   }

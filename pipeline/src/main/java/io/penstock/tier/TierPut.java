@@ -9,8 +9,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A put into a tier of this process: window by window, room is made, the slices land in it, and what is whole is
-/// committed.
+/// A put into a tier of this process. For each window it reserves room, lands the slices, and commits the blocks.
 ///
 /// @param keys distinct, of the tier's space
 record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource source) {
@@ -30,18 +29,17 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
     List<BlockKey> run = keys.subList(first, Math.min(first + blocks, keys.size()));
     return Flux.using(BlockScope::new,
         scope -> tier.reserve(run, scope)
-            .flatMapMany(room -> fill(new PutRoom(number, first, run, room), scope)),
+            .flatMapMany(room -> fill(new PutRoom(number, first, run, room))),
         BlockScope::close, false);
   }
 
-  /// What fails because a subscriber left, and its scope closed the drafts, is no failure.
-  private Flux<Receipt> fill(PutRoom room, BlockScope scope) {
+  private Flux<Receipt> fill(PutRoom room) {
     if (room.isEmpty()) {
       return Flux.empty();
     }
+    // A cancel closes the drafts, so landing or committing may fail; flatMapIterable ignores errors after a cancel
     return source.window(PutSource.Window.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
-        .onErrorComplete(e -> scope.isClosed()).takeUntil(slice -> room.drafts().isOver())
-        .then(Mono.defer(room::commit).onErrorComplete(e -> scope.isClosed()))
+        .takeUntil(slice -> room.drafts().isOver()).then(Mono.defer(room::commit))
         .flatMapIterable(receipts -> receipts);
   }
 

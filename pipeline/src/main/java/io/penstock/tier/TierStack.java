@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -22,30 +23,29 @@ import reactor.core.scheduler.Scheduler;
 
 /// Device memory, host memory and disk as one [BlockTier], with one ledger and so an exact eviction policy.
 ///
-/// The ledger decides hits, evictions, promotions and demotions, in one short decision over the keys of a request: it
-/// touches a key, or inserts it and demotes one block at a time, in reference order. So hits and victims equal those of
-/// the textbook policy over the sum of the levels, whatever streams and copies do meanwhile. Bytes follow the ledger;
-/// until they have arrived, a block is read from where its bytes are.
+/// The ledger decides hits, evictions, promotions and demotions. One short decision covers all keys of a request, in
+/// reference order: it touches each key, or inserts it and demotes one block at a time. So hits and victims equal those
+/// of the textbook policy over the sum of the levels, whatever streams and copies do meanwhile. Bytes follow the
+/// ledger. Until a copy has arrived, the block is read from where its bytes are.
 ///
-/// A key is in the ledger from the moment it is admitted or reserved; its block is visible from the commit on. A victim
-/// leaves the ledger at once, and memory when its last reader ends: that is what the slots beyond the capacity are for.
+/// A key is in the ledger from its admission or reservation on; its block is visible from the commit on. A victim
+/// leaves the ledger at once, and leaves memory when its last reader ends. Slots beyond the capacity hold such blocks.
 ///
 /// - Units: capacities in blocks of [CacheSpace#layout()].
-/// - Threads: any. Decisions take one lock; blocks are closed, copies started, readers and the listener told outside
-///   it.
+/// - Threads: any. Decisions take one lock. Without the lock, blocks are closed, copies started, readers and the
+///   listener told.
 /// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues.
 /// - Cancel: ends the wait. A copy that was started goes on, and the ledger learns how it ended.
-/// - Errors: a store that fails costs the blocks that it was to take or give, with an event [TierEvent.Lost], unless a
-///   slower level has them, too.
-/// - An unhealthy store: no request waits for it. Blocks that were to be demoted to it are evicted, blocks that were to
-///   be written through to it get a volatile receipt, blocks in it are misses until it is healthy again.
+/// - Errors: a failed copy loses its blocks, each with an event [TierEvent.Lost], unless another level has them, too.
+/// - An unhealthy store: no request waits for it. Blocks are evicted instead of demoted to it. Blocks written through
+///   to it get a volatile receipt. Its blocks are misses until it is healthy again.
 public final class TierStack implements BlockTier {
   private final StackState state;
   private final StackWrites writes;
   private final StackLeases leases;
   private final Mono<Void> closing;
 
-  /// Takes over the stores, and enters the blocks that they kept into the ledger, on the level of the store.
+  /// Takes over the stores, and enters the blocks that they kept into the ledger.
   ///
   /// @param levels fastest first; at most one of them host memory
   /// @param listener hears what happens, outside every lock
@@ -62,7 +62,7 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime, chunks);
   }
 
-  /// The same with another clock, which is used for figures of waiting alone.
+  /// The same with another clock, which measures waits for the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
@@ -102,10 +102,22 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> state.look(() -> {
+    return Mono.fromCallable(() -> inSteps(asked, some -> state.look(() -> {
       state.requireOpen();
-      return Presence.of(asked.size(), state.index().visible(asked));
-    }));
+      return state.index().visible(some);
+    })));
+  }
+
+  /// Answers for the keys of one step after the other: others get their turn at the lock in between.
+  private static Presence inSteps(List<BlockKey> keys, Function<List<BlockKey>, BitSet> step) {
+    BitSet answer = new BitSet(keys.size());
+    int from = 0;
+    do {
+      int first = from;
+      from = Math.min(keys.size(), first + StackLeases.DECISION_KEYS);
+      step.apply(keys.subList(first, from)).stream().forEach(i -> answer.set(first + i));
+    } while (from < keys.size());
+    return Presence.of(keys.size(), answer);
   }
 
   @Override
@@ -127,14 +139,14 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> state.answer(after -> {
+    return Mono.fromCallable(() -> inSteps(asked, some -> state.answer(after -> {
       state.requireOpen();
       BitSet removed = new BitSet();
-      for (int i = 0; i < asked.size(); i++) {
-        removed.set(i, state.removals().remove(asked.get(i), after));
+      for (int i = 0; i < some.size(); i++) {
+        removed.set(i, state.removals().remove(some.get(i), after));
       }
-      return Presence.of(asked.size(), removed);
-    }));
+      return removed;
+    })));
   }
 
   @Override
@@ -151,18 +163,18 @@ public final class TierStack implements BlockTier {
     }));
   }
 
-  /// Waits for the blocks that move to a disk or wait to, and for commits that are written through, so that [#close],
-  /// which waits for none of them, does not leave them behind. Starts no move: blocks that the ledger has in memory
-  /// stay there. For callers that put nothing any more; what is put meanwhile is waited for, too.
+  /// Waits until the blocks that move to a disk, and the commits that are written through, have arrived there. [#close]
+  /// does not wait for them, so call this first. Starts no move: blocks that the ledger has in memory stay there. Call
+  /// it after the last put, because it waits for later puts, too.
   ///
   /// - Unit: blocks.
-  /// - Signals: how many of the blocks that were moving at the subscription have not arrived. It is 0 if all have; else
-  ///   `patience` is over, the stack was closed, or a store failed. A commit tells its own writer.
-  /// - Threads: that of a store, of `timers`, or of the caller who closes the stack.
-  /// - Cancel: waits no more; the moves go on.
+  /// - Signals: how many of the blocks that were moving at the subscription have not arrived. More than 0 means that
+  ///   `patience` was over, the stack was closed, or a store failed. The writer of a commit hears of its failure.
+  /// - Threads: a store's, one of `timers`, or the thread that closes the stack.
+  /// - Cancel: ends the wait; the moves go on.
   ///
   /// @param patience at least 1 ms
-  /// @param timers clock of that
+  /// @param timers clock of `patience`
   /// @return cold
   public Mono<Integer> flush(Duration patience, Scheduler timers) {
     Checks.atLeastOneMilli("patience", patience);
@@ -171,8 +183,8 @@ public final class TierStack implements BlockTier {
         .then(Mono.fromSupplier(flush::missed)), Flush::leave);
   }
 
-  /// Ends every wait, closes the stores, and completes when they have. Blocks on a disk stay there, device memory goes
-  /// back. Host memory goes back to the system when the last lease has ended, which may be after this completes.
+  /// Ends every wait, closes the stores, and completes when they have closed. Blocks on a disk stay there; device
+  /// memory is freed. Host memory is freed when the last lease has ended, which may be after this completes.
   @Override
   public Mono<Void> close() {
     return closing;
@@ -199,12 +211,12 @@ public final class TierStack implements BlockTier {
 
   // For tests
 
-  /// Blocks whose bytes are being moved, or wait for that.
+  /// Number of blocks that move or wait to move.
   int movingBlocks() {
     return state.look(() -> state.index().residents(block -> block.isMoving() || block.currentWait() != null).size());
   }
 
-  /// A share of the block of `key` in host memory, if it is there now.
+  /// A share of the block of `key` in host memory; null if it is not there.
   @Nullable Block hostCopy(BlockKey key) {
     return state.look(() -> {
       Resident block = state.index().inMemory(key);
@@ -219,10 +231,10 @@ public final class TierStack implements BlockTier {
 
     Medium medium();
 
-    /// Most blocks that the ledger puts here; [io.penstock.pool.Ledger#UNBOUNDED] for any number.
+    /// Most blocks that the ledger puts here; `Long.MAX_VALUE` for any number.
     long capacityBlocks();
 
-    /// Host memory, which the stack has of its own.
+    /// Host memory, which the stack allocates.
     record Host(String name, long capacityBlocks) implements Level {
       public Host {
         requireNonNull(name, "name");
@@ -235,7 +247,7 @@ public final class TierStack implements BlockTier {
       }
     }
 
-    /// A store, which the stack closes with itself.
+    /// A store, which the stack owns and closes.
     record Stored(BlockStore store, long capacityBlocks) implements Level {
       public Stored {
         Checks.positive("capacityBlocks", capacityBlocks);

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// @param corrupt blocks quarantined
 /// @param lastSequence sequence of the newest event, 0 before the first
 /// @param levels figures of its levels, fastest first; empty if it reports none
-/// @param tiering how far behind its disk is, and what it does beside its policy
-/// @param memory the host memory under it, by kind; empty if it reports none
+/// @param tiering the queue for its disk, and its deviations from the policy
+/// @param memory its host memory, by kind; empty if it reports none
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
     long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
     List<Memory> memory) {
@@ -36,7 +36,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
         tiering, List.of());
   }
 
-  /// Of a tier that does nothing beside its policy.
+  /// Of a tier without a queue for a disk, and without deviations from its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
       long evicted, long corrupt, long lastSequence, List<Level> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
@@ -53,14 +53,14 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   /// @param name of the level
   /// @param medium where its bytes are
   /// @param capacityBlocks most blocks, `Long.MAX_VALUE` if unbounded
-  /// @param blocks visible blocks that the ledger has there
-  /// @param storedBlocks blocks whose bytes are there: the ledger may be ahead, and a disk keeps copies of promoted
-  ///     blocks
+  /// @param blocks visible blocks that the ledger has on this level
+  /// @param storedBlocks blocks whose bytes are on this level: the ledger may be ahead of copies, and a disk keeps
+  ///     copies of promoted blocks
   /// @param hits references that found their block on this level of the ledger
   /// @param arrived blocks that were copied, or handed over, to this level
-  /// @param health whether its store takes and gives blocks; while it gives none, its blocks are misses
-  /// @param copies copies that a device made; null where none does
-  /// @param disk what its disk does besides; null where there is none
+  /// @param health of its store; while the store gives no blocks, its blocks are misses
+  /// @param copies copies that its device made; null for a level without a device
+  /// @param disk the work of its disk; null for a level without a disk
   public record Level(String name, Medium medium, long capacityBlocks, long blocks, long storedBlocks, long hits,
       long arrived, StoreHealth health, @Nullable Copies copies, @Nullable Disk disk) {
     public Level {
@@ -76,16 +76,16 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
     }
   }
 
-  /// What a [TierStack] does beside its policy, and how far behind its disk is; counters run from its opening.
+  /// The queue for the disk of a [TierStack], and its deviations from the policy; counters run from its opening.
   ///
-  /// @param queuedBlocks blocks that wait for a disk, or are being put to it
+  /// @param queuedBlocks blocks that wait for a disk, or are being written to it
   /// @param queuedBytes bytes of these blocks
   /// @param mostQueuedBlocks the longest queue so far
   /// @param queueBlocks length at which a reservation begins to wait, `Long.MAX_VALUE` if host memory alone bounds it
-  /// @param queueMillis wait of all blocks together, until they were stored or refused
+  /// @param queueMillis sum of the waits of all blocks until they were stored or refused
   /// @param longestMillis longest wait of a block
   /// @param withheld reservations that had to wait for the queue
-  /// @param held hits of blocks on a disk that were too few to promote them
+  /// @param held hits of blocks on a disk that did not promote the block
   /// @param prefetched blocks that were read before their reader asked for them
   /// @param useful prefetched blocks that the reader then asked for
   /// @param wasted prefetched blocks that the reader never asked for
@@ -93,31 +93,32 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   public record Tiering(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
       long queueMillis, long longestMillis,
       long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom) {
-    /// Of a tier that does nothing of that.
+    /// Of a tier without such a queue and such deviations.
     public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 
   /// Copies of blocks into the memory of a device and back; counters run from its start.
   ///
   /// @param device whose memory it is
-  /// @param calls calls of its library; one copies one or many elements
+  /// @param calls calls of its library; a call copies one or many elements
   /// @param elements elements that these calls were to copy
   /// @param bytes bytes of the elements
-  /// @param fallbacks calls for many elements that the library does not offer: a call copied each element
-  /// @param failed elements that were not copied, or may not have been
+  /// @param fallbacks copies of many elements that took a call for each element, because the library has no call for
+  ///     many
+  /// @param failed elements that were not copied, or perhaps not
   public record Copies(String device, long calls, long elements, long bytes, long fallbacks, long failed) {
     public Copies {
       requireNonNull(device, "device");
     }
 
-    /// What was counted after `before`.
+    /// The counts since `before`.
     public Copies since(Copies before) {
       return new Copies(device, calls - before.calls, elements - before.elements, bytes - before.bytes,
           fallbacks - before.fallbacks, failed - before.failed);
     }
   }
 
-  /// What a store on a disk does besides taking and giving blocks; counters run from its opening.
+  /// The work of a store on a disk: syncs, compaction, scrub, damage; counters run from its opening.
   ///
   /// @param unsyncedBytes bytes written and not forced to the medium yet
   /// @param unsyncedMillis age of the oldest of these bytes; 0 if there are none
@@ -132,13 +133,12 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   /// @param reclaimed segments that compaction freed
   /// @param scrubPasses times that the scrub has read all blocks
   /// @param scrubbedBytes bytes that the scrub has read
-  /// @param damaged blocks found damaged by that, when they were to be moved, at the opening, or when they were read,
-  ///     and gone
-  /// @param unreadable blocks that the medium did not give, tried more than once, though it gave others, and gone
-  /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
-  /// @param damagedAtOpening of the damaged ones, those that the opening found
-  /// @param problems the newest failure of each of these works that has failed, and is tried again; and what the
-  ///     opening found that must be known
+  /// @param damaged blocks lost because they were found damaged: by the scrub, by compaction, at the opening, or by a
+  ///     read
+  /// @param unreadable blocks lost because the medium did not give them in several tries, though it gave others
+  /// @param unkept damaged blocks of which the quarantine keeps no bytes, because it is full or the disk failed
+  /// @param damagedAtOpening those of the damaged blocks that the opening found
+  /// @param problems for people: the newest failure of each work that is tried again, and findings of the opening
   public record Disk(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes,
       int segments, long heldBytes,
       long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes,
@@ -151,15 +151,15 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
       problems = List.copyOf(problems);
     }
 
-    /// Bytes written for each byte put; 1 if nothing was.
+    /// Bytes written for each byte put; 1 before the first put.
     public double writeAmplification() {
       return putBytes == 0 ? 1 : (double) (putBytes + movedBytes) / putBytes;
     }
   }
 
-  /// Host memory of one kind that a tier has taken.
+  /// Host memory of one kind that a tier has allocated.
   ///
-  /// @param rung short name of the way it was allocated
+  /// @param rung short name of the kind of allocation
   /// @param pages the same in plain words
   /// @param pageBytes size of its pages; 0 if the system chose it
   /// @param node NUMA node that was asked for; null if any

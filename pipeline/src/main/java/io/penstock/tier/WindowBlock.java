@@ -10,17 +10,18 @@ import io.penstock.block.LayerSpan;
 import io.penstock.tier.spi.StoredBlock;
 import org.jspecify.annotations.Nullable;
 
-/// A block of a [StoreWindow]: in memory, or read from a store into a draft. The methods that take [DeferredActions],
-/// and [#needs], are used in decisions; the others by the window.
+/// A block of a [StoreWindow]: in memory, or read from a store into a draft. Methods that take [DeferredActions] or
+/// [AttachedStores] are used in decisions. The window uses the others, on the thread that reads it or under its
+/// monitor.
 final class WindowBlock {
   private final int position;
   private final @Nullable Resident promised;
   private @Nullable Block block;
   private @Nullable BlockDraft draft;
-  /// What is read into the draft, and the level of its store.
+  /// The copy that is read into the draft, and the level of its store.
   private @Nullable StoreCopy copy;
   private int level;
-  /// Whether the window is one of the pins of the block.
+  /// Whether the window holds a pin on the block.
   private boolean pinned;
 
   WindowBlock(LeaseItem item) {
@@ -34,7 +35,7 @@ final class WindowBlock {
     return position;
   }
 
-  /// The block as the stack knows it; it was not in memory when the window was taken.
+  /// The stack's entry of a block that was not in memory when the window was made.
   Resident promised() {
     return requireNonNull(promised, "promised");
   }
@@ -45,9 +46,9 @@ final class WindowBlock {
 
   // In decisions
 
-  /// Takes its bytes from host memory, if they came there meanwhile, else begins to read them into `into`.
+  /// Takes a share of the bytes, if they came to host memory meanwhile; else begins to read them into `into`.
   ///
-  /// @return whether it reads, and has taken over `into`
+  /// @return whether a read begins, which takes `into` over
   boolean start(BlockDraft into, AttachedStores stores, DeferredActions after) {
     if (promised().isInMemory()) {
       block = promised().hostBlock().share();
@@ -61,7 +62,7 @@ final class WindowBlock {
     return true;
   }
 
-  /// Ends its read and its promise; either may have ended before.
+  /// Ends the read and the pin, unless they ended before.
   void end(AttachedStores stores, DeferredActions after) {
     StoreCopy read = copy;
     if (read != null) {
@@ -78,21 +79,21 @@ final class WindowBlock {
     }
   }
 
-  /// Whether it waits for the store of `of`.
+  /// Whether the block waits for the store of level `of`.
   boolean needs(int of, AttachedStores stores) {
     return copy != null
         ? level == of
         : pinned && promised().isStored(of) && !stores.isReadable(promised());
   }
 
-  /// The level of the store from which it would be read now; −1 if none has to.
+  /// The level of the store from which the block would be read now; −1 if it need not be read.
   int storeLevel(AttachedStores stores) {
     return pinned && !promised().isInMemory() ? stores.readableLevel(promised()) : -1;
   }
 
   // By the window
 
-  /// Whether its bytes are still to be read.
+  /// Whether no share of the bytes was taken or read yet.
   boolean isMissing() {
     return block == null;
   }
@@ -106,7 +107,7 @@ final class WindowBlock {
     return draft != null && !draft.isComplete();
   }
 
-  /// The level of the store that it is read from.
+  /// The level of the store from which the block is read.
   int level() {
     return level;
   }
@@ -128,7 +129,7 @@ final class WindowBlock {
     draft = null;
   }
 
-  /// Compares bytes that came to host memory after the window was taken with their checksums.
+  /// Compares bytes that came to host memory after the window was made with their checksums.
   ///
   /// @throws io.penstock.block.BlockCorruptException after the block was removed
   void requireIntact(Removals removals) {

@@ -17,11 +17,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The decisions on windows that are read from stores: from where, into which memory, and which of their blocks are
-/// promoted when they are there. Each method makes its decision, but for [#interrupt].
+/// The decisions on windows that are read from stores: from which store and into which memory to read, and which blocks
+/// to promote afterwards. Each method makes its own decision, except [#interrupt].
 final class WindowReads {
   private final StackState state;
-  /// Windows that wait for memory, or for bytes of a store.
+  /// Windows that wait for memory or for bytes of a store. Used in decisions only.
   private final Set<StoreWindow> windows = new LinkedHashSet<>();
 
   WindowReads(StackState state) {
@@ -30,9 +30,9 @@ final class WindowReads {
 
   // Waiting
 
-  /// Tells `window` of stores that cease to give blocks, until [#leave].
+  /// Registers `window` until [#leave]: it hears of stores that cease to give blocks.
   ///
-  /// @return why it need not wait: a store that it needs gives no blocks already; null if it can be read
+  /// @return the error if a store of the window gives no blocks already; null if the window can be read
   @Nullable StoreUnavailableException enter(StoreWindow window) {
     return state.answer(after -> {
       windows.add(window);
@@ -49,12 +49,12 @@ final class WindowReads {
     return null;
   }
 
-  /// `window` waits for no store any more.
+  /// Removes `window`, which waits for no store any more.
   void leave(StoreWindow window) {
     state.decide(after -> windows.remove(window));
   }
 
-  /// The store of `level` gives no blocks now: the windows that wait for it hear so. In a decision.
+  /// Tells the windows that wait for the store of `level` that it gives no blocks now. In a decision.
   void interrupt(int level, StoreUnavailableException why, DeferredActions after) {
     for (StoreWindow window : windows) {
       if (window.needs(level, state.stores())) {
@@ -63,21 +63,22 @@ final class WindowReads {
     }
   }
 
-  /// The memory for the missing ones of `blocks`: that of the slowest store from which one is read now.
+  /// The memory for the missing ones of `blocks`: the transfer part of the slowest store from which a block is read
+  /// now.
   SlabPart memoryFor(List<WindowBlock> blocks) {
     return state.look(() -> {
       int slowest = blocks.stream().mapToInt(each -> each.storeLevel(state.stores())).max().orElse(-1);
-      // All of them may have come to memory meanwhile
+      // -1: all blocks have come to memory meanwhile
       return state.memory().transfer(slowest >= 0 ? slowest : state.shape().host() == 0 ? 1 : 0);
     });
   }
 
   // Reading
 
-  /// Decides from where each missing block is read.
+  /// Decides from which store each missing block is read.
   ///
   /// @param drafts memory for each
-  /// @return the drafts that are not needed after all
+  /// @return the drafts of blocks that have come to memory meanwhile
   /// @throws TierClosedException if the stack closed meanwhile; the drafts stay the caller's
   List<BlockDraft> start(List<WindowBlock> blocks, List<BlockDraft> drafts) {
     return state.answer(after -> {
@@ -96,7 +97,7 @@ final class WindowReads {
     });
   }
 
-  /// Reads `range` of the blocks that have a draft, from all stores at once. Once subscribed to, it runs to its end.
+  /// Reads `range` of the blocks that have a draft, from all stores at once. A cancel does not stop the reads.
   Mono<Void> read(List<WindowBlock> blocks, GranuleRange range) {
     Map<Integer, List<WindowBlock>> byLevel = new TreeMap<>();
     for (WindowBlock each : blocks) {
@@ -116,27 +117,27 @@ final class WindowReads {
         .doOnError(error -> notGiven(level, group, error));
   }
 
-  /// The store of `level` failed to give `blocks`.
+  /// Records that the store of `level` failed to give `blocks`.
   void notGiven(int level, List<WindowBlock> blocks, Throwable error) {
     List<Resident> named = blocks.stream().map(WindowBlock::promised).toList();
     state.decide(after -> state.stores().at(level).failures().notGiven(named, error, after));
   }
 
-  /// `blocks` are read no further.
+  /// Ends the reads and pins of `blocks`, which are read no further.
   void abandon(List<WindowBlock> blocks) {
     state.decide(after -> blocks.forEach(block -> block.end(state.stores(), after)));
   }
 
   // Promotion
 
-  /// Whether any of `blocks` is to be promoted when all of it is there.
+  /// Whether a block of `blocks` is to be promoted when all its bytes have been read.
   boolean isPromoting(List<WindowBlock> blocks) {
     return state.answer(after -> blocks.stream()
         .anyMatch(block -> block.isRead() && state.mover().isToBePromoted(block.promised())));
   }
 
-  /// The bytes of `blocks` are in host memory: promotes those that the ledger has higher up, if there is memory in
-  /// which they can wait for that.
+  /// Promotes those of `blocks`, whose bytes were just read, that the ledger has on a faster level, if there is memory
+  /// in which they can wait for that level.
   void landed(List<WindowBlock> blocks) {
     state.decide(after -> {
       for (WindowBlock block : blocks) {
@@ -144,7 +145,7 @@ final class WindowReads {
         if (state.mover().isToBePromoted(resident)) {
           Block share = requireNonNull(block.block()).share();
           boolean toHost = state.mover().belongsInHost(resident);
-          resident.pin(); // until it is decided whether it stays
+          resident.pin(); // until [#promoted] decides whether the block stays in memory
           after.then(() -> promote(resident, share, toHost));
         }
         block.end(state.stores(), after);
@@ -152,7 +153,8 @@ final class WindowReads {
     });
   }
 
-  /// Pays for `share`, which it takes over, and keeps it in memory if the ledger still wants it there.
+  /// Takes over `share`, finds a part of memory that pays for it, and keeps it in memory if the ledger still wants it
+  /// there.
   private void promote(Resident resident, Block share, boolean toHost) {
     boolean onHostLevel = false;
     boolean charged = false;
@@ -167,7 +169,7 @@ final class WindowReads {
   private static boolean charge(SlabPart part, Block share) {
     try {
       return part.tryAdopt(share);
-    } catch (ArenaClosedException e) { // the stack closed meanwhile: only the reader needs the bytes
+    } catch (ArenaClosedException e) { // the stack closed meanwhile: the block stays its reader's alone
       return false;
     }
   }

@@ -13,13 +13,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// The slices of one window after the other. The next window is asked for when a slice of it is wanted, not when the
-/// last slice of the window before was taken: a window holds memory, and a reader that has stopped must not hold memory
-/// that it did not ask for. Reactor's `concatMap` asks at once.
+/// The slices of one window after the other. The next window is requested when one of its slices is wanted. Reactor's
+/// `concatMap` requests it earlier, when the last slice of the window before was taken; then a reader that has stopped
+/// would hold the memory of a window that it did not ask for.
 ///
-/// Signals leave outside the lock.
+/// Signals leave outside the monitor, which guards the fields.
 ///
-/// @param <W> what is cut
+/// @param <W> type of the windows
 final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   private final CoreSubscriber<? super LayerSlice> actual;
   private final Function<? super W, Flux<LayerSlice>> cut;
@@ -30,13 +30,13 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   /// Slices of the current window.
   @GuardedBy("this") private @Nullable Subscription slices;
   @GuardedBy("this") private long requested;
-  /// A window was asked for and has not come.
+  /// A window was requested and has not come.
   @GuardedBy("this") private boolean asked;
   /// The slices of a window have not ended.
   @GuardedBy("this") private boolean cutting;
   @GuardedBy("this") private boolean windowsEnded;
   @GuardedBy("this") private boolean over;
-  /// A slice is being handed over: an error of the windows, on another thread, is signalled after it.
+  /// A slice is being emitted: an error of the windows, on another thread, is signalled after it.
   @GuardedBy("this") private boolean emitting;
   @GuardedBy("this") private @Nullable Throwable failure;
 
@@ -47,7 +47,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     this.scope = scope;
   }
 
-  /// @param cut the slices of a window, each made when it is asked for
+  /// @param cut the slices of a window, each made when it is requested
   /// @param scope owns the slices emitted
   static <W> Flux<LayerSlice> of(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> cut,
       BlockScope scope) {
@@ -70,7 +70,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
   @Override
   public void onNext(W window) {
-    if (isCancelled()) { // its owner closes the window
+    if (isCancelled()) { // the owner of the window closes it
       return;
     }
     Flux<LayerSlice> stream;
@@ -111,7 +111,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     }
   }
 
-  /// Hands `slice` over, unless the stream has ended.
+  /// Emits `slice`, unless the stream has ended.
   private void emit(LayerSlice slice) {
     if (!begin()) {
       slice.close();

@@ -13,37 +13,37 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// What a [TierStack] puts to one store: one batch at a time, in the order of asking. So a store needs room for one put
-/// of each stack, and refuses no second one as busy.
+/// Blocks that a [TierStack] writes to one store: in the order of asking, one batch at a time. So a store needs room
+/// for one put of each stack, and never refuses the second put of a stack as busy.
 ///
-/// A batch takes as many waiting writes as fit, and divides none. The queue is bounded by host memory, because each
-/// write in it holds blocks there. If a block turns out to be damaged, its write fails and the others are tried again.
-/// A batch that finds the store busy goes back to the front until the store has room. Any other error fails all writes
-/// of the batch. Used in decisions only, but for [#start].
+/// A batch takes as many waiting writes as fit, each whole. Host memory bounds the queue, because each queued write
+/// holds blocks there. If a block is damaged, its write fails and the other writes of the batch are tried again. A
+/// batch that finds the store busy goes back to the front of the queue until the store has room. Any other error fails
+/// all writes of the batch. Used in decisions only, except [#start].
 final class WriteQueue {
-  /// Blocks to be put together. Ends with exactly one call of [#done] or [#failed]. Used in decisions only.
+  /// Blocks that are written together. Each write ends with one call of [#done] or [#failed]. Used in decisions only.
   interface Write {
-    /// What is put, open until the end; none if it is not needed any more.
+    /// The blocks, open until the write ends; none if the write is not needed any more.
     List<Block> blocks();
 
-    /// @param stored one for each block, now the write's
+    /// @param stored one for each block; this write owns them now
     void done(List<StoredBlock> stored, DeferredActions after);
 
     /// @param error of the store, or [TierClosedException]
     void failed(Throwable error, DeferredActions after);
   }
 
-  /// A write that is part of the batch under way.
+  /// A write of the batch under way.
   private record Part(Write write, int blocks) {}
 
   private final StackState state;
   private final BlockStore store;
   private final Trampoline starts = new Trampoline(this::startBatch);
   private final ArrayDeque<Write> waiting = new ArrayDeque<>();
-  /// The batch under way, less the writes that were failed already.
+  /// The batch under way, without the writes that have failed already.
   private List<Part> batch = List.of();
   private boolean writing;
-  /// Whether the store said that it is busy, and has not said since that it has room.
+  /// Whether the store refused a batch as busy and has not had room since.
   private boolean busy;
   /// Why the store takes no blocks now; null if it takes them.
   private @Nullable StoreUnavailableException refusal;
@@ -64,7 +64,7 @@ final class WriteQueue {
     }
   }
 
-  /// Has `write`, which was tried, be the next one.
+  /// Puts `write`, which was tried, at the front of the queue.
   private void addFirst(Write write, DeferredActions after) {
     if (refusal != null) {
       write.failed(refusal, after);
@@ -73,14 +73,14 @@ final class WriteQueue {
     }
   }
 
-  /// The store takes blocks again.
+  /// Accepts writes again, because the store takes blocks again.
   void admit() {
     refusal = null;
   }
 
-  /// Fails the writes that wait and those to come, because the store takes no blocks now.
+  /// Fails the queued writes and later ones, because the store takes no blocks now.
   ///
-  /// @param underWay fails those of the batch under way, too; the store keeps their memory until it answers
+  /// @param underWay whether to fail the batch under way, too; the store keeps its memory until it answers
   void refuse(StoreUnavailableException why, boolean underWay, DeferredActions after) {
     List<Write> failed = new ArrayList<>();
     if (underWay) {
@@ -93,7 +93,7 @@ final class WriteQueue {
     failed.forEach(write -> write.failed(why, after));
   }
 
-  /// Fails the writes that wait, because the stack has closed.
+  /// Fails the queued writes, because the stack has closed.
   void close(DeferredActions after) {
     List<Write> failed = List.copyOf(waiting);
     waiting.clear();
@@ -112,9 +112,9 @@ final class WriteQueue {
     }
   }
 
-  /// Makes the next batch of what waits.
+  /// Makes the next batch of queued writes.
   ///
-  /// @return shares of its blocks; none if there is nothing to put now
+  /// @return shares of its blocks; none if no batch can start now
   private List<Block> nextBatch(DeferredActions after) {
     List<Part> parts = new ArrayList<>();
     List<Block> shares = new ArrayList<>();
@@ -138,7 +138,7 @@ final class WriteQueue {
     return shares;
   }
 
-  /// Ends with a stored block for each block, or with an error, whatever the store does.
+  /// Writes `blocks`. Ends with a stored block for each block, or with an error, whatever the store does.
   private Mono<List<StoredBlock>> put(List<Block> blocks) {
     return Mono.defer(() -> store.put(blocks)).switchIfEmpty(Mono.error(() -> new IllegalStateException(
         "store " + store.name() + " must answer stored blocks (was empty)"))).map(stored -> {
@@ -155,7 +155,7 @@ final class WriteQueue {
     state.decide(after -> {
       List<Part> parts = end(shares, after);
       int next = 0;
-      if (parts.isEmpty()) { // all its writes were failed meanwhile
+      if (parts.isEmpty()) { // all writes of the batch have failed meanwhile
         stored.forEach(after::close);
       }
       for (Part part : parts) {
@@ -196,7 +196,7 @@ final class WriteQueue {
 
   /// Ends the batch under way: the store is free for the next one.
   ///
-  /// @return its writes that have yet to hear how it ended
+  /// @return the writes of the batch that have not ended yet
   private List<Part> end(List<Block> shares, DeferredActions after) {
     List<Part> parts = batch;
     batch = List.of();
@@ -206,7 +206,7 @@ final class WriteQueue {
     return parts;
   }
 
-  /// The write whose block `error` names as damaged; null if it names none.
+  /// The write whose block `error` names as damaged; null if `error` names no block.
   private static @Nullable Part damaged(List<Part> parts, List<Block> shares, Throwable error) {
     if (error instanceof BlockCorruptException corrupt) {
       int next = 0;

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -270,9 +271,19 @@ final class BlockDraftTest {
 
   @Test
   void sealAgainstClose_oneWins_andNothingLeaks() {
+    sealAgainstClose_oneWins_andNothingLeaks(1_500);
+  }
+
+  @Tag("proof")
+  @Test
+  void sealAgainstClose_oneWins_andNothingLeaks_atLength() {
+    sealAgainstClose_oneWins_andNothingLeaks(5_000);
+  }
+
+  private void sealAgainstClose_oneWins_andNothingLeaks(int runs) {
     draft.close();
     try (Race race = new Race(3)) {
-      for (int i = 0; i < 5_000; i++) {
+      for (int i = 0; i < runs; i++) {
         BlockDraft contended = Blocks.produce(Blocks.draft(arena, Blocks.key(SPACE, i)));
         AtomicReference<Block> sealed = new AtomicReference<>();
         race.run(contended::close, () -> {
@@ -299,9 +310,19 @@ final class BlockDraftTest {
 
   @Test
   void writersOfDifferentParts_mayRunAtTheSameTime() {
+    writersOfDifferentParts_mayRunAtTheSameTime(1_000);
+  }
+
+  @Tag("proof")
+  @Test
+  void writersOfDifferentParts_mayRunAtTheSameTime_atLength() {
+    writersOfDifferentParts_mayRunAtTheSameTime(3_000);
+  }
+
+  private void writersOfDifferentParts_mayRunAtTheSameTime(int runs) {
     draft.close();
     try (Race race = new Race(3)) {
-      for (int i = 0; i < 3_000; i++) {
+      for (int i = 0; i < runs; i++) {
         draft = Blocks.draft(arena, Blocks.key(SPACE, i));
         race.run(() -> Blocks.produce(draft, GranuleRange.whole(0, 2)), () -> {
           Blocks.produce(draft, GranuleRange.rows(2, 0, 2));

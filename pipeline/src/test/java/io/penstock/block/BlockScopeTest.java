@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -103,8 +104,18 @@ final class BlockScopeTest {
 
   @Test
   void adoptCloseAndScopeClose_inAnyInterleaving_freeEachHandleOnce() {
+    adoptCloseAndScopeClose_inAnyInterleaving_freeEachHandleOnce(2_000);
+  }
+
+  @Tag("proof")
+  @Test
+  void adoptCloseAndScopeClose_inAnyInterleaving_freeEachHandleOnce_atLength() {
+    adoptCloseAndScopeClose_inAnyInterleaving_freeEachHandleOnce(10_000);
+  }
+
+  private void adoptCloseAndScopeClose_inAnyInterleaving_freeEachHandleOnce(int runs) {
     try (Race race = new Race(3)) {
-      for (int i = 0; i < 10_000; i++) {
+      for (int i = 0; i < runs; i++) {
         BlockScope scope = new BlockScope();
         AtomicInteger frees = new AtomicInteger();
         Handle early = scope.adopt(new Handle(frees::incrementAndGet));
@@ -125,9 +136,19 @@ final class BlockScopeTest {
 
   @Test
   void blocksForgottenAtRandom_areAllFreed() {
+    blocksForgottenAtRandom_areAllFreed(2_000);
+  }
+
+  @Tag("proof")
+  @Test
+  void blocksForgottenAtRandom_areAllFreed_atLength() {
+    blocksForgottenAtRandom_areAllFreed(10_000);
+  }
+
+  private void blocksForgottenAtRandom_areAllFreed(int seeds) {
     CacheSpace space = Blocks.smallSpace();
     SlabArena arena = leaks.watch(new SlabArena("a", space.layout(), 64, 1));
-    for (int seed = 0; seed < 10_000; seed++) {
+    for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed);
       try (BlockScope scope = new BlockScope()) {
         List<BlockDraft> drafts =

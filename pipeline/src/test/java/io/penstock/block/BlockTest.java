@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -193,11 +194,21 @@ final class BlockTest {
 
   @Test
   void readAgainstClose_readsItsOwnBytesOrIsRefused() {
+    readAgainstClose_readsItsOwnBytesOrIsRefused(2_400);
+  }
+
+  @Tag("proof")
+  @Test
+  void readAgainstClose_readsItsOwnBytesOrIsRefused_atLength() {
+    readAgainstClose_readsItsOwnBytesOrIsRefused(8_000);
+  }
+
+  private void readAgainstClose_readsItsOwnBytesOrIsRefused(int runs) {
     block.close();
     AtomicInteger reads = new AtomicInteger();
     AtomicInteger refusals = new AtomicInteger();
     try (Race race = new Race(3)) {
-      for (int i = 0; i < 8_000; i++) {
+      for (int i = 0; i < runs; i++) {
         Block contended = Blocks.block(arena, Blocks.key(SPACE, i));
         LayerSpan span = contended.span(GranuleRange.rows(3, 1, 2));
         List<Runnable> readers = List.of(() -> Blocks.assertBytes(contended), () -> contended.verify("race"),
@@ -225,7 +236,7 @@ final class BlockTest {
         assertThat(arena.claimedSlots()).as("run %d", i).isZero();
       }
     }
-    assertThat(reads.get() + refusals.get()).isEqualTo(8_000);
+    assertThat(reads.get() + refusals.get()).isEqualTo(runs);
     assertThat(reads).as("some came first").hasPositiveValue();
   }
 

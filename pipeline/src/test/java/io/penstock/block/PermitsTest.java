@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -206,7 +207,16 @@ final class PermitsTest {
 
   @Test
   void manyThreads_neverExceedTheCapacity_andAllAreServed() {
-    int rounds = 20_000;
+    manyThreads_neverExceedTheCapacity_andAllAreServed(4_000);
+  }
+
+  @Tag("proof")
+  @Test
+  void manyThreads_neverExceedTheCapacity_andAllAreServed_atLength() {
+    manyThreads_neverExceedTheCapacity_andAllAreServed(20_000);
+  }
+
+  private void manyThreads_neverExceedTheCapacity_andAllAreServed(int rounds) {
     Permits permits = permits(100, 3 * rounds);
     AtomicLong held = new AtomicLong();
     AtomicLong grants = new AtomicLong();

@@ -25,7 +25,7 @@ final class LedgerModelTest {
   private static final SpaceId SPACE = new SpaceId(0x1234, 0x5678);
 
   @ParameterizedTest
-  @CsvSource({"-1, 15, 12000, 3000", "3, 40, 400, 100", "255, 20, 6000, 1500", "0, 20, 100, 60"})
+  @CsvSource({"-1, 4, 12000, 3000", "3, 20, 400, 100", "255, 5, 6000, 1500", "0, 20, 100, 60"})
   void operationsAtRandom_areAnsweredAsTheModelDoes(int hashBits, int seeds, int operations, int keys) {
     compare(hashBits, seeds, operations, keys);
   }

@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -59,7 +60,18 @@ final class LedgerTest {
   @ParameterizedTest
   @EnumSource(EvictionPolicy.class)
   void references_atRandom_areDecidedAsTheTextbookDoes(EvictionPolicy policy) {
-    for (int seed = 0; seed < 300; seed++) {
+    references_atRandom_areDecidedAsTheTextbookDoes(policy, 60);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource(EvictionPolicy.class)
+  void references_atRandom_areDecidedAsTheTextbookDoes_atLength(EvictionPolicy policy) {
+    references_atRandom_areDecidedAsTheTextbookDoes(policy, 300);
+  }
+
+  private void references_atRandom_areDecidedAsTheTextbookDoes(EvictionPolicy policy, int seeds) {
+    for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed);
       int capacity = 1 + random.nextInt(12);
       int keys = 1 + random.nextInt(24);
@@ -88,7 +100,18 @@ final class LedgerTest {
   @ParameterizedTest
   @EnumSource(EvictionPolicy.class)
   void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(EvictionPolicy policy) {
-    for (int seed = 0; seed < 300; seed++) {
+    levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(policy, 60);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource(EvictionPolicy.class)
+  void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem_atLength(EvictionPolicy policy) {
+    levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(policy, 300);
+  }
+
+  private void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(EvictionPolicy policy, int seeds) {
+    for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed);
       long[] capacities = random.longs(1 + random.nextInt(4), 1, 5).toArray();
       int capacity = (int) LongStream.of(capacities).sum();

@@ -44,12 +44,12 @@ public abstract class BlockTierContract extends TierContract
     return tier.info().name();
   }
 
-  /// Runs of the test that cancels anywhere.
+  /// Runs of the proof that cancels anywhere; a build makes at most 1,000.
   protected int cancelledRuns() {
     return 10_000;
   }
 
-  /// Rounds a thread of the stress test.
+  /// Rounds a thread of the stress proof; a build makes at most 500.
   protected int stressRounds() {
     return 3_000;
   }

@@ -28,6 +28,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -90,8 +91,18 @@ interface TierEndContract extends WriteSteps {
 
   @Test
   default void cancel_atAnyPoint_leaksNothing() {
+    cancel_atAnyPoint_leaksNothing(Math.min(1_000, contract().cancelledRuns()));
+  }
+
+  @Tag("proof")
+  @Test
+  default void cancel_atAnyPoint_leaksNothing_atLength() {
+    cancel_atAnyPoint_leaksNothing(contract().cancelledRuns());
+  }
+
+  private void cancel_atAnyPoint_leaksNothing(int runs) {
     BlockTier tier = tier(4);
-    for (int seed = 0; seed < contract().cancelledRuns(); seed++) {
+    for (int seed = 0; seed < runs; seed++) {
       Random random = new Random(seed);
       List<BlockKey> keys = someKeys(random, 10, 1 + random.nextInt(RESERVE_BLOCKS));
       try (BlockScope scope = new BlockScope(); BlockScope other = new BlockScope()) {
@@ -120,6 +131,16 @@ interface TierEndContract extends WriteSteps {
 
   @Test
   default void manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind() {
+    manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind(Math.min(500, contract().stressRounds()));
+  }
+
+  @Tag("proof")
+  @Test
+  default void manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind_atLength() {
+    manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind(contract().stressRounds());
+  }
+
+  private void manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind(int rounds) {
     BlockTier tier = tier(4);
     AtomicLong verified = new AtomicLong();
     Queue<Throwable> unexpected = new ConcurrentLinkedQueue<>();
@@ -128,7 +149,7 @@ interface TierEndContract extends WriteSteps {
       for (int t = 0; t < tasks.length; t++) {
         Random random = new Random(t);
         tasks[t] = () -> {
-          for (int i = 0; i < contract().stressRounds(); i++) {
+          for (int i = 0; i < rounds; i++) {
             try (BlockScope scope = new BlockScope()) {
               List<BlockKey> keys = someKeys(random, 8, 1 + random.nextInt(2));
               OnMiss onMiss = OnMiss.values()[random.nextInt(3)];

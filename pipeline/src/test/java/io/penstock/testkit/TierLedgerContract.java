@@ -16,14 +16,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// What a [BlockTier] decides, and tells of it: the textbook LRU, events, figures.
 interface TierLedgerContract extends WriteSteps {
-  /// How many runs of random references are compared with the textbook; fewer for a tier whose calls cost much.
-  default int randomRuns() {
-    return 60;
-  }
+  /// Runs of random references that a proof compares with the textbook.
+  int RANDOM_RUNS = 60;
 
   @Test
   default void matchAndContains_areNoUse_butALeaseIs() {
@@ -49,8 +48,18 @@ interface TierLedgerContract extends WriteSteps {
 
   @Test
   default void decisions_equalTheTextbookLru_onRandomReferences() {
+    decisions_equalTheTextbookLru_onRandomReferences(RANDOM_RUNS / 4);
+  }
+
+  @Tag("proof")
+  @Test
+  default void decisions_equalTheTextbookLru_onRandomReferences_atLength() {
+    decisions_equalTheTextbookLru_onRandomReferences(RANDOM_RUNS);
+  }
+
+  private void decisions_equalTheTextbookLru_onRandomReferences(int runs) {
     assumeTrue(contract().promises(TierPromise.EXACT_LRU));
-    for (int seed = 0; seed < randomRuns(); seed++) {
+    for (int seed = 0; seed < runs; seed++) {
       Random random = new Random(seed);
       int capacity = 1 + random.nextInt(6);
       BlockTier tier = tier(capacity);

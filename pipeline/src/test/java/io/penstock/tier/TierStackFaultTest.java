@@ -24,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -361,11 +362,21 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void reads_whileTheStoresThreadSeals_neverGetHalfAWindow() {
+    reads_whileTheStoresThreadSeals_neverGetHalfAWindow(4_000);
+  }
+
+  @Tag("proof")
+  @Test
+  void reads_whileTheStoresThreadSeals_neverGetHalfAWindow_atLength() {
+    reads_whileTheStoresThreadSeals_neverGetHalfAWindow(20_000);
+  }
+
+  private void reads_whileTheStoresThreadSeals_neverGetHalfAWindow(int reads) {
     try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
       TierStack stack =
           exclusive(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
       put(stack, 0);
-      for (int i = 0; i < 20_000; i++) {
+      for (int i = 0; i < reads; i++) {
         read(stack, 0);
       }
       assertClosesClean(stack);

@@ -116,15 +116,15 @@ final class TierStackFlushTest extends StackSteps {
 
   @ParameterizedTest
   @EnumSource
-  void blocksOnTheirWay_getThereOrAreCounted_over500Seeds(FlushSimulation.Stores stores) {
-    run(stores, 0, 500);
+  void blocksOnTheirWay_getThereOrAreCounted_over100Seeds(FlushSimulation.Stores stores) {
+    run(stores, 0, 100);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @EnumSource
   void blocksOnTheirWay_getThereOrAreCounted_over20000Seeds(FlushSimulation.Stores stores) {
-    run(stores, 500, 20_000);
+    run(stores, 100, 20_000);
   }
 
   private static void run(FlushSimulation.Stores stores, int from, int to) {

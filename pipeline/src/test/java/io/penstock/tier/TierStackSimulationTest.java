@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 final class TierStackSimulationTest {
   @Test
-  void requests_inAnyOrder_endAndLeaveNothing_over1000Seeds() {
-    run(0, 1_000);
+  void requests_inAnyOrder_endAndLeaveNothing_over300Seeds() {
+    run(0, 300);
   }
 
   @Test
   @Tag("proof")
   void requests_inAnyOrder_endAndLeaveNothing_over100000Seeds() {
-    run(1_000, 100_000);
+    run(300, 100_000);
   }
 
   private static void run(int from, int to) {

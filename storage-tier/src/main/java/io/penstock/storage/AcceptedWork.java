@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
-/// Counts work that was accepted and has not ended, up to a bound. Safe from any thread.
+/// Counts work in progress, up to a bound. Safe from any thread.
 final class AcceptedWork {
   private final String store;
   private final String work;
@@ -26,7 +26,7 @@ final class AcceptedWork {
   }
 
   /// @throws TierClosedException after [#close]
-  /// @throws JournalBusyException if `most` are open
+  /// @throws JournalBusyException if `most` are in progress
   synchronized void enter() {
     if (closed) {
       throw new TierClosedException(store);
@@ -35,6 +35,18 @@ final class AcceptedWork {
       throw new JournalBusyException(work + " of tier " + store, most, room.refused());
     }
     open++;
+  }
+
+  /// Enters, whatever the bound.
+  ///
+  /// @return false after [#close]
+  synchronized boolean tryEnter() {
+    open += closed ? 0 : 1;
+    return !closed;
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
   }
 
   /// Enters, or tells `sink` why not.
@@ -64,7 +76,7 @@ final class AcceptedWork {
     return open;
   }
 
-  /// Refuses what comes; completes when what was accepted has ended.
+  /// Refuses new work.
   Mono<Void> close() {
     boolean none;
     synchronized (this) {

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-/// Keeps work below so many bytes in a second, on average since it last had nothing to do. Used by one thread.
+/// Keeps work below a rate of bytes, on average since it was last idle. One thread.
 final class ByteRate {
   private static final double MILLIS = 1000;
 
@@ -18,7 +18,7 @@ final class ByteRate {
     next = Math.max(next, clock.millis()) + bytes / bytesPerMilli;
   }
 
-  /// How long to wait before the next bytes, in whole milliseconds; 0 on a clock that does not go.
+  /// Milliseconds to wait before the next bytes; 0 on a clock that stands still.
   long waitMillis() {
     return clock.runs() ? (long) Math.max(0, next - clock.millis()) : 0;
   }

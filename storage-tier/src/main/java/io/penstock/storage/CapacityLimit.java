@@ -3,9 +3,9 @@ package io.penstock.storage;
 import io.penstock.storage.engine.StorageFullException;
 import java.util.function.BooleanSupplier;
 
-/// Keeps a journal's segments within its capacity, and its disk from filling up: a put that would begin one too many
-/// waits until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used
-/// by the thread that appends.
+/// Keeps a journal's segments within its capacity, and its disk from filling up. A put that needs another segment waits
+/// for compaction or, where compaction gives nothing, until the owner gives blocks up. One segment stays free for
+/// compaction. Used by the thread that appends.
 final class CapacityLimit {
   private final String place;
   private final ReclaimOptions options;
@@ -27,16 +27,16 @@ final class CapacityLimit {
     this.reclaimer = reclaimer;
   }
 
-  /// Has the owner of the blocks give some of them up when nothing else helps.
+  /// Asks the owner for room when compaction gives none.
   ///
-  /// @param giveBack false if there are none
+  /// @param giveBack gives blocks up; false if the owner has none to give
   void relieve(BooleanSupplier giveBack) {
     relief = giveBack;
   }
 
   /// Makes sure that there is room for another record.
   ///
-  /// @throws StorageFullException if all segments are needed, and nearly full, and none of them is given up
+  /// @throws StorageFullException if every segment is needed and nearly full, and the owner gives nothing up
   void require() {
     if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !watermarks.isWatched()) {
       return;
@@ -58,7 +58,7 @@ final class CapacityLimit {
       long moved = reclaimer.step(Long.MAX_VALUE);
       log.deleteNow();
       fruitless = moved == 0 && index.segments() == before ? fruitless + 1 : 0;
-      if (fruitless > before) { // each was tried: what could be gained is not known here before the next sweep
+      if (fruitless > before) { // each segment was tried; a sweep must come first
         requireBelow(most);
         return;
       }

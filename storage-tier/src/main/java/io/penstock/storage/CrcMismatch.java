@@ -6,15 +6,14 @@ import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.engine.Location;
 
-/// What is wrong with the record of a block: as in [BlockCorruptException], but for whose it is.
+/// Which checksum of a record is wrong: a [BlockCorruptException] without the key.
 record CrcMismatch(String boundary, int granule, int expected, int actual) {
-  /// The same of the record at `at`, whose head says that it is of `key`.
+  /// The damage of the record at `at`, whose head names `key`.
   Damage damage(Location at, BlockKey key, long sequence) {
     return new Damage(at.segment(), at.offset(), at.length(), DamageKind.PAYLOAD, key.toString(), sequence, granule,
         true, reason());
   }
 
-  /// In words, without whose it is.
   String reason() {
     return "crc must be %08x (was %08x)".formatted(expected, actual);
   }

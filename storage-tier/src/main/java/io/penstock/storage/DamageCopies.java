@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Copies damaged bytes to the quarantine: a range at a time, on a thread that reads. The segment of a range stays
-/// until then. Callers wait for nothing. Safe from any thread.
+/// Copies damaged bytes to the quarantine on a thread that reads, one range at a time. A pin keeps the segment of a
+/// waiting range. No caller waits. Safe from any thread.
 final class DamageCopies {
   private static final Logger LOG = Loggers.getLogger(DamageCopies.class);
   private static final int MOST_WAITING = 1_024;
@@ -30,7 +30,7 @@ final class DamageCopies {
   private final Executor reading;
   private final DiskHealth health;
   private final String boundary;
-  private final BackgroundWork steps = new BackgroundWork();
+  private final AcceptedWork steps = new AcceptedWork("journal", "steps", 1);
   @GuardedBy("this") private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   @GuardedBy("this") private boolean copying;
   @GuardedBy("this") private long unkept;
@@ -38,7 +38,7 @@ final class DamageCopies {
 
   private record Waiting(Damage damage, Owned pin) {}
 
-  /// @param mostBytes of a range that are kept: the first
+  /// @param mostBytes of a range that are kept, from its beginning
   DamageCopies(SegmentEngine engine, QuarantineBound bound, int mostBytes, Executor reading, DiskHealth health,
       String boundary) {
     this.engine = engine;
@@ -49,10 +49,11 @@ final class DamageCopies {
     this.boundary = boundary;
   }
 
-  /// Has the bytes of `damage` copied.
+  /// Queues the bytes of `damage`.
   void add(Damage damage) {
-    if (quarantine != null && isFirst(damage)) {
-      reading.execute(this::step);
+    Quarantine to = quarantine;
+    if (to != null && isFirst(damage)) {
+      reading.execute(() -> step(to));
     }
   }
 
@@ -67,26 +68,26 @@ final class DamageCopies {
     try {
       waiting.add(new Waiting(damage, engine.pin(damage.segment())));
     } catch (UnknownLocationException | EngineClosedException e) {
-      return false; // nothing in it counted any more
+      return false; // the segment is gone
     }
     boolean isFirst = !copying;
     copying = true;
     return isFirst;
   }
 
-  private void step() {
-    if (!steps.begin()) {
+  private void step(Quarantine to) {
+    if (!steps.tryEnter()) {
       return;
     }
     Waiting next = next();
     try {
-      if (next != null) { // else it was closed meanwhile
-        copy(next);
+      if (next != null) { // else the copies were closed meanwhile
+        copy(next, to);
       }
     } finally {
-      steps.ended();
+      steps.leave();
       if (isLeft()) {
-        reading.execute(this::step);
+        reading.execute(() -> step(to));
       }
     }
   }
@@ -100,17 +101,17 @@ final class DamageCopies {
     return copying;
   }
 
-  private void copy(Waiting next) {
+  private void copy(Waiting next, Quarantine to) {
     Damage damage = next.damage();
     int slot = health.enterSlow();
     try (Arena arena = Arena.ofConfined(); Owned _ = next.pin()) {
       int length = (int) Math.min(damage.length(), mostBytes);
       MemorySegment bytes = arena.allocate(length);
       engine.readOnce(new Location(damage.segment(), damage.offset(), length), 0, bytes);
-      quarantine().keep(bytes, damage);
+      to.keep(bytes, damage);
       LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary,
           damage.key() == null ? "a record" : "block " + damage.key(), damage.segment(), damage.offset(),
-          damage.reason()); // as many lines as a quarantine keeps records
+          damage.reason()); // the bound of the quarantine bounds these lines
     } catch (RuntimeException e) {
       failed(e);
     } finally {
@@ -118,19 +119,12 @@ final class DamageCopies {
     }
   }
 
-  private Quarantine quarantine() {
-    if (quarantine == null) {
-      throw new IllegalStateException("journal must have a folder (has none)");
-    }
-    return quarantine;
-  }
-
   private synchronized void failed(RuntimeException e) {
     unkept++;
     failure = e;
   }
 
-  /// Damaged ranges that are not kept: too many waited, the quarantine is full, or the disk failed.
+  /// Damaged ranges that are not kept: the queue or the quarantine was full, or the disk failed.
   synchronized long unkept() {
     return unkept;
   }
@@ -140,9 +134,9 @@ final class DamageCopies {
     return failure;
   }
 
-  /// Gives up what waits, and takes nothing any more.
+  /// Drops the queue, and accepts nothing more.
   ///
-  /// @return completes when none is being copied any more
+  /// @return completes when no copy is in progress
   synchronized Mono<Void> close() {
     waiting.forEach(each -> each.pin().close());
     waiting.clear();

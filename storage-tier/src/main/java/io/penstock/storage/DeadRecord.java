@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.storage.record.RecordName;
 import org.jspecify.annotations.Nullable;
 
-/// A record that does not count any more, and that lies in its segment until that goes.
+/// A record that counts no more. It lies in its segment until that is deleted.
 ///
-/// @param name its own; null if it is unknown, as the disk does not give it: then nothing keeps the record dead
-///     after a restart
+/// @param name of the record; null if the disk does not give it: then no removal can name the record, and a restart
+///     finds it again
 /// @param segment where it lies
 record DeadRecord(@Nullable RecordName name, int segment) {
-  /// The name of one that has it.
+  /// The name, which is known.
   RecordName named() {
     return requireNonNull(name, "name");
   }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The figures of a journal as a tier tells them.
+/// Collects the figures of a journal for its tier.
 final class DiskFigures {
   private DiskFigures() {}
 

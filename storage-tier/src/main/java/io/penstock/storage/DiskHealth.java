@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
@@ -13,22 +14,22 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// How the disk of a journal is, from what fails and from what takes too long; and whether it is healthy again, by
-/// trying.
+/// Judges the disk of a journal by calls that fail or take too long. Probes find out when an unhealthy disk is healthy
+/// again.
 ///
 /// | | |
 /// |---|---|
 /// | a write, a sync or a delete fails, or there is no room | degraded |
-/// | [SuspectRecords#TOO_MANY] reads fail and none succeeds in between | off |
-/// | anything takes longer than it may | off, until it has ended |
-/// | a probe succeeds: written, forced, read again and deleted; and one of the failed reads, too | active |
+/// | [SuspectRecords#TOO_MANY] reads in a row fail | off |
+/// | a call takes longer than it may | off, until the call ends |
+/// | a probe writes, forces, reads and deletes a file, and one of the failed reads succeeds | active |
 ///
-/// One read that fails tells nothing of the disk: the next probe reads the record again. Without a clock the disk
-/// always counts as healthy. Safe from any thread.
+/// One read that fails proves nothing: the next probe reads the record again. Without a clock the disk always counts as
+/// healthy. Safe from any thread.
 final class DiskHealth {
   private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
 
-  /// A sync may take so many times as long as a read.
+  /// A sync may take this many times as long as a read.
   private static final int SLOW = 4;
 
   private final String store;
@@ -43,13 +44,16 @@ final class DiskHealth {
   private final StoreUnavailableException noAnswer;
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile @Nullable StorageFullException full;
-  private @Nullable SegmentEngine engine;
-  private boolean stalled;
-  private @Nullable KvException writeTrouble;
-  private boolean asked;
-  private long wait;
-  private boolean closed;
-  private boolean ended;
+  /// What probes try; null before [#start].
+  @GuardedBy("this") private @Nullable SegmentEngine engine;
+  @GuardedBy("this") private boolean stalled;
+  @GuardedBy("this") private @Nullable KvException writeTrouble;
+  /// A probe is scheduled.
+  @GuardedBy("this") private boolean asked;
+  /// Milliseconds until the next probe.
+  @GuardedBy("this") private long wait;
+  @GuardedBy("this") private boolean closed;
+  @GuardedBy("this") private boolean ended;
 
   /// @param store named in errors
   /// @param changed told when the state changed, on the thread of `ticks`
@@ -72,9 +76,7 @@ final class DiskHealth {
     return StoreUnavailableException.of(store, health);
   }
 
-  /// Begins to look after the disk.
-  ///
-  /// @param probed what is tried
+  /// Begins to watch the disk under `probed`.
   void start(SegmentEngine probed) {
     synchronized (this) {
       engine = probed;
@@ -93,8 +95,6 @@ final class DiskHealth {
     ended = true;
   }
 
-  // What goes on
-
   int enter() {
     return watch.enter(DiskWatch.TICKS);
   }
@@ -108,28 +108,32 @@ final class DiskHealth {
   }
 
   void writeFailed(KvException e) {
-    change(() -> writeTrouble = e);
+    change(() -> trouble(e));
   }
 
-  /// The disk has no room; the caller may still make some.
+  private synchronized void trouble(@Nullable KvException e) {
+    writeTrouble = e;
+  }
+
+  /// The disk has no room. The caller may still make room.
   void full(StorageFullException e) {
     full = e;
   }
 
-  /// No room was made, and a put failed: of the disk's, if that said so, for a journal has a capacity of its own, too.
-  @SuppressWarnings("ReferenceEquality") // of the very failure
+  /// A put failed for want of room. Room on the disk if the disk said so: the journal has a capacity of its own, too.
+  @SuppressWarnings("ReferenceEquality") // the very failure that the disk gave
   void putFailed(StorageFullException e) {
     if (e == full) {
       writeFailed(e);
     }
   }
 
-  /// The records that it did not give.
+  /// The records whose reads failed.
   SuspectRecords suspects() {
     return suspects;
   }
 
-  /// What the reader of `record` hears: the failure or, if the record is given up, that it is gone.
+  /// @return what the reader of `record` hears: the failure or, if the record is given up, that it cannot be read
   KvException readFailed(Location record, KvException e) {
     if (!probes.runs()) {
       return e;
@@ -147,7 +151,7 @@ final class DiskHealth {
     nextTick(this::tick);
   }
 
-  /// Runs `task` a tick later, unless all is over.
+  /// Runs `task` a tick later, unless the journal has ended.
   void nextTick(Runnable task) {
     if (!isOver()) {
       ticks.after(options.stallAfter().toMillis() / DiskWatch.TICKS, task);
@@ -164,15 +168,17 @@ final class DiskHealth {
       return;
     }
     if (late != isStalled()) {
-      change(() -> {
-        stalled = late;
-        writeTrouble = noAnswer; // also when it has ended: until a probe succeeds
-      });
+      change(() -> stalled(late));
     }
     tickLater();
   }
 
-  /// Whether anything takes longer than it may.
+  private synchronized void stalled(boolean late) {
+    stalled = late;
+    writeTrouble = noAnswer; // until a probe succeeds
+  }
+
+  /// Whether a call takes longer than it may.
   synchronized boolean isStalled() {
     return stalled;
   }
@@ -191,13 +197,15 @@ final class DiskHealth {
       leave(slot);
       boolean answers = unwritten == null || unwritten instanceof StorageFullException;
       KvException untried = failureOf(() -> suspects.retry(probed, answers));
-      change(() -> {
-        writeTrouble = unwritten;
-        wait = unwritten == null && untried == null && suspects.trouble() == null
-            ? options.firstProbe().toMillis()
-            : Math.min(2 * wait, options.lastProbe().toMillis());
-      });
+      change(() -> probed(unwritten, unwritten == null && untried == null));
     }
+  }
+
+  private synchronized void probed(@Nullable KvException unwritten, boolean isHealthy) {
+    writeTrouble = unwritten;
+    wait = isHealthy && suspects.trouble() == null
+        ? options.firstProbe().toMillis()
+        : Math.min(2 * wait, options.lastProbe().toMillis());
   }
 
   private synchronized boolean isClosed() {
@@ -210,7 +218,7 @@ final class DiskHealth {
       return null;
     } catch (KvException e) {
       return e;
-    } catch (Throwable e) { // whatever it is, it is tried again
+    } catch (Throwable e) { // the next probe tries again
       LOG.warn("store {} could not try its disk", store, e);
       return new StorageFailedException("try store " + store, new IOException(e));
     }
@@ -218,7 +226,7 @@ final class DiskHealth {
 
   // The state
 
-  /// Tells of the state if `what` changed it, and has the disk probed as long as anything is wrong.
+  /// Runs `what` under the lock. Tells if that changed the state, and schedules a probe as long as anything is wrong.
   private void change(Runnable what) {
     if (!probes.runs()) {
       return;
@@ -243,7 +251,7 @@ final class DiskHealth {
     }
   }
 
-  private StoreHealth judged() {
+  @GuardedBy("this") private StoreHealth judged() {
     KvException reading = suspects.trouble();
     if (stalled) {
       return new StoreHealth(StoreHealth.State.OFF, noAnswer.getMessage());

@@ -2,17 +2,16 @@ package io.penstock.storage;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/// The calls that wait for the disk now, and whether one waits too long. Any thread; entering costs one
-/// compare-and-set.
+/// Watches the calls that wait for the disk now. Safe from any thread; entering costs one compare-and-set.
 ///
-/// Time is counted in ticks of a clock: after a stop of the process no call is late.
+/// Ticks of a clock count the time, so that no call is late because the process was stopped.
 final class DiskWatch {
-  /// So many ticks are what a read or an append may take.
+  /// A read or an append may take this many ticks.
   static final int TICKS = 4;
 
-  /// Further calls at a time are not watched.
+  /// Most calls that are watched at a time.
   private static final int SLOTS = 64;
-  /// Slots lie on cache lines of their own.
+  /// Longs from one slot to the next: each has a cache line of its own.
   private static final int APART = 8;
   private static final int NONE = -1;
 
@@ -20,7 +19,7 @@ final class DiskWatch {
   private final AtomicLongArray due = new AtomicLongArray(SLOTS * APART);
   private volatile long now = 1;
 
-  /// @param ticks that it may take
+  /// @param ticks that the call may take
   /// @return to be handed to [#leave]
   int enter(int ticks) {
     long late = now + ticks + 1;
@@ -40,7 +39,7 @@ final class DiskWatch {
     }
   }
 
-  /// A tick later. One thread.
+  /// Moves the time by a tick. One thread.
   ///
   /// @return whether a call is late
   boolean tick() {

@@ -4,10 +4,9 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 
-/// Compares the use of the disk under a journal with its watermarks; other programs fill the disk, too. Used by the
-/// thread that appends.
+/// Compares the use of the disk, by all programs, with the watermarks. Used by the thread that appends.
 final class DiskWatermarks {
-  /// A look costs a call of the system.
+  /// Least time between two looks, which are system calls.
   private static final long LOOK_MILLIS = 20;
 
   private final SegmentEngine engine;
@@ -31,7 +30,7 @@ final class DiskWatermarks {
     return options.diskHighWatermark() < 1;
   }
 
-  /// Whether the use exceeded the high watermark, and did not fall to the low one since.
+  /// Whether the use exceeded the high watermark, and has not fallen to the low one since.
   boolean isTooHigh() {
     if (isWatched() && (!looked || !clock.runs() || clock.millis() - lookedAt >= LOOK_MILLIS)) {
       look();
@@ -45,11 +44,11 @@ final class DiskWatermarks {
     try {
       draining = engine.space().used() > (draining ? options.diskLowWatermark() : options.diskHighWatermark());
     } catch (KvException e) {
-      // keeps the last answer; the next write fails if the disk does
+      // keep the last answer
     }
   }
 
-  /// Whether another segment leaves enough free; true if that is unknown.
+  /// Whether another segment leaves enough free; true if the disk does not tell.
   boolean hasRoom() {
     try {
       return !isWatched() || engine.space().usableBytes() >= needed;

@@ -13,12 +13,13 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// The blocks that an opening finds: the newest record of each, until the tier takes them. One thread.
+/// Collects the blocks that an opening finds: of each block the newest record. One thread.
 final class FoundBlocks {
   private final SpaceId space;
   private final LocationTable locations;
   private final RecordNames names = new RecordNames();
-  /// Records that a newer one of the same block replaces, and that no removal names: by their sequences.
+  /// Older records of blocks, by their sequences. The newest of these counts again when a removal names the record that
+  /// replaced it.
   private final Map<BlockKey, NavigableMap<Long, RecordLocation>> replaced = new HashMap<>();
 
   /// Takes over blocks one by one.
@@ -33,7 +34,7 @@ final class FoundBlocks {
     this.locations = locations;
   }
 
-  /// Blocks that count.
+  /// Number of blocks.
   int size() {
     return names.live();
   }
@@ -43,9 +44,9 @@ final class FoundBlocks {
     return row != RecordNames.NONE && names.number(row) != RecordNames.NONE;
   }
 
-  /// A record was found.
+  /// Adds a record.
   ///
-  /// @return false if it is a copy of one that was found before
+  /// @return false if the record was added before, from another place
   boolean add(BlockKey key, RecordLocation location) {
     int row = names.row(key.hash());
     if (row != RecordNames.NONE && names.number(row) != RecordNames.NONE) {
@@ -64,9 +65,9 @@ final class FoundBlocks {
     return true;
   }
 
-  /// Forgets the block of a record.
+  /// Drops the record that a removal names.
   ///
-  /// @return what is dead now; null if there is no such record
+  /// @return the dead record; null if it was not found
   @Nullable DeadRecord remove(RecordName name) {
     int row = name.key().space().equals(space) ? names.row(name.key().hash()) : RecordNames.NONE;
     if (row == RecordNames.NONE || names.number(row) == RecordNames.NONE || names.sequence(row) != name.sequence()) {
@@ -100,7 +101,7 @@ final class FoundBlocks {
     return dead;
   }
 
-  /// Records that count no more, though no removal says so.
+  /// Records that count no more, and that no removal names.
   List<DeadRecord> replaced() {
     List<DeadRecord> dead = new ArrayList<>();
     replaced.forEach((key, older) -> older.values()
@@ -112,7 +113,7 @@ final class FoundBlocks {
     return new BlockKey(space, names.hash(row));
   }
 
-  /// Hands all of them over.
+  /// Hands all blocks over.
   void takeAll(Taker taker) {
     for (int row = 0; row < names.size(); row++) {
       if (names.number(row) != RecordNames.NONE) {

@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/// When a disk counts as one that does not answer, and how often it is tried again.
+/// When a disk counts as stalled, and how often probes try it.
 ///
-/// @param stallAfter how long a read or an append may take; a sync, which may have much to write, four times as long
-/// @param firstProbe from a failure to the first try
-/// @param lastProbe most from one try to the next; each waits twice as long as the one before, up to this
-/// @param closeWithin how long a close waits for a disk that does not answer
+/// @param stallAfter how long a read or an append may take; a sync may take four times as long
+/// @param firstProbe time from a failure to the first probe
+/// @param lastProbe most time between two probes; each waits twice as long as the one before, up to this
+/// @param closeWithin how long a close waits for a stalled disk
 public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration lastProbe, Duration closeWithin) {
   public static final Duration DEFAULT_STALL_AFTER = Duration.ofSeconds(5);
 
@@ -20,7 +20,7 @@ public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration l
     positive("closeWithin", closeWithin);
   }
 
-  /// 5 s; tried after 100 ms, then each 5 s at the most; a close waits 10 s.
+  /// Stalled after 5 s; probes after 100 ms, later every 5 s; a close waits 10 s.
   public static HealthOptions defaults() {
     return new HealthOptions(DEFAULT_STALL_AFTER, Duration.ofMillis(100), Duration.ofSeconds(5),
         Duration.ofSeconds(10));

@@ -3,7 +3,7 @@ package io.penstock.storage;
 import io.penstock.tier.spi.StoreBusyException;
 import reactor.core.publisher.Mono;
 
-/// As much work waits for the disk as may wait. Transient: some of it ends.
+/// The bound of work that waits for the disk is reached. Transient.
 public final class JournalBusyException extends StoreBusyException {
   private final int most;
 
@@ -12,7 +12,7 @@ public final class JournalBusyException extends StoreBusyException {
     this.most = most;
   }
 
-  /// Most that may wait.
+  /// The bound.
   public int most() {
     return most;
   }

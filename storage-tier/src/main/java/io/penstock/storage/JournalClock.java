@@ -4,17 +4,19 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import reactor.core.scheduler.Scheduler;
 
-/// What time it is for a journal, and who calls it later. Tasks wait for the disk. They are never cancelled: that might
-/// interrupt them.
+/// The time of a journal, and later calls. Tasks wait for the disk. Nothing cancels them: a cancel might interrupt
+/// them.
 interface JournalClock {
-  /// Milliseconds since some moment; never backwards.
+  /// Milliseconds since some moment; never smaller than before.
   long millis();
 
-  /// Runs `task` on a thread of the clock, after `millis` at the earliest.
+  /// Runs `task` on a thread of the clock after at least `millis`.
   void after(long millis, Runnable task);
 
-  /// Whether it goes at all.
-  boolean runs();
+  /// False if the clock stands still.
+  default boolean runs() {
+    return true;
+  }
 
   static JournalClock of(Scheduler scheduler) {
     return new JournalClock() {
@@ -27,15 +29,10 @@ interface JournalClock {
       public void after(long millis, Runnable task) {
         scheduler.schedule(task, millis, TimeUnit.MILLISECONDS);
       }
-
-      @Override
-      public boolean runs() {
-        return true;
-      }
     };
   }
 
-  /// After its executor's end tasks are forgotten.
+  /// A clock that drops tasks when `executor` has ended.
   static JournalClock of(ScheduledExecutorService executor) {
     return new JournalClock() {
       @Override
@@ -48,15 +45,10 @@ interface JournalClock {
       public void after(long millis, Runnable task) {
         executor.schedule(task, millis, TimeUnit.MILLISECONDS);
       }
-
-      @Override
-      public boolean runs() {
-        return true;
-      }
     };
   }
 
-  /// It is always the same time, and later never comes.
+  /// A clock that stands still: it runs no task.
   static JournalClock stopped() {
     return new JournalClock() {
       @Override

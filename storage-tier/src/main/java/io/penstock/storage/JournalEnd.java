@@ -10,9 +10,9 @@ import reactor.core.publisher.Sinks;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// How a journal ends: what was accepted has ended, what is left is marked and forced, and the directory is let go of.
-/// A disk that does not answer fails the close after [HealthOptions#closeWithin]; what is left to do is done
-/// when the disk answers, or with the end of the process.
+/// Ends a journal: waits for accepted work, marks and forces what is left, and releases the directory. If the disk is
+/// stalled, the close fails after [HealthOptions#closeWithin]. The rest follows when the disk answers, or never if the
+/// process ends first.
 final class JournalEnd {
   private static final Logger LOG = Loggers.getLogger(JournalEnd.class);
 
@@ -30,8 +30,8 @@ final class JournalEnd {
     this.threads = threads;
   }
 
-  /// @param accepted refuses what comes, and completes when what was accepted has ended
-  /// @param writes does what is left then
+  /// @param accepted refuses new work, and completes when accepted work has ended
+  /// @param writes marks and forces what is left
   /// @return as in [JournalStore#close]
   Mono<Void> close(Mono<Void> accepted, JournalWrites writes) {
     return Mono.defer(() -> {
@@ -46,7 +46,7 @@ final class JournalEnd {
 
   private void leaveIfStuck() {
     if (!health.isStalled()) {
-      health.nextTick(this::leaveIfStuck); // slow is not stuck
+      health.nextTick(this::leaveIfStuck); // the disk is slow, not stalled
     } else if (ended.tryEmitError(tooLate(options)).isSuccess()) {
       LOG.warn(
           "store {} is left as it is: its disk does not answer; what waits for it ends when the disk answers, or "
@@ -55,7 +55,7 @@ final class JournalEnd {
     }
   }
 
-  /// The failure of a close that takes too long.
+  /// The failure of a close on a stalled disk.
   static StorageFailedException tooLate(JournalOptions options) {
     return new StorageFailedException(
         "close store " + options.name() + " within " + options.health().closeWithin().toMillis() + " ms",
@@ -64,10 +64,10 @@ final class JournalEnd {
 
   private void last(@Nullable Throwable unfinished) {
     Throwable failure = unfinished;
-    health.close(); // not before: a disk may stall while the last read is under way
+    health.close(); // not before: the disk may stall during the last read
     try {
-      engine.close(); // in any case: it has the lock on the directory
-    } catch (Throwable e) { // the caller must hear of it, whatever it is
+      engine.close(); // in any case: the engine holds the lock on the directory
+    } catch (Throwable e) { // the caller must hear of any failure
       failure = failure == null ? e : failure;
     }
     health.end();

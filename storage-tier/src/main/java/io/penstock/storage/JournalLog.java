@@ -15,10 +15,10 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The writing side of a journal: appends blocks and removals, deletes segments that are not needed. Used by one thread
-/// at a time.
+/// Writes a journal: appends blocks and removals, and deletes segments that are not needed. Used by one thread at a
+/// time.
 final class JournalLog {
-  /// What engines take of a segment beside records, and more.
+  /// More than engines take of a segment beside records.
   private static final int MARGIN_BYTES = 128 << 10;
 
   private final JournalStore store;
@@ -35,12 +35,10 @@ final class JournalLog {
   /// The newest record of this run.
   private @Nullable Location end;
   private volatile boolean waitsForSync;
-  /// Dead records whose removal is yet to be written.
+  /// Dead records that no removal names yet.
   private final List<DeadRecord> unmarked = new ArrayList<>();
 
-  /// @param syncs forces what is appended here
-  /// @param index of what is there
-  /// @param locations of blocks that are there
+  /// @param syncs forces what this log appends
   /// @param sequence of the newest record
   /// @param segmentBytes capacity of a segment
   JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncQueue syncs, SegmentIndex index,
@@ -58,9 +56,9 @@ final class JournalLog {
     this.segmentBytes = segmentBytes;
   }
 
-  /// Appends `blocks`, all or none of them: if one fails, those before it are freed again.
+  /// Appends `blocks`. If one of them fails, those before it are freed again.
   ///
-  /// @param room asked for before each
+  /// @param room makes room before each block
   List<StoredRecord> append(List<Block> blocks, CapacityLimit room) {
     List<StoredRecord> storedBlocks = new ArrayList<>(blocks.size());
     try {
@@ -70,7 +68,7 @@ final class JournalLog {
       }
       syncs.acknowledged();
       return storedBlocks;
-    } catch (Throwable e) { // whatever it is: the caller does not get them
+    } catch (Throwable e) { // the caller gets none of the blocks
       storedBlocks.forEach(StoredRecord::close);
       throw e;
     }
@@ -87,8 +85,8 @@ final class JournalLog {
     return new StoredRecord(store, block.key(), locations.add(new RecordLocation(at, number, writer.crc())));
   }
 
-  /// A record says which segment it was written to. Should a failed sync end that segment just before, the record is
-  /// written again: what says the wrong segment does not count.
+  /// A record names its segment. If a failed sync ends that segment just before the append, the record is written
+  /// again: a record that names the wrong segment does not count.
   private Location append(int length, IntFunction<Location> work) {
     int segment = engine.segmentFor(length);
     Location at = appended(work.apply(segment));
@@ -112,8 +110,7 @@ final class JournalLog {
         || last.offset() + last.length() + recordBytes + MARGIN_BYTES > segmentBytes;
   }
 
-  /// Writes the record that `mover` holds, that of the block with `row` in the table at `from`, anew, and tells the
-  /// table.
+  /// Appends the record that `mover` holds once more, and moves `row` in the table to the new place.
   void move(int row, RecordLocation from, RecordMover mover) {
     syncs.admit(recordBytes);
     long number = ++sequence;
@@ -130,12 +127,12 @@ final class JournalLog {
     }
   }
 
-  /// Takes note that `freed` records are dead, and deletes segments that hold nothing else. The others are marked as
-  /// removed when enough of them are gathered for one record.
+  /// Counts `freed` records as dead, and deletes segments without a live record. Writes a removal when enough dead
+  /// records are gathered.
   ///
-  /// What cannot be done now, because the disk is full or fails, is done at the next call.
+  /// What the disk refuses now is tried again at the next call.
   ///
-  /// @return what could not be done, if anything
+  /// @return the failure, if there is one
   @Nullable KvException sweep(List<DeadRecord> freed) {
     for (DeadRecord dead : freed) {
       index.freed(dead.segment());
@@ -147,10 +144,10 @@ final class JournalLog {
     return done(RecordWriter.REMOVALS);
   }
 
-  /// Marks all dead records, however few, and sees to it that they stay dead as the durability asks.
+  /// Writes removals of all dead records, and syncs them if the durability is `always`.
   ///
-  /// @return what could not be done, if anything
-  @Nullable KvException settle() {
+  /// @return the failure, if there is one
+  @Nullable KvException flush() {
     KvException failure = done(1);
     try {
       syncs.acknowledged();
@@ -170,9 +167,9 @@ final class JournalLog {
     }
   }
 
-  /// Deletes segments that are not needed, and waits for a sync if they need one.
+  /// Deletes segments that are not needed. Syncs first if their copies need it.
   ///
-  /// @throws KvException if one of them should have gone, and none could
+  /// @throws KvException if a delete failed and no segment was deleted
   void deleteNow() {
     int before = index.segments();
     KvException failure = deleteUnneeded(true);
@@ -181,9 +178,9 @@ final class JournalLog {
     }
   }
 
-  /// One that cannot go now does not keep the others.
+  /// Deletes what it can.
   ///
-  /// @return the first failure, if there is any
+  /// @return the first failure, if there is one
   private @Nullable KvException deleteUnneeded(boolean now) {
     waitsForSync = false;
     KvException first = null;
@@ -202,23 +199,23 @@ final class JournalLog {
     long from = index.copiedFrom(segment);
     long to = index.copiedAt(segment);
     boolean others = waitsForSync;
-    waitsForSync = true; // before it is asked for: it may end before that returns
+    waitsForSync = true; // first: the sync may end before `secure` returns
     boolean safe = syncs.secure(from, to, now);
-    if (safe || syncs.isLost(from, to)) { // of what is lost the older copy stays, until the next opening
+    if (safe || syncs.isLost(from, to)) { // the older copy stays until the next opening
       waitsForSync = others;
     }
     if (safe && segment != engine.activeSegment()) {
       try {
         engine.delete(segment);
       } catch (UnknownLocationException gone) {
-        // its name went with a delete that failed behind that
+        // a delete that failed later took the name
       }
       index.deleted(segment, syncs.changed());
       locations.forget(segment);
     }
   }
 
-  /// Removals that are still needed must not go with their segment.
+  /// Copies the removals of `segment` that are still needed.
   private void writeAnew(int segment) {
     index.forced(syncs::isForced);
     List<DeadRecord> needed = index.neededRemovals(segment);
@@ -232,7 +229,7 @@ final class JournalLog {
     }
   }
 
-  /// Whether a segment is only kept until a sync.
+  /// Whether a segment is kept only until the next sync.
   boolean waitsForSync() {
     return waitsForSync;
   }
@@ -241,7 +238,7 @@ final class JournalLog {
     if (unmarked.size() < enough) {
       return;
     }
-    unmarked.removeIf(dead -> !index.exists(dead.segment())); // gone with its segment
+    unmarked.removeIf(dead -> !index.exists(dead.segment())); // its segment is gone
     while (unmarked.size() >= enough) {
       List<DeadRecord> next = unmarked.subList(0, Math.min(unmarked.size(), RecordWriter.REMOVALS));
       remove(next);
@@ -258,14 +255,14 @@ final class JournalLog {
     dead.forEach(each -> index.removed(each, at.segment()));
   }
 
-  /// Bytes of records that were put.
+  /// Bytes of blocks that were put.
   long userBytes() {
     return userBytes;
   }
 
-  /// Syncs what is left; the last call.
+  /// Syncs what is left. The last call.
   ///
-  /// @return what could not be done, if anything
+  /// @return the failure, if there is one
   @Nullable KvException close() {
     return syncs.close();
   }

@@ -7,29 +7,29 @@ import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;
 
-/// How a [JournalStore] is set up.
+/// Options of a [JournalStore].
 ///
 /// @param name named in receipts, errors and meters
-/// @param directory of the journal, made if it is not there; one process at a time
-/// @param engine what keeps the records
+/// @param directory of the journal, made if it is missing; for one process at a time
+/// @param engine that keeps the records
 /// @param segments how large segments are, and how much of the disk stays free
 /// @param ioThreads threads that read
-/// @param maxWaitingPuts most batches accepted and not written yet; a further one fails at once
-/// @param maxWaitingReads most reads accepted and not ended yet; a further one fails at once
-/// @param durability when what was appended is forced to the medium, and with it what a put that completed promises
-/// @param reclaim how much of the disk is taken, and when live blocks are moved together
-/// @param health when the disk counts as one that does not answer, and how often it is tried again
-/// @param quarantine how much damage is kept aside while the journal is open
+/// @param maxWaitingPuts most batches that wait; a further one fails at once
+/// @param maxWaitingReads most reads in progress; a further one fails at once
+/// @param durability when appended bytes are forced to the medium, and so what a receipt promises
+/// @param reclaim how much of the disk the journal takes, and when compaction runs
+/// @param health when the disk counts as stalled, and how often probes try it
+/// @param quarantine bound of damaged bytes that are kept
 public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
     int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim, HealthOptions health,
     QuarantineBound quarantine) {
-  /// One that is appended to, one that blocks are moved to, and some to move from.
+  /// One to append to, one to move blocks to, and two to move blocks from.
   private static final int LEAST_SEGMENTS = 4;
 
-  /// Less would be mostly waiting for the medium.
+  /// Fewer unsynced bytes would mean to wait for the medium most of the time.
   private static final long LEAST_UNSYNCED = 64L << 20;
 
-  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
+  /// Segments are deleted one by one where blocks leave in the order in which they came.
   private static final int SPARES = 2;
 
   public JournalOptions {
@@ -121,26 +121,26 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return withSegments(segments.withCacheBytes(cacheBytes));
   }
 
-  /// When what was appended is forced in fact: what is to leave the page cache must be, also if nothing is promised.
+  /// The rule by which the store syncs: only forced bytes can leave the page cache, also if nothing is promised.
   SyncRule syncs() {
     return durability.mode() == SyncMode.NONE && segments.cacheBytes() != EngineOptions.UNLIMITED
         ? SyncRule.defaults().withBytes(Math.max(LEAST_UNSYNCED, segments.cacheBytes()))
         : durability;
   }
 
-  /// Files are written anew only where nothing is promised about a failure of the machine.
+  /// Options of the engine. Deleted files are written anew only if nothing is promised about a failure of the machine.
   EngineOptions engineOptions() {
     return segments.withSpareSegments(durability.mode() == SyncMode.NONE ? SPARES : 0);
   }
 
-  /// Segments that fit the capacity; few where there is none: the number is unknown.
+  /// Segments that fit the capacity; the least number if the capacity is unlimited.
   long mostSegments() {
     long capacity = reclaim.capacityBytes();
     return capacity == ReclaimOptions.UNLIMITED ? LEAST_SEGMENTS : capacity / segments.segmentBytes();
   }
 
-  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised
-  /// about that, the newest one may be torn all the same.
+  /// How many of the newest segments may have lost unsynced bytes when the machine failed. At least one: its end may be
+  /// torn.
   int doubtfulSegments() {
     long bytes = durability.mode() == SyncMode.INTERVAL ? durability.bytes() : 0;
     long segment = segments.segmentBytes();

@@ -11,8 +11,8 @@ import java.util.concurrent.Executor;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// The reads of a journal: as many as [JournalOptions#maxWaitingReads()], and none while the disk gives nothing. Safe
-/// from any thread.
+/// Runs the reads of a journal, up to [JournalOptions#maxWaitingReads()], and none while the disk is off. Safe from any
+/// thread.
 final class JournalReads {
   private final RangeReader reader;
   private final CacheSpace space;
@@ -44,24 +44,18 @@ final class JournalReads {
 
   private void begin(List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range,
       MonoSink<Void> sink) {
-    ReadJob job = new ReadJob(reader, storedBlocks, drafts, range, range.bytes(space.layout()), failure -> {
-      if (failure == null) {
-        sink.success();
-      } else {
-        sink.error(failure);
-      }
-    });
+    ReadJob job = new ReadJob(reader, storedBlocks, drafts, range, range.bytes(space.layout()), sink);
     running.add(job);
     job.start(threads, () -> {
       running.remove(job);
       accepted.leave();
     });
-    if (!health.health().state().gives()) { // since then
+    if (!health.health().state().gives()) { // the state changed meanwhile
       job.refuse(health.unavailable());
     }
   }
 
-  /// Fails all of them; those that a thread is in end with it.
+  /// Fails all reads. A read that a thread runs ends with that thread.
   void refuse(StoreUnavailableException why) {
     running.forEach(job -> job.refuse(why));
   }

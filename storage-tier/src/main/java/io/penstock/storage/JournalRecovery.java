@@ -2,10 +2,10 @@ package io.penstock.storage;
 
 /// What opening a journal found.
 ///
-/// @param segments segments there were
-/// @param blocks blocks that are found again
+/// @param segments number of segments
+/// @param blocks found
 /// @param freed records that count no more: removed, or followed by a newer one of the same key
-/// @param dropped records that a crash left unfinished, or that were damaged
-/// @param damaged of these, what was finished and is damaged since; its bytes go to the quarantine
-/// @param tornSegments segments whose last bytes are no record: where a crash, or damage, ended them
+/// @param dropped records that are unfinished or damaged
+/// @param damaged records of these that were finished, and are damaged since; their bytes go to the quarantine
+/// @param tornSegments segments whose last bytes belong to no record
 public record JournalRecovery(int segments, int blocks, int freed, int dropped, int damaged, int tornSegments) {}

@@ -95,7 +95,7 @@ public final class JournalStore implements BlockStore {
         new JournalWrites(log, reclaimer, new CapacityLimit(found.index(), log, reclaimer, watermarks, options),
             options.reclaim(), threads, accepted);
     this.damaged = found.damagedKeys();
-    found.damage().forEach(copies::add); // before their segments may go
+    found.damage().forEach(copies::add); // first: compaction may delete their segments
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -111,10 +111,8 @@ public final class JournalStore implements BlockStore {
   /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
-    // None of them runs before its first task: without an engine there is nothing to end
-    if (options.engine() != EngineKind.MEMORY) {
-      OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
-    }
+    // No thread runs before its first task, so an engine that cannot be opened leaves none behind
+    OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
     JournalThreads threads = JournalThreads.own(options);
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
@@ -155,7 +153,7 @@ public final class JournalStore implements BlockStore {
       }
       return new JournalStore(space, options,
           CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
-    } catch (Throwable e) { // whatever it is: the next opening must not find its lock
+    } catch (Throwable e) { // the next opening must not find a lock
       left(engine, threads, e);
       throw e;
     }
@@ -192,7 +190,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Durability durability() {
-    return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability().receipt();
+    return options.durability().receipt();
   }
 
   @Override
@@ -205,7 +203,7 @@ public final class JournalStore implements BlockStore {
     watchers.add(changed);
   }
 
-  /// Calls that wait fail at once when the disk is unhealthy: their thread may be stuck.
+  /// Fails waiting calls when the disk is unhealthy, since their thread may be stuck.
   private void healthChanged() {
     StoreHealth now = health.health();
     StoreUnavailableException why = StoreUnavailableException.of(options.name(), now);
@@ -225,12 +223,12 @@ public final class JournalStore implements BlockStore {
     return Long.MAX_VALUE;
   }
 
-  /// What is not on the medium yet.
+  /// Figures of the syncs.
   public SyncStat syncs() {
     return syncs.stat();
   }
 
-  /// What of the disk is taken, and how much of it counts.
+  /// How much of the disk the journal takes.
   public SpaceStat disk() {
     return writes.stat();
   }
@@ -240,9 +238,8 @@ public final class JournalStore implements BlockStore {
     return DiskFigures.of(syncs(), disk(), recovery, scrubbed(), lost, copies);
   }
 
-  /// Begins to read stored blocks in the background, and to compare them; once. What is damaged is copied to
-  /// `quarantine/` in the directory and gone: the listener of [#report] hears of it, and so does the next read of the
-  /// block.
+  /// Begins to read and compare stored blocks in the background; once. A damaged block is lost, and its bytes go to
+  /// `quarantine/`: the listener of [#report] hears of it, and so does the next reader.
   ///
   /// @throws IllegalStateException if that goes on already
   public void scrub(ScrubOptions how) {
@@ -268,7 +265,7 @@ public final class JournalStore implements BlockStore {
     return !locations.isLost(own(stored).number());
   }
 
-  /// What that came to.
+  /// Figures of the scrub.
   public synchronized ScrubStat scrubbed() {
     return scrubber == null ? ScrubStat.NONE : scrubber.stat();
   }
@@ -315,7 +312,7 @@ public final class JournalStore implements BlockStore {
         sink.error(health.unavailable());
       } else if (accepted.enteredBy(sink)) {
         writes.put(batch, sink);
-        if (!health.health().state().takes()) { // since then
+        if (!health.health().state().takes()) { // the state changed meanwhile
           writes.refuse(health.unavailable());
         }
       }
@@ -333,7 +330,7 @@ public final class JournalStore implements BlockStore {
     return reads.read(own, List.copyOf(drafts), range);
   }
 
-  /// The subscriber did not take what a put stored.
+  /// Frees what a cancelled put stored.
   private static void closeAll(List<?> storedBlocks) {
     storedBlocks.stream().filter(StoredRecord.class::isInstance).map(StoredRecord.class::cast)
         .forEach(StoredRecord::close);
@@ -374,20 +371,19 @@ public final class JournalStore implements BlockStore {
 
   /// Completes when every stored block closed before is dead on the disk, too: none of them comes back after a restart.
   ///
-  /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again
-  ///     later
-  public Mono<Void> settled() {
+  /// @return a cold `Mono`; signals the failure if a removal could not be written: a later sweep tries again
+  public Mono<Void> flush() {
     return Mono.create(sink -> {
       if (accepted.enteredBy(sink)) {
-        writes.settle(sink);
+        writes.flush(sink);
       }
     });
   }
 
-  /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.
+  /// Forces what is left, as [JournalOptions#durability()] says, and releases the directory in any case.
   ///
-  /// @return signals what could not be forced, or marked as dead, and [StoreUnavailableException] if the disk does not
-  ///     answer in time
+  /// @return signals the failure if bytes could not be forced or removals not written, and [StoreUnavailableException]
+  ///     if the disk does not answer in time
   @Override
   public Mono<Void> close() {
     return end.close(Mono.defer(() -> Mono.when(closeScrub(), copies.close(), accepted.close(), reads.close())),

@@ -8,20 +8,19 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The threads of one journal. They are never interrupted: an interrupt closes the file that a thread is just reading.
+/// The threads of one journal. Nothing interrupts them: an interrupt closes the file that the thread reads.
 ///
 /// @param appending runs one task at a time, in order
 /// @param reading runs tasks that wait for the disk
-/// @param clock calls for syncs, and whatever else is not at once; its thread waits for the disk
-/// @param ticks calls for what waits for nothing
-/// @param stopping ends all once they have nothing to do
+/// @param clock calls for syncs and other later work, on a thread that may wait for the disk
+/// @param ticks calls on a thread that waits for nothing
+/// @param stopping ends the threads when they are idle
 record JournalThreads(Executor appending, Executor reading, JournalClock clock, JournalClock ticks, Runnable stopping) {
-  /// Threads of its own: one that appends, one that syncs, one that looks at the clock, and as many as `options` say
-  /// that read.
+  /// Threads for `options`: one appends, one syncs, one looks at the clock, and `ioThreads` read.
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending =
         pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
-    // And a step of a scrubber, of [SettingAside] and of [ReadDamage]
+    // And a step of the scrubber, and one of [DamageCopies]
     ThreadPoolExecutor reading =
         pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 3);
     ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
@@ -34,7 +33,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
     });
   }
 
-  /// What waits here is one task each of those that need a clock. None of them matters after the end.
+  /// A clock. At its end it drops the tasks that wait: none of them matters then.
   static ScheduledThreadPoolExecutor timed(String name, int threads) {
     ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(threads,
         task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
@@ -49,7 +48,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
         JournalThreads::refused);
   }
 
-  /// After the end there is nothing left to do that matters; before it, the queue is longer than all that is accepted.
+  /// After the end no task matters. Before it the queue takes all accepted work.
   private static void refused(Runnable task, ThreadPoolExecutor pool) {
     if (!pool.isShutdown()) {
       throw new RejectedExecutionException("queue of a journal's threads must take what was accepted (was full)");

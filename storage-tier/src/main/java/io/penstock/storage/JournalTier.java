@@ -8,10 +8,10 @@ import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 
-/// Blocks on a disk, with an exact eviction policy: a [TierStack] of one level over a [JournalStore].
+/// Blocks on a disk with an exact eviction policy: a [TierStack] of one level over a [JournalStore].
 ///
-/// A block is visible once its record is written, so a receipt promises what the store does; blocks of earlier runs are
-/// visible at once.
+/// A block is visible once its record is written, so a receipt promises what the store promises. Blocks of earlier runs
+/// are visible at once.
 public final class JournalTier extends ForwardingTier {
   private final JournalRecovery recovery;
 
@@ -30,7 +30,7 @@ public final class JournalTier extends ForwardingTier {
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
     StackOptions ledger = StackOptions.defaults(options.name())
-        // Each may be a commit of its own: a block that got memory is not refused by the disk
+        // Each may be a commit of its own, so the disk refuses no block that got memory
         .withIngressBlocks(options.maxWaitingPuts());
     return new JournalTier(JournalStore.open(space, options), capacityBlocks, ledger, listener);
   }

@@ -17,19 +17,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
-/// All that the appending thread of a journal does: puts, closed blocks, the end.
+/// Runs the work of the appending thread: puts, closed blocks, compaction, the end.
 final class JournalWrites {
-  /// Tasks that no caller asked for: a sweep that waits, one that runs while another is asked for, a step of moving
-  /// blocks, the close.
+  /// Tasks of the journal itself: a sweep that waits, a sweep that runs, a step of compaction, the close.
   static final int OWN_TASKS = 4;
 
-  /// Most bytes moved in one step; waiting puts run before the next step.
+  /// Most bytes that a step of compaction moves; waiting puts run before the next step.
   private static final int STEP_BYTES = 1 << 20;
 
-  /// How often the disk is looked at where nothing is written.
+  /// Time between two looks at the disk while nothing is written.
   private static final long LOOK_MILLIS = 1_000;
 
-  /// How often, at least, it is seen whether a segment may be tried again that could not be read.
+  /// Most time between two looks whether an unreadable segment may be tried again.
   private static final long MOST_RETRY_MILLIS = 10_000;
 
   private final JournalLog log;
@@ -41,19 +40,19 @@ final class JournalWrites {
   private final AcceptedWork puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
-  /// Batches that were not begun. The caller of each is told once: by the thread that appends or by a refusal.
+  /// Batches that wait. Either the thread that appends or a refusal removes a batch and tells its caller.
   private final Set<MonoSink<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
-  private final AtomicBoolean wellAgain = new AtomicBoolean();
+  private final AtomicBoolean healthyAgain = new AtomicBoolean();
   /// A retry of segments that could not be read is scheduled.
   private final AtomicBoolean retryAsked = new AtomicBoolean();
   private volatile boolean closed;
-  /// The next step is on its way.
+  /// A step of compaction is scheduled.
   private boolean moving;
   private volatile SpaceStat stat;
   private volatile Evictor shortage = blocks -> 0;
 
-  /// @param puts left by each task that entered it
+  /// @param puts counts the batches
   JournalWrites(JournalLog log, Reclaimer reclaimer, CapacityLimit room, ReclaimOptions options, JournalThreads threads,
       AcceptedWork puts) {
     this.log = log;
@@ -68,7 +67,7 @@ final class JournalWrites {
     room.relieve(() -> giveBack() > 0);
   }
 
-  /// Asks `of` for room from now on.
+  /// Uses `of` from now on to make room.
   void useEvictor(Evictor of) {
     shortage = of;
     if (watched && clock.runs()) {
@@ -76,7 +75,7 @@ final class JournalWrites {
     }
   }
 
-  /// Others fill the disk, too.
+  /// Looks at the disk from time to time, since other programs fill it, too.
   private void look() {
     if (!closed) {
       askForSweep();
@@ -84,10 +83,10 @@ final class JournalWrites {
     }
   }
 
-  /// The first call: takes note of what was found dead. What cannot be done now is done later.
+  /// The first call: counts the records that the opening found dead.
   void begin(List<DeadRecord> dead) {
     log.sweep(dead);
-    done(log.settle());
+    done(log.flush());
   }
 
   /// Appends `batch`, whose blocks stay the caller's.
@@ -97,12 +96,12 @@ final class JournalWrites {
       if (waiting.remove(sink)) {
         append(batch, sink);
       } else {
-        puts.leave(); // only now: the thread's queue is as long as what was accepted
+        puts.leave(); // only now: the thread's queue takes no more tasks than were accepted
       }
     });
   }
 
-  /// Fails all that were not begun. Any thread.
+  /// Fails all batches that wait. Any thread.
   void refuse(StoreUnavailableException why) {
     for (MonoSink<List<StoredBlock>> sink : List.copyOf(waiting)) {
       if (waiting.remove(sink)) {
@@ -121,7 +120,7 @@ final class JournalWrites {
     }
     try {
       done(stat.failure());
-    } finally { // moving blocks is no business of theirs
+    } finally { // the caller does not wait for compaction
       puts.leave();
       if (failure == null) {
         sink.success(storedBlocks);
@@ -139,7 +138,7 @@ final class JournalWrites {
     }
   }
 
-  /// A sync has ended: what waited for it may go. Any thread.
+  /// A sync has ended: segments that waited for it may be deleted. Any thread.
   void synced() {
     if (!closed && log.waitsForSync()) {
       askForSweep();
@@ -152,17 +151,17 @@ final class JournalWrites {
     }
   }
 
-  /// The disk is healthy again: what could not be read may be tried. Any thread.
+  /// The disk is healthy again: unreadable segments may be tried. Any thread.
   void retry() {
     if (!closed) {
-      wellAgain.set(true);
+      healthyAgain.set(true);
       askForSweep();
     }
   }
 
   private void sweep() {
     sweepAsked.set(false);
-    if (wellAgain.getAndSet(false)) {
+    if (healthyAgain.getAndSet(false)) {
       reclaimer.retryNow();
     }
     if (!closed) {
@@ -178,9 +177,9 @@ final class JournalWrites {
     return dead;
   }
 
-  /// Has a segment's worth of blocks given up.
+  /// Asks the owner to give up a segment's worth of blocks.
   ///
-  /// @return how many of them are gone already, as no reader has them
+  /// @return how many of them are free already, as no reader has them
   private int giveBack() {
     shortage.evict(reclaimer.blocksASegment());
     List<DeadRecord> dead = dead();
@@ -188,8 +187,8 @@ final class JournalWrites {
     return dead.size();
   }
 
-  /// The journal or the disk is too full, and no segment is worth moving: some blocks have to go, oldest first. What
-  /// goes is swept, and then it is seen whether that was enough.
+  /// If the journal or the disk is too full and compaction gives nothing, asks the owner to give up its oldest blocks.
+  /// The next sweep sees whether that was enough.
   private void relieveIfPressed() {
     if (!reclaimer.isPressed() || reclaimer.isDeleting()) {
       return;
@@ -204,7 +203,7 @@ final class JournalWrites {
     moveIfWanted();
   }
 
-  /// Has blocks moved together, if there is too much that is dead: a step at a time, each behind those who wait.
+  /// Schedules a step of compaction if too much is dead, behind the puts that wait.
   private void moveIfWanted() {
     if (!moving && !closed && reclaimer.isWanted()) {
       moving = true;
@@ -229,12 +228,12 @@ final class JournalWrites {
       rate.spent(reclaimer.step(STEP_BYTES));
       done(log.sweep(List.of()));
     } catch (KvException e) {
-      stat = reclaimer.stat(e); // it is tried again with the next put, or the next closed block
+      stat = reclaimer.stat(e); // the next put, or the next closed block, tries again
       retryLater();
     }
   }
 
-  /// Comes back to segments that could not be read.
+  /// Schedules another try of unreadable segments.
   private void retryLater() {
     long wait = reclaimer.retryInMillis();
     if (wait > 0 && retryAsked.compareAndSet(false, true)) {
@@ -251,8 +250,8 @@ final class JournalWrites {
     return stat;
   }
 
-  /// Marks all that is dead on the disk.
-  void settle(MonoSink<Void> sink) {
+  /// Writes removals of all dead records.
+  void flush(MonoSink<Void> sink) {
     appending.execute(() -> {
       Throwable failure = failureOf(this::marked);
       puts.leave();
@@ -266,10 +265,10 @@ final class JournalWrites {
 
   private @Nullable KvException marked() {
     sweep();
-    return log.settle();
+    return log.flush();
   }
 
-  /// The caller must hear of it, whatever it is.
+  /// The failure of `work`, if it fails.
   private static @Nullable Throwable failureOf(Supplier<? extends @Nullable KvException> work) {
     try {
       return work.get();
@@ -278,8 +277,8 @@ final class JournalWrites {
     }
   }
 
-  /// Marks what it can, syncs and then, in any case, tells `last` what failed; nothing comes after it. What the disk
-  /// refuses to mark comes back at the next opening.
+  /// Writes removals, syncs and then, in any case, tells `last` the failure. The last call. A block whose removal fails
+  /// comes back at the next opening.
   void end(Consumer<@Nullable Throwable> last) {
     appending.execute(() -> {
       Throwable unmarked = failureOf(this::marked);

@@ -13,19 +13,19 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Where the blocks of a journal lie: 24 bytes a block, named by a number, and which of them lie in a segment.
+/// The places of a journal's blocks: 24 bytes a block, named by a number.
 ///
-/// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of
-/// the ring. A number belongs to its taker until it is given back. Safe from any thread.
+/// The blocks of a segment form a ring, so that each can leave it at once. The head of the ring has what they share. A
+/// number belongs to its taker until the taker releases it. Safe from any thread.
 final class LocationTable {
   /// No number.
   static final int NONE = IntRows.NONE;
 
-  /// Offsets are told in units of this: frames of no engine begin elsewhere.
+  /// Offsets count units of this: every record begins at a multiple.
   private static final int UNIT_BYTES = 4;
   private static final long MOST_UNITS = 1L << 32;
 
-  /// Of a block: its ring; or why it has none.
+  /// Words of a block: its ring, or that it is lost.
   private static final int RING = 0;
   private static final int LOST = -2;
   private static final int OFFSET = 1;
@@ -35,29 +35,29 @@ final class LocationTable {
   private static final int AFTER = 5;
   private static final int WIDTH = 6;
 
-  /// Of a ring.
+  /// Words of a ring.
   private static final int SEGMENT = 1;
   private static final int FIRST_SEQUENCE = 2;
 
   private final int recordBytes;
   @GuardedBy("this") private final IntRows rows = new IntRows(WIDTH);
-  /// One ring a segment, but where sequences are further apart than a word of 32 bits tells.
+  /// The rings of a segment: more than one only where sequences are too far apart for a word of 32 bits.
   @GuardedBy("this") private final Map<Integer, List<Integer>> rings = new HashMap<>();
   @GuardedBy("this") private final Map<Integer, Function<BlockKey, KvException>> losses = new HashMap<>();
 
-  /// @param recordBytes length of every block's record
+  /// @param recordBytes length of each record
   LocationTable(int recordBytes) {
     this.recordBytes = recordBytes;
   }
 
-  /// Whether a record can be told of here.
+  /// Whether the table can hold the place of a record.
   boolean fits(Location at) {
     return at.length() == recordBytes && at.offset() % UNIT_BYTES == 0 && at.offset() / UNIT_BYTES < MOST_UNITS;
   }
 
-  /// A number for a block whose record lies at `location`; the caller's.
+  /// A new number for a block whose record lies at `location`.
   ///
-  /// @throws IllegalArgumentException if it does not fit
+  /// @throws IllegalArgumentException if the table cannot hold it
   synchronized int add(RecordLocation location) {
     if (!fits(location.at())) {
       throw new IllegalArgumentException(
@@ -105,13 +105,13 @@ final class LocationTable {
     join(rows.get(row, BEFORE), rows.get(row, AFTER));
   }
 
-  /// Where the block of `stored` lies.
+  /// The place of the block of `stored`.
   ///
-  /// @throws IllegalStateException if that is closed: its number is free, or another block's
+  /// @throws IllegalStateException if `stored` is closed: its number may be another block's
   /// @throws io.penstock.block.BlockCorruptException if the record was found damaged
-  /// @throws io.penstock.tier.spi.BlockUnreadableException if it was lost because the disk does not give it
+  /// @throws io.penstock.tier.spi.BlockUnreadableException if the disk does not give the record
   synchronized RecordLocation of(StoredRecord stored) {
-    if (stored.isClosed()) { // before its number was given back, or it would be open
+    if (stored.isClosed()) { // it is closed before its number is released
       throw new IllegalStateException("stored block must be open (was closed)");
     }
     if (rows.get(stored.number(), RING) == LOST) {
@@ -128,7 +128,7 @@ final class LocationTable {
     return loss;
   }
 
-  /// Where the block of a number lies that is not given back meanwhile, and was not lost.
+  /// The place of a block that is not lost, and whose number is not released meanwhile.
   synchronized RecordLocation location(int row) {
     int ring = rows.get(row, RING);
     long offset = Integer.toUnsignedLong(rows.get(row, OFFSET)) * UNIT_BYTES;
@@ -140,12 +140,7 @@ final class LocationTable {
     return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
   }
 
-  /// The sequence of the record of such a block.
-  synchronized long sequence(int row) {
-    return sequence(row, rows.get(row, RING));
-  }
-
-  /// A block of `segment`, the one that is there longest; [#NONE] if there is none.
+  /// The block that came first to `segment`; [#NONE] if there is none.
   synchronized int first(int segment) {
     for (int ring : rings.getOrDefault(segment, List.of())) {
       if (rows.get(ring, AFTER) != ring) {
@@ -166,15 +161,15 @@ final class LocationTable {
     return all.build().toArray();
   }
 
-  /// Where the block of `row` lies, if that is in `segment`; null if it was given back meanwhile.
+  /// The place of the block of `row`; null if that is not in `segment` any more.
   synchronized @Nullable RecordLocation locationIn(int segment, int row) {
     return rings.getOrDefault(segment, List.of()).contains(rows.get(row, RING)) ? location(row) : null;
   }
 
-  /// The record of a block lies at `to` now, and no longer at `from`.
+  /// Moves the record of a block from `from` to `to`.
   ///
   /// @param row the number of a block that was at `from`; no number is taken meanwhile
-  /// @return false if it was given back meanwhile: both records are dead then
+  /// @return false if the number was released meanwhile: both records are dead then
   synchronized boolean move(int row, RecordLocation from, RecordLocation to) {
     if (!isAt(row, from)) {
       return false;
@@ -184,12 +179,12 @@ final class LocationTable {
     return true;
   }
 
-  /// Whether the record of the block of `row` is no more.
+  /// Whether the block of `row` is lost.
   synchronized boolean isLost(int row) {
     return losses.containsKey(row);
   }
 
-  /// The record of a block at `from` will be gone: reads of it fail with `loss` from now on.
+  /// Loses a block whose record lies at `from`: reads of it fail with `loss` from now on.
   ///
   /// @return as [#move]
   synchronized boolean lose(int row, RecordLocation from, Function<BlockKey, KvException> loss) {
@@ -205,7 +200,7 @@ final class LocationTable {
   /// Whether `row` is of a block at `location`.
   @GuardedBy("this") private boolean isAt(int row, RecordLocation location) {
     for (int ring : rings.getOrDefault(location.segment(), List.of())) {
-      // What was given back names no ring there
+      // A released row names no ring
       if (rows.get(row, RING) == ring && sequence(row, ring) == location.sequence()) {
         return true;
       }
@@ -213,9 +208,9 @@ final class LocationTable {
     return false;
   }
 
-  /// Gives a number back.
+  /// Releases a number.
   ///
-  /// @return where its block lay; null if that is lost
+  /// @return the last place of its block; null if the block is lost
   synchronized @Nullable RecordLocation release(int row) {
     RecordLocation last = null;
     if (rows.get(row, RING) == LOST) {
@@ -228,7 +223,7 @@ final class LocationTable {
     return last;
   }
 
-  /// `segment` is gone. Blocks that are still in it keep their locations, which lead nowhere.
+  /// Forgets a deleted segment. Blocks that are still in it keep their places, which lead nowhere.
   synchronized void forget(int segment) {
     if (first(segment) == NONE) {
       List<Integer> all = rings.remove(segment);

@@ -1,16 +1,16 @@
 package io.penstock.storage;
 
-/// What failed syncs covered, and may never be on the medium: bytes of a [SyncQueue], by their positions. One thread at
-/// a time.
+/// The bytes of a [SyncQueue] that failed syncs covered, and that may never be on the medium, by their positions. One
+/// thread at a time.
 final class LostRange {
-  /// What is lost lies between these; some of it in between may not be.
+  /// All lost bytes lie between these; some bytes in between may not be lost.
   private long from;
   private long to;
   private long bytes;
 
-  /// A sync failed that began when all before `synced` was on the medium.
+  /// Adds what a failed sync covered.
   ///
-  /// @param end of what it may have left with holes; what was lost before is so still
+  /// @param end of the bytes that may have holes
   void add(long synced, long end) {
     long next = Math.max(to, end);
     if (bytes == 0) {
@@ -20,12 +20,12 @@ final class LostRange {
     to = next;
   }
 
-  /// Whether some of what lies between these is lost.
+  /// Whether some bytes from `first` to `last` are lost.
   boolean touches(long first, long last) {
     return first < to && last > from;
   }
 
-  /// Whether nothing is lost behind `position`.
+  /// Whether no byte behind `position` is lost.
   boolean endsBy(long position) {
     return to <= position;
   }

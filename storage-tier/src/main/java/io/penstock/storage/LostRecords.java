@@ -11,8 +11,8 @@ import io.penstock.tier.spi.BlockUnreadableException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/// Blocks whose records are damaged, or that the disk does not give. Each is lost and counted once, whether a reader,
-/// the scrub or compaction finds it first; damaged bytes are copied to the quarantine. Safe from any thread.
+/// Loses blocks whose records are damaged, or that the disk does not give. Each block is counted once, whether a
+/// reader, the scrub or compaction finds it first. Damaged bytes go to the quarantine. Safe from any thread.
 final class LostRecords {
   private final LocationTable locations;
   private final SpaceId space;
@@ -32,16 +32,16 @@ final class LostRecords {
     this.boundary = boundary;
   }
 
-  /// Tells `owner` from now on of blocks that are lost while they are not read.
+  /// Tells `owner` of each block that is lost without a reader.
   void report(Consumer<BlockKey> owner) {
     heard = owner;
   }
 
-  /// Loses the block of `number`, whose record at `location` is in `records` and has `flaw`.
+  /// Loses the block of `number`. `records` holds its record, which has `flaw`.
   ///
-  /// A damaged head may say the wrong hash: then its owner hears of it when the block is read.
+  /// A damaged head may name the wrong hash: then the owner hears of the loss when it reads the block.
   ///
-  /// @param freed hears of the record before the owner of the block does, unless the block was given back meanwhile
+  /// @param freed hears of the record before the owner does, unless the block was released meanwhile
   void lose(int number, RecordLocation location, RecordMover records, CrcMismatch flaw, Consumer<DeadRecord> freed) {
     BlockKey key = new BlockKey(space, records.key().hash());
     Location at = location.at();
@@ -53,7 +53,7 @@ final class LostRecords {
     }
   }
 
-  /// Loses the block of `number`, which a reader found damaged, and whose owner hears so from the reader.
+  /// Loses the block of `number`, which a reader found damaged. The owner hears of it from the reader.
   void loseRead(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Consumer<DeadRecord> freed) {
     if (isLost(number, key, location, flaw, flaw.damage(location.at(), key, location.sequence()), freed)) {
       read.incrementAndGet();
@@ -65,14 +65,14 @@ final class LostRecords {
     if (!locations.lose(number, location, flaw::of)) {
       return false;
     }
-    copies.add(damage); // before its segment may go
+    copies.add(damage); // first: the segment may go
     freed.accept(new DeadRecord(new RecordName(key, location.sequence()), location.segment()));
     return true;
   }
 
   /// Loses the block of `number`, whose record at `location` the disk does not give.
   ///
-  /// @return false if the block was moved or given back meanwhile, or lost before
+  /// @return false if the block was moved, released or lost before
   boolean lose(int number, RecordLocation location, RecordUnreadableException why) {
     if (!locations.lose(number, location, key -> new BlockUnreadableException(boundary, key, why))) {
       return false;
@@ -82,7 +82,7 @@ final class LostRecords {
     return true;
   }
 
-  /// Whether the disk is healthy, and does not give the record at `location`.
+  /// Whether the record at `location` was given up.
   boolean isUnreadable(RecordLocation location) {
     return suspects.isGivenUp(location.at());
   }
@@ -92,7 +92,7 @@ final class LostRecords {
     return read.get();
   }
 
-  /// Blocks that were lost because the disk does not give their records.
+  /// Blocks that were lost because the disk does not give them.
   long unreadable() {
     return unreadable.get();
   }

@@ -8,16 +8,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.MonoSink;
 
 /// One read of a batch of blocks, cut into parts that threads do at the same time.
 ///
-/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the
-/// first block. One that is refused ends when those parts have that were begun.
+/// After a failure the job begins no block behind the failed one. It ends after all parts, with the failure of the
+/// first block. A refused job begins nothing more, and ends when no part runs.
 final class ReadJob {
   /// A hop to another thread is worth this many bytes.
   private static final int PART_BYTES = 1 << 20;
 
-  /// Most parts of one job: what a line of jobs puts into the threads' queue is bounded by it.
+  /// Most parts of one job: this bounds the threads' queue.
   static final int MOST_PARTS = 16;
 
   private final RangeReader reader;
@@ -25,49 +26,42 @@ final class ReadJob {
   private final List<BlockDraft> drafts;
   private final GranuleRange range;
   private final int partBlocks;
-  private final Ended ended;
-  private final int parts;
+  private final MonoSink<Void> sink;
   @GuardedBy("this") private int partsLeft;
   @GuardedBy("this") private int running;
-  @GuardedBy("this") private int done;
   @GuardedBy("this") private boolean over;
+  /// The first block that failed; -1 if the job is refused.
   @GuardedBy("this") private int failedAt = Integer.MAX_VALUE;
   @GuardedBy("this") private @Nullable Throwable failure;
 
-  /// Hears of the end, once.
-  @FunctionalInterface
-  interface Ended {
-    /// @param failure null if every byte is there
-    void ended(@Nullable Throwable failure);
-  }
-
   ReadJob(RangeReader reader, List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range,
-      int blockBytes,
-      Ended ended) {
+      int blockBytes, MonoSink<Void> sink) {
     this.reader = reader;
     this.storedBlocks = storedBlocks;
     this.drafts = drafts;
     this.range = range;
-    this.ended = ended;
+    this.sink = sink;
     int worth = Math.max(1, PART_BYTES / blockBytes);
-    this.partBlocks = Math.max(worth, (storedBlocks.size() + MOST_PARTS - 1) / MOST_PARTS);
-    this.parts = (storedBlocks.size() + partBlocks - 1) / partBlocks;
-    this.partsLeft = parts;
+    this.partBlocks = Math.max(worth, Math.ceilDiv(storedBlocks.size(), MOST_PARTS));
+    this.partsLeft = Math.ceilDiv(storedBlocks.size(), partBlocks);
   }
 
-  /// @param left runs when no thread has to do with it any more, which may be after the end
+  /// @param left runs after the last task of this job, which may be after the end
   void start(Executor threads, Runnable left) {
     for (int first = 0; first < storedBlocks.size(); first += partBlocks) {
       int from = first;
-      threads.execute(() -> {
-        try {
-          if (begin()) {
-            readPart(from);
-          }
-        } finally {
-          partEnded(left);
-        }
-      });
+      threads.execute(() -> run(from, left));
+    }
+  }
+
+  private void run(int from, Runnable left) {
+    boolean begun = begin();
+    try {
+      if (begun) {
+        readPart(from);
+      }
+    } finally {
+      partEnded(begun, left);
     }
   }
 
@@ -83,15 +77,13 @@ final class ReadJob {
       for (int i = from; i < to && i < failedAt(); i++) {
         read(i, scratch);
       }
-    } finally {
-      readEnded();
     }
   }
 
   private void read(int i, MemorySegment scratch) {
     try {
       reader.read(storedBlocks.get(i), drafts.get(i), range, scratch);
-    } catch (Throwable e) { // the caller must hear of it, whatever it is
+    } catch (Throwable e) { // the caller must hear of any failure
       failed(i, e);
     }
   }
@@ -120,31 +112,34 @@ final class ReadJob {
         return;
       }
     }
-    ended.ended(why);
+    sink.error(why);
   }
 
-  private void readEnded() {
+  private void partEnded(boolean begun, Runnable left) {
+    boolean isLast;
+    boolean ends;
     Throwable why;
     synchronized (this) {
-      running--;
-      done++;
-      boolean refused = failedAt < 0;
-      if (running > 0 || (!refused && done < parts)) {
-        return;
-      }
-      over = true;
+      running -= begun ? 1 : 0;
+      partsLeft--;
+      isLast = partsLeft == 0;
+      ends = begun && running == 0 && (isLast || failedAt < 0);
+      over |= ends;
       why = failure;
     }
-    ended.ended(why);
+    if (ends) {
+      end(why);
+    }
+    if (isLast) {
+      left.run();
+    }
   }
 
-  private void partEnded(Runnable left) {
-    synchronized (this) {
-      partsLeft--;
-      if (partsLeft > 0) {
-        return;
-      }
+  private void end(@Nullable Throwable why) {
+    if (why == null) {
+      sink.success();
+    } else {
+      sink.error(why);
     }
-    left.run();
   }
 }

@@ -8,19 +8,19 @@ import java.io.EOFException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
-/// thread that appends.
+/// Compaction: moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used
+/// by the thread that appends.
 ///
-/// A block's record is read and compared, written anew with a sequence of its own, and only then the table is changed.
-/// What is found damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a
-/// while; a record that the disk does not give, although it gives others of the same segment, or these are few, and it
-/// gives none of them, is lost, and the blocks behind it are moved.
+/// A move reads and compares a record, appends it with a new sequence, and then changes the table. A damaged record is
+/// lost as [LostRecords] says, not copied. A segment that cannot be read is left for a while. A record is lost, and the
+/// rest moved, if the disk gives another record of the same segment or, where only few are left, gives none of them.
 final class Reclaimer {
-  /// A segment that is fuller is left alone: moving would take nearly what it gives.
+  /// A fuller segment stays: moving it would write nearly what it frees.
   private static final double FULLEST = 0.95;
-  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
+  /// After this many other failures the victim is left: three failures in a row turn the disk off.
   private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
-  /// So many other blocks are looked at. Where the disk gives none, no more may be left for them to be given up.
+  /// Most other blocks that are tried. If the disk gives none of them, a record is given up only where no more are
+  /// left.
   private static final int FEW = 8;
 
   private final SegmentEngine engine;
@@ -34,16 +34,16 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  /// Blocks of the victim, beside those that were to be moved, that could not be read.
+  /// Other blocks of the victim that could not be read.
   private int failed;
-  /// Whether the disk gave another record of the victim when one failed.
+  /// Whether the disk gave another record of the victim after a failure.
   private boolean gave;
   private final DiskWatermarks watermarks;
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
-  /// What keeps segments from being emptied.
+  /// Why a segment could not be emptied.
   private @Nullable KvException unread;
 
   Reclaimer(SegmentEngine engine, SegmentIndex index, LocationTable locations, JournalLog log, RecordMover mover,
@@ -62,7 +62,7 @@ final class Reclaimer {
     this.recordBytes = mover.recordBytes();
   }
 
-  /// Whether there is too much dead on the disk, and a segment that is worth moving.
+  /// Whether too much is dead, and a segment is worth moving.
   boolean isWanted() {
     return victim > 0 || (isTooMuch() && pick() > 0);
   }
@@ -70,29 +70,29 @@ final class Reclaimer {
   private boolean isTooMuch() {
     double held = (double) index.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
-      draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
+      draining = held > (draining ? options.lowWatermark() : options.highWatermark()) * options.capacityBytes();
     }
     return isPressed() || held > options.mostSpread() * index.live() * recordBytes + 2.0 * segmentBytes;
   }
 
-  /// Whether the journal takes more than it is to have, or the disk is too full.
+  /// Whether the journal exceeds its capacity, or the disk is too full.
   boolean isPressed() {
     return draining || watermarks.isTooHigh();
   }
 
-  /// Whether segments of which nothing counts wait for readers, or for a sync.
+  /// Whether segments without a live record wait for a sync.
   boolean isDeleting() {
     return !index.unneeded(engine.activeSegment()).isEmpty();
   }
 
-  /// Blocks that a segment takes.
+  /// Blocks that fit a segment.
   int blocksASegment() {
     return (int) Math.max(1, segmentBytes / recordBytes);
   }
 
-  /// Has the segment that is appended to go, too, if nothing in it counts.
+  /// Ends the active segment if nothing in the journal counts.
   ///
-  /// @return whether it will
+  /// @return whether the segment will be deleted
   boolean endsActive() {
     if (index.live() > 0 || engine.activeSegment() == 0 || index.segments() == 0) {
       return false;
@@ -105,12 +105,11 @@ final class Reclaimer {
     return index.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
-  /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited
-  /// for several times.
+  /// Moves blocks of at most `bytes`, or one block. Ends after a damaged one, which takes longer.
   ///
-  /// @return bytes written, also of what was kept aside, and as many for what was given up; 0 if there is nothing to
-  ///     move, nothing of it was left, or it could not be read
-  /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
+  /// @return bytes of the records that were moved or lost; 0 if there was nothing to move, or the victim could not be
+  ///     read
+  /// @throws io.penstock.KvException if the disk is full or fails; the next call tries again
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
@@ -132,13 +131,12 @@ final class Reclaimer {
     return done;
   }
 
-  /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its
-  /// owner.
+  /// A block that is still in the victim.
   private int next() {
     return victim > 0 ? locations.first(victim) : LocationTable.NONE;
   }
 
-  /// Whether the next step, if nothing is wanted, would find a victim.
+  /// Whether the next step would find a victim.
   boolean hasVictim() {
     return victim > 0 || pick() > 0;
   }
@@ -161,27 +159,27 @@ final class Reclaimer {
         leave(e);
         return 0;
       }
-      if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
+      if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key is unknown
         index.freed(from.segment());
       }
     }
-    return recordBytes; // also of what was lost: as much was read
+    return recordBytes; // a lost record was read, too
   }
 
-  /// A file that was cut short gives nothing later, either.
+  /// A file that was cut short will not give the record later.
   private static boolean isCutShort(RecordUnreadableException e) {
     return e.getCause() instanceof EOFException;
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
-  /// the few that are left was tried as often as this one.
+  /// Whether the disk gives another block of the victim, or each of the few that are left was tried as often as this
+  /// one.
   private boolean mayGiveUp(int number) {
     if (gave) {
       return true;
     }
     int[] others = IntStream.of(locations.numbers(victim)).filter(each -> each != number).toArray();
     int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
-    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
+    int at = untold.length - 1; // the last, the middle one, …: unreadable records lie side by side
     for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
       gave = isGiven(untold[at]);
       if (gave) {
@@ -232,7 +230,7 @@ final class Reclaimer {
     });
   }
 
-  /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
+  /// Milliseconds until an unreadable segment may be tried again; 0 if none has to wait.
   long retryInMillis() {
     return unreadable.waitMillis();
   }
@@ -242,7 +240,7 @@ final class Reclaimer {
     unreadable.tryAll();
   }
 
-  /// @param failure of the newest attempt to move or to delete
+  /// @param failure of the newest move or delete
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,

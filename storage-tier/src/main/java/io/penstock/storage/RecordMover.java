@@ -12,7 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the records of blocks that are to be moved, and compares every byte. Used by one thread.
+/// Reads whole records, for compaction and the scrub, and compares every byte. One thread.
 final class RecordMover {
   private final Source source;
   private final BlockLayout layout;
@@ -36,9 +36,9 @@ final class RecordMover {
     this.payload = record.asSlice(head.byteSize(), layout.blockBytes());
   }
 
-  /// Reads the record at `location`: then [#head] and [#payload] are its bytes, until the next call.
+  /// Reads the record at `location`. [#head] and [#payload] are its bytes until the next call.
   ///
-  /// @return null if all of them are as they were written
+  /// @return null if every byte is as it was written
   @Nullable CrcMismatch read(RecordLocation location) {
     source.read(location.at(), 0, record);
     int crc = RecordHead.crc(head);
@@ -59,9 +59,9 @@ final class RecordMover {
     return null;
   }
 
-  /// The block of the record at `location`, whose head alone is read.
+  /// Reads only the head of the record at `location`.
   ///
-  /// @return null if the head is not as it was written
+  /// @return the key; null if the head is not as it was written
   @Nullable BlockKey keyAt(RecordLocation location) {
     source.read(location.at(), 0, head);
     return isHeadOf(location) ? key() : null;
@@ -71,19 +71,14 @@ final class RecordMover {
     return (int) record.byteSize();
   }
 
-  /// Of the block whose record was read, and is as it was written.
+  /// The key in the head that was read.
   BlockKey key() {
     return RecordHead.key(head);
   }
 
-  /// Whether the head that was read is that of the record at `location`.
+  /// Whether the head that was read is the one of the record at `location`.
   boolean isHeadOf(RecordLocation location) {
     return RecordHead.crc(head) == location.headCrc();
-  }
-
-  /// All that was read.
-  MemorySegment record() {
-    return record;
   }
 
   MemorySegment head() {

@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Opens a journal: takes the checkpoint of each segment or, where there is none to be believed, walks from head to
-/// head. In the newest segments, as many as a failure of the machine may have left half on the medium, it compares
-/// every byte of those without a checkpoint. Other bytes are compared when they are read.
+/// Opens a journal: reads the checkpoint of each segment or, without one, walks from head to head. In the newest
+/// segments, where a failure of the machine may have left half of the bytes, the walk compares every byte. Other bytes
+/// are compared when they are read.
 ///
-/// Whatever is damaged costs its own blocks and no others, and nothing is kept for a later opening.
+/// Damage costs only the blocks that it hits. The opening keeps nothing for a later one.
 final class Recovery {
   private static final Logger LOG = Loggers.getLogger(Recovery.class);
-  /// What is read of a record: the mark of the one before, and most heads.
+  /// Bytes to read of each record: the mark of the one before it, and most heads.
   private static final int PIECE_BYTES = 2048;
 
   private final CacheSpace space;
@@ -51,7 +51,7 @@ final class Recovery {
   private int freed;
   private boolean unsynced;
 
-  /// @param doubtful how many of the newest segments may have bytes that never got to the medium
+  /// @param doubtful how many of the newest segments may have lost bytes
   Recovery(CacheSpace space, SegmentEngine engine, String boundary, int doubtful) {
     this.space = space;
     this.spaceId = space.id();
@@ -63,7 +63,7 @@ final class Recovery {
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
   }
 
-  /// @return blocks that count
+  /// @return the blocks
   /// @throws JournalFormatException if the journal is of another space
   /// @throws RecordVersionException if a newer release wrote it
   FoundBlocks run() {
@@ -104,8 +104,8 @@ final class Recovery {
         each -> each.key().space().equals(spaceId) && (each.kind() == RecordKind.REMOVAL || locations.fits(each.at())));
   }
 
-  /// Whether the first and the last record of a checkpoint are there, and no other record follows, as in a file that
-  /// was cut short when the checkpoint was written and is whole again.
+  /// Whether the first and the last record of a checkpoint are in the file, and no other record follows. One follows if
+  /// the file was cut short when the checkpoint was written, and is whole again.
   private static boolean isBelieved(List<RecordSummary> known, SegmentWindow file) {
     return isThere(known.getFirst(), file) && isThere(known.getLast(), file)
         && !isFollowed(known.getLast().at(), file);
@@ -129,7 +129,7 @@ final class Recovery {
       RecordHead head = new RecordCheck(file).head(record.at().offset());
       return head != null && head.crc() == record.crc() && RecordCheck.length(head) == record.at().length();
     } catch (SegmentUnreadableException | RecordVersionException e) {
-      return false; // the walk will tell
+      return false; // the walk will find out
     }
   }
 
@@ -156,7 +156,7 @@ final class Recovery {
 
   private void note(CheckpointedEngine to, int segment, List<RecordSummary> whole, boolean isDoubtful) {
     if (isDoubtful) {
-      to.found(segment, whole); // a process that ended may have left it to the system
+      to.found(segment, whole); // the last process may not have synced it
       unsynced = true;
     } else {
       to.checkpoints().write(segment, whole, true);
@@ -182,7 +182,7 @@ final class Recovery {
     }
   }
 
-  /// @return false if `head` is of a block of another shape
+  /// @return false if the block has another shape
   private boolean requireOwn(RecordHead head) {
     if (!head.key().space().equals(spaceId)) {
       throw new JournalFormatException("space of journal " + engine, spaceId + " of " + space.model(),
@@ -191,7 +191,7 @@ final class Recovery {
     return head.kind() == RecordKind.REMOVAL || head.isOf(space.layout());
   }
 
-  /// Whether something that counts may not be on the medium.
+  /// Whether some records may not be on the medium.
   boolean isUnsynced() {
     return unsynced;
   }
@@ -204,22 +204,22 @@ final class Recovery {
     return locations;
   }
 
-  /// Records that were found and do not count, though no removal says so.
+  /// Records that count no more, and that no removal names.
   List<DeadRecord> dead() {
     return found.replaced();
   }
 
-  /// Ranges that were found damaged.
+  /// Damaged ranges.
   List<Damage> damage() {
     return damage;
   }
 
-  /// Blocks of which no whole record was found, but a damaged one.
+  /// Blocks with a damaged record, and without a whole one.
   List<BlockKey> damagedKeys() {
     return damagedKeys;
   }
 
-  /// The highest sequence there is.
+  /// The highest sequence.
   long sequence() {
     return sequence;
   }

@@ -3,9 +3,9 @@ package io.penstock.storage;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How an open journal is read in the background, so that damage is found before a reader needs the block.
+/// How the scrub reads an open journal in the background, to find damage before a reader needs the block.
 ///
-/// @param bytesPerSecond most bytes read in a second; 0 if it is not to be read
+/// @param bytesPerSecond most bytes read in a second; 0 for no scrub
 /// @param pass least time between the beginnings of two passes over all blocks
 public record ScrubOptions(long bytesPerSecond, Duration pass) {
   /// A terabyte takes a day and a half.
@@ -25,7 +25,7 @@ public record ScrubOptions(long bytesPerSecond, Duration pass) {
     return new ScrubOptions(DEFAULT_BYTES_PER_SECOND, DEFAULT_PASS);
   }
 
-  /// Nothing is read in the background.
+  /// No scrub.
   public static ScrubOptions off() {
     return new ScrubOptions(0, DEFAULT_PASS);
   }

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
 import io.penstock.storage.engine.EngineClosedException;
@@ -14,12 +15,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is
-/// damaged is set aside and lost: its next read fails. So is what the disk does not give, once it was
-/// tried often enough.
+/// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. A
+/// damaged block is lost, and its bytes go to the quarantine. A block that the disk does not give is lost once it is
+/// given up.
 ///
-/// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a
-/// second at most.
+/// One step of at most 1 MiB runs at a time, on a thread that reads. It gives way to puts and reads, for a second at
+/// most.
 final class Scrubber {
   private static final int STEP_BYTES = 1 << 20;
   private static final long PAUSE_MILLIS = 20;
@@ -35,17 +36,19 @@ final class Scrubber {
   private final LostRecords lost;
   private final Consumer<DeadRecord> freed;
   private final ByteRate rate;
-  /// The rest is of the step that runs.
-  private int segment;
-  private int[] numbers = {};
-  private int next;
-  private int pauses;
-  private long began;
-  private boolean failing;
-  private final BackgroundWork steps = new BackgroundWork();
+  @GuardedBy("this") private int segment;
+  /// Blocks of the segment, and how many of them were compared.
+  @GuardedBy("this") private int[] numbers = {};
+  @GuardedBy("this") private int next;
+  @GuardedBy("this") private int pauses;
+  /// When this pass began.
+  @GuardedBy("this") private long began;
+  /// Whether a record failed in this pass.
+  @GuardedBy("this") private boolean failing;
+  private final AcceptedWork steps = new AcceptedWork("journal", "steps", 1);
   private volatile ScrubStat stat = ScrubStat.NONE;
 
-  /// @param records reads them; of this alone
+  /// @param records reads records; used by this scrubber alone
   /// @param busy whether puts or reads want the disk
   /// @param freed hears of records that count no more; on the thread that reads
   Scrubber(SegmentEngine engine, LocationTable locations, RecordMover records, LostRecords lost, ScrubOptions options,
@@ -63,8 +66,8 @@ final class Scrubber {
     this.rate = new ByteRate(Math.max(1, options.bytesPerSecond()), clock);
   }
 
-  /// The first pass begins at once, if there is to be one.
-  void start() {
+  /// Begins the first pass, if there is to be one.
+  synchronized void start() {
     if (options.bytesPerSecond() > 0) {
       began = clock.millis();
       after(1);
@@ -78,18 +81,20 @@ final class Scrubber {
   }
 
   private void step() {
-    if (steps.begin()) {
+    if (steps.tryEnter()) {
       long wait = 0;
       try {
         wait = compared();
-      } finally { // an Error ends the scrub, and no close waits for it
-        steps.ended();
+      } finally { // after an Error no close may wait
+        steps.leave();
       }
       after(wait);
     }
   }
 
-  /// A step, and how long it is until the next.
+  /// Runs a step.
+  ///
+  /// @return milliseconds until the next one
   private synchronized long compared() {
     if (busy.getAsBoolean() && pauses < MOST_PAUSES) {
       pauses++;
@@ -105,17 +110,19 @@ final class Scrubber {
       began = Math.max(clock.millis(), began + options.pass().toMillis());
       return wait;
     } catch (EngineClosedException e) {
-      steps.stop();
+      steps.close();
       return 0;
-    } catch (RuntimeException e) { // of one segment: the next step begins behind it
+    } catch (RuntimeException e) { // the next step begins behind this segment
       told(0, 0, 1, e);
       next = numbers.length;
       return PAUSE_MILLIS;
     }
   }
 
-  /// Compares as much as a step may; answers whether that was the end of a pass.
-  private boolean isOver() {
+  /// Compares as much as a step may.
+  ///
+  /// @return whether the pass is over
+  @GuardedBy("this") private boolean isOver() {
     long done = 0;
     while (done < STEP_BYTES) {
       if (next == numbers.length && !nextSegment()) {
@@ -128,7 +135,7 @@ final class Scrubber {
     return false;
   }
 
-  private boolean nextSegment() {
+  @GuardedBy("this") private boolean nextSegment() {
     int before = segment;
     segment = engine.segments().stream().filter(each -> each > before).findFirst().orElse(0);
     numbers = segment == 0 ? new int[0] : locations.numbers(segment);
@@ -136,7 +143,7 @@ final class Scrubber {
     return segment != 0;
   }
 
-  private long compare(int number) {
+  @GuardedBy("this") private long compare(int number) {
     RecordLocation location = locations.locationIn(segment, number);
     if (location == null) {
       return 0; // closed or moved meanwhile
@@ -151,7 +158,7 @@ final class Scrubber {
     return location.at().length();
   }
 
-  private void comparePinned(int number, RecordLocation location) {
+  @GuardedBy("this") private void comparePinned(int number, RecordLocation location) {
     Owned pin = engine.pin(segment);
     try {
       CrcMismatch flaw = records.read(location);
@@ -159,7 +166,7 @@ final class Scrubber {
         lose(number, location, flaw);
       }
       told(location.at().length(), 0, 0, null);
-    } catch (RecordUnreadableException e) { // the disk gives others
+    } catch (RecordUnreadableException e) { // the disk gives other records
       lose(number, location, e);
     } finally {
       pin.close();
@@ -179,10 +186,10 @@ final class Scrubber {
     if (isLost) {
       freed.accept(new DeadRecord(name, location.segment()));
     }
-    told(0, 0, 1, isLost ? null : why); // what is lost is not tried again
+    told(0, 0, 1, isLost ? null : why); // the scrub does not try a lost record again
   }
 
-  /// Often it is only a part of a record that is not given.
+  /// The name of a record that the disk does not give as a whole: it may give the head.
   private @Nullable RecordName nameAt(RecordLocation location) {
     try {
       BlockKey key = records.keyAt(location);
@@ -192,15 +199,15 @@ final class Scrubber {
     }
   }
 
-  private void told(long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
+  private synchronized void told(long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
     ScrubStat last = stat;
     failing |= failure != null;
     stat = new ScrubStat(last.passes(), last.bytes() + bytes, last.corrupt() + corrupt, last.failed() + failed,
         failure == null ? last.failure() : failure);
   }
 
-  /// What failed in a pass is a problem until one comes to its end without.
-  private void passed() {
+  /// A failure is a problem until a pass ends without one.
+  @GuardedBy("this") private void passed() {
     ScrubStat last = stat;
     stat =
         new ScrubStat(last.passes() + 1, last.bytes(), last.corrupt(), last.failed(), failing ? last.failure() : null);
@@ -211,9 +218,9 @@ final class Scrubber {
     return stat;
   }
 
-  /// Begins no step any more.
+  /// Begins no more steps.
   ///
-  /// @return completes when none is under way
+  /// @return completes when no step runs
   Mono<Void> close() {
     return steps.close();
   }

@@ -10,21 +10,21 @@ import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, and which removals; whose they are, [LocationTable] knows.
-/// Used by the thread that appends.
+/// Counts what each segment holds: live records and removals. [LocationTable] knows which blocks these are. Used by the
+/// thread that appends.
 ///
-/// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes
-/// exists; it is then written anew before its segment goes.
+/// A segment can be deleted when none of its records counts. A removal is needed as long as the record that it names
+/// exists: it is copied before its segment is deleted.
 final class SegmentIndex {
   private final TreeMap<Integer, Usage> segments = new TreeMap<>();
-  /// Segments of which nothing counts.
+  /// Segments without a live record.
   private final TreeSet<Integer> empty = new TreeSet<>();
-  /// By the sequence of a record that was moved: the one that it is a copy of, as long as that exists.
+  /// The original of each moved record, by the sequence of the copy, as long as the original exists.
   private final Map<Long, DeadRecord> originals = new HashMap<>();
-  /// Segments that were deleted, and when: until that is forced, a failure of the machine may bring them back.
+  /// Deleted segments, and when: until the delete is forced, a failure of the machine may bring them back.
   private final Map<Integer, Long> unforced = new HashMap<>();
   private long live;
-  /// Records written.
+  /// Number of records written.
   private long written;
   /// Most records of one segment.
   private int fullest = 1;
@@ -32,17 +32,17 @@ final class SegmentIndex {
   private static final class Usage {
     private int live;
     private int total;
-    /// Sequences of copies of its records.
+    /// Sequences of the copies of its records.
     private final List<Long> copies = new ArrayList<>(0);
     private List<DeadRecord> removals = new ArrayList<>(0);
-    /// As in [SyncQueue#position()]: its copies lie between these.
+    /// Its copies lie between these positions of the [SyncQueue].
     private long copiedFrom;
     private long copiedAt;
-    /// How many records were written before its last one.
+    /// How many records were written before its newest one.
     private long age;
   }
 
-  /// A segment that exists, also if nothing in it counts.
+  /// Adds a segment.
   void found(int segment) {
     usage(segment);
     empty.add(segment);
@@ -67,14 +67,14 @@ final class SegmentIndex {
     }
   }
 
-  /// The record `from` counts no more, since the one with sequence `to` is its copy.
+  /// The record with sequence `to` is a copy of `from`, which counts no more.
   void moved(DeadRecord from, long to) {
     originals.put(to, from);
     usage(from.segment()).copies.add(to);
     freed(from.segment());
   }
 
-  /// What `sequence` is a copy of, if that still exists.
+  /// The original of the record with `sequence`, if it still exists.
   @Nullable DeadRecord original(long sequence) {
     return originals.get(sequence);
   }
@@ -82,7 +82,7 @@ final class SegmentIndex {
   /// The removal of `dead` was written to `segment`.
   void removed(DeadRecord dead, int segment) {
     if (!segments.containsKey(segment)) {
-      found(segment); // one of nothing but removals
+      found(segment); // it holds only removals
     }
     usage(segment).removals.add(dead);
   }
@@ -95,21 +95,21 @@ final class SegmentIndex {
     return segments.size();
   }
 
-  /// Segments of which something counts.
+  /// Number of segments with a live record.
   int needed() {
     return segments.size() - empty.size();
   }
 
-  /// Records that count.
+  /// Live records.
   long live() {
     return live;
   }
 
-  /// The segment whose going is worth most for what it costs: (1 - u) × age / (1 + u), where u is the share of it that
-  /// counts. 0 if all are fuller than `most`.
+  /// The segment that is worth most to compact: with the largest (1 - u) × age / (1 + u), where u is the share that is
+  /// live. 0 if all are fuller than `most`.
   ///
-  /// @param most share that may count; a full segment is one with as many records as any that was seen
-  /// @param readable which may be chosen
+  /// @param most share that may be live, of the records of the fullest segment ever seen
+  /// @param readable whether a segment may be chosen
   int victim(int active, double most, IntPredicate readable) {
     int best = 0;
     double bestWorth = -1;
@@ -128,42 +128,43 @@ final class SegmentIndex {
     return best;
   }
 
-  /// Segments of which nothing counts, but for the active one, oldest first.
+  /// Segments without a live record, but for the active one, oldest first.
   List<Integer> unneeded(int active) {
     return empty.stream().filter(number -> number != active).toList();
   }
 
-  /// Removals in `segment` of records that exist elsewhere, or may again after a failure of the machine.
+  /// Removals in `segment` of records that exist in another segment, or may exist again after a failure of the machine.
   List<DeadRecord> neededRemovals(int segment) {
     return usage(segment).removals.stream().filter(dead -> dead.segment() != segment
         && (exists(dead.segment()) || unforced.containsKey(dead.segment()))).toList();
   }
 
-  /// Forgets deleted segments whose names will not come back.
+  /// Forgets deleted segments that cannot come back.
   ///
-  /// @param isForced answers for the moments told to [#deleted]
+  /// @param isForced whether a moment that was told to [#deleted] is forced
   void forced(LongPredicate isForced) {
     unforced.values().removeIf(isForced::test);
   }
 
-  /// What [#neededRemovals] told of `segment` was written anew.
+  /// The removals of `segment` were copied.
   void removalsCopied(int segment) {
     usage(segment).removals = new ArrayList<>(0);
   }
 
-  /// Something of `segment` was written anew: all between `from` and `to` must be on the medium before it may go.
+  /// Records of `segment` were copied: the bytes from `from` to `to` must be on the medium before the segment is
+  /// deleted.
   void copied(int segment, long from, long to) {
     Usage usage = usage(segment);
     usage.copiedFrom = usage.copiedAt == 0 ? from : usage.copiedFrom;
     usage.copiedAt = to;
   }
 
-  /// As in [#copied]; the first time counts.
+  /// The beginning of the first copy; see [#copied].
   long copiedFrom(int segment) {
     return usage(segment).copiedFrom;
   }
 
-  /// As in [#copied]; 0 if it may go at once.
+  /// The end of the last copy; 0 if there is none.
   long copiedAt(int segment) {
     return usage(segment).copiedAt;
   }

@@ -3,6 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.BlockKey;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
+import io.penstock.storage.check.FoundRecord;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
 import io.penstock.storage.checkpoint.RecordSummary;
@@ -19,17 +20,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// What an opening finds in one segment without a checkpoint. One thread.
-///
-/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record
-/// says which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
+/// Walks one segment for an opening. One thread.
 final class SegmentVisit implements SegmentWalk.Visitor {
   private final int segment;
   private final SegmentWindow file;
   private final RecordCheck records;
   private final boolean isDoubtful;
   private final Predicate<RecordHead> isOwn;
-  private final List<Found> found = new ArrayList<>();
+  private final List<FoundRecord> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
   private final List<BlockKey> damagedKeys = new ArrayList<>();
   private List<RecordSummary> whole = List.of();
@@ -39,14 +37,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   private long emptyFrom = -1;
   private boolean isTorn;
 
-  private enum State {
-    WHOLE, DAMAGED, UNFINISHED
-  }
-
-  /// @param segment that it was written to
-  private record Found(RecordSummary noted, int segment, State state, String reason, int granule) {}
-
-  /// @param isDoubtful whether bytes of it may have got lost when the machine failed
+  /// @param isDoubtful whether a failure of the machine may have taken bytes
   /// @param isOwn whether a head is of a block of this journal's shape
   SegmentVisit(int segment, SegmentWindow file, boolean isDoubtful, Predicate<RecordHead> isOwn) {
     this.segment = segment;
@@ -58,56 +49,49 @@ final class SegmentVisit implements SegmentWalk.Visitor {
 
   SegmentVisit run() {
     new SegmentWalk(file, this).run();
-    int life = life();
-    long last = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
-    found.removeIf(each -> life != 0 && each.segment() != life);
-    long end = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
+    List<FoundRecord> own = FoundRecord.ofSegment(found, file, segment);
+    long last = found.isEmpty() ? 0 : found.getLast().offset();
+    long end = own.isEmpty() ? 0 : own.getLast().offset();
     isTorn &= last == end;
-    damage.removeIf(each -> each.offset() >= end); // what a stop leaves, or the file held before
-    for (int i = 0; i < found.size(); i++) {
-      judge(found.get(i), i == found.size() - 1);
+    damage.removeIf(each -> each.offset() >= end); // left by a stop, or by an earlier life of the file
+    for (int i = 0; i < own.size(); i++) {
+      judge(own.get(i), i == own.size() - 1);
     }
-    whole = found.stream().filter(each -> each.state() == State.WHOLE).map(Found::noted)
+    whole = own.stream().filter(each -> each.difference() == null).map(FoundRecord::summary)
         .sorted(Comparator.comparingLong(RecordSummary::sequence)).toList();
     return this;
   }
 
-  /// Which segment the file holds; 0 if it may be any.
-  private int life() {
-    if (file.number() > 0) {
-      return file.number();
-    }
-    return found.stream().anyMatch(each -> each.segment() == segment) ? segment : 0;
-  }
-
-  private void judge(Found record, boolean isLast) {
-    Location at = record.noted().at();
-    highest = Math.max(highest, record.noted().sequence());
-    if (record.state() == State.UNFINISHED && isLast) {
-      unfinished++; // a stop in the midst of a record leaves it so
+  private void judge(FoundRecord record, boolean isLast) {
+    RecordSummary summary = record.summary();
+    RecordCheck.Difference difference = record.difference();
+    highest = Math.max(highest, summary.sequence());
+    if (!record.isFinished() && isLast) {
+      unfinished++; // a stop in the middle of a record
       isTorn = true;
-    } else if (record.state() != State.WHOLE) {
-      damagedKeys.add(record.noted().key());
-      damage.add(new Damage(segment, at.offset(), at.length(), DamageKind.PAYLOAD, record.noted().key().toString(),
-          record.noted().sequence(), record.granule(), true, record.reason()));
+    } else if (difference != null) {
+      damagedKeys.add(summary.key());
+      damage.add(new Damage(segment, record.offset(), summary.at().length(), DamageKind.PAYLOAD,
+          summary.key().toString(), summary.sequence(), difference.granule(), true, difference.reason()));
     }
   }
 
   @Override
   public boolean record(long at, RecordHead head) {
     if (!isOwn(head)) {
-      return records.isMarked(at, head); // else its length may be anything
+      return records.isMarked(at, head); // without its mark, its length may be wrong
     }
-    RecordSummary noted = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
+    RecordSummary summary = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
     try {
-      return compared(noted, at, head);
-    } catch (SegmentUnreadableException e) { // the head is whole: a reader compares the rest
-      found.add(new Found(noted, head.segment(), State.WHOLE, "", -1));
+      found.add(compared(summary, at, head));
+      return found.getLast().isFinished();
+    } catch (SegmentUnreadableException e) { // a reader will compare the rest
+      found.add(new FoundRecord(summary, head.segment(), null, true));
       throw e;
     }
   }
 
-  /// A record of another space behind one of this journal's is a payload's bytes.
+  /// A head of another space behind a record of this journal is part of a payload.
   private boolean isOwn(RecordHead head) {
     try {
       return isOwn.test(head);
@@ -119,21 +103,17 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     }
   }
 
-  private boolean compared(RecordSummary noted, long at, RecordHead head) {
-    // A record without its mark counts if every byte of it is right: nothing but the mark is damaged
+  private FoundRecord compared(RecordSummary summary, long at, RecordHead head) {
+    // A record without its mark counts if every other byte is right
     boolean isMarked = records.isMarked(at, head);
     boolean isCompared = head.kind() == RecordKind.BLOCK && (isDoubtful || !isMarked);
     RecordCheck.Difference difference = isCompared ? records.payload(at, head) : null;
-    State state = difference == null ? State.WHOLE : isMarked ? State.DAMAGED : State.UNFINISHED;
-    found.add(new Found(noted, head.segment(), state, difference == null ? "" : difference.reason(),
-        difference == null ? -1 : difference.granule()));
-    return state != State.UNFINISHED;
+    return new FoundRecord(summary, head.segment(), difference, isMarked || difference == null);
   }
 
   @Override
   public void broken(long from, long to) {
-    boolean isOfUnfinished = !found.isEmpty() && found.getLast().state() == State.UNFINISHED;
-    if (!isOfUnfinished) {
+    if (found.isEmpty() || found.getLast().isFinished()) {
       damage.add(Damage.unknown(segment, from, to - from, DamageKind.HEAD, "a record must begin here (did not)"));
     }
   }
@@ -152,12 +132,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     }
   }
 
-  /// Whole records, by their sequences.
+  /// Whole records in the order of their sequences.
   List<RecordSummary> whole() {
     return whole;
   }
 
-  /// The highest sequence, of damaged ones, too.
+  /// The highest sequence, also of damaged records.
   long highest() {
     return highest;
   }
@@ -166,12 +146,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     return damage;
   }
 
-  /// Blocks that were found damaged.
+  /// Damaged blocks.
   List<BlockKey> damagedKeys() {
     return damagedKeys;
   }
 
-  /// How many blocks that a checkpoint names are not there.
+  /// How many blocks of a checkpoint are missing.
   int missing(List<RecordSummary> known) {
     Set<Long> there = new HashSet<>();
     whole.forEach(each -> there.add(each.sequence()));
@@ -179,22 +159,22 @@ final class SegmentVisit implements SegmentWalk.Visitor {
         .count();
   }
 
-  /// Records that a stop left half written.
+  /// Unfinished records.
   int unfinished() {
     return unfinished;
   }
 
-  /// Whether bytes that belong to no record follow the last one.
+  /// Whether other bytes follow the last record.
   boolean isTorn() {
     return isTorn;
   }
 
-  /// Whether the medium did not give some of it.
+  /// Whether the medium failed to give some bytes.
   boolean isUnreadable() {
     return isUnreadable;
   }
 
-  /// Where the empty rest of the file begins; below 0 if there is none.
+  /// Where only zeros follow; below 0 if nowhere.
   long emptyFrom() {
     return emptyFrom;
   }

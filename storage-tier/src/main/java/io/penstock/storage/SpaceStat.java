@@ -3,18 +3,17 @@ package io.penstock.storage;
 import io.penstock.KvException;
 import org.jspecify.annotations.Nullable;
 
-/// What of a disk a journal takes, and what moving blocks costs.
+/// How much of the disk a journal takes, and what compaction costs.
 ///
-/// @param segments segments there are
-/// @param segmentBytes what each of them counts
-/// @param liveBytes bytes of records that count
-/// @param userBytes bytes of records that were put since the opening
-/// @param movedBytes bytes of records that were moved since the opening
-/// @param reclaimed segments whose blocks were all moved
-/// @param corrupt blocks that were found damaged when they were to be moved, and are gone
-/// @param unreadable blocks that the medium did not give, though it gave others, and that are gone
-/// @param failure of the newest attempt to move or to delete, if it failed, or what keeps a segment from being emptied;
-///     it is tried again
+/// @param segments number of segments
+/// @param segmentBytes bytes that each counts
+/// @param liveBytes bytes of live records
+/// @param userBytes bytes of records put since the opening
+/// @param movedBytes bytes of records moved since the opening
+/// @param reclaimed segments emptied
+/// @param corrupt blocks that compaction found damaged
+/// @param unreadable blocks that are lost because the disk does not give them
+/// @param failure of the newest move or delete, or why a segment cannot be emptied; null if nothing failed
 public record SpaceStat(int segments, long segmentBytes, long liveBytes, long userBytes, long movedBytes,
     long reclaimed, long corrupt, long unreadable,
     @Nullable KvException failure) {
@@ -23,7 +22,7 @@ public record SpaceStat(int segments, long segmentBytes, long liveBytes, long us
     return segments * segmentBytes;
   }
 
-  /// Bytes written for each byte put; 1 if nothing was.
+  /// Bytes written for each byte put; 1 before the first put.
   public double writeAmplification() {
     return userBytes == 0 ? 1 : (double) (userBytes + movedBytes) / userBytes;
   }

@@ -4,8 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
 import io.penstock.tier.spi.StoredBlock;
 
-/// A block stored in a journal. It owns its number in the [LocationTable]. The record may be moved while it
-/// is read: a reader pins the segment of the location that it knows.
+/// A block stored in a journal: a number in the [LocationTable]. Compaction may move the record at any time.
 final class StoredRecord extends StoredBlock {
   private final JournalStore store;
   private final int number;
@@ -24,7 +23,6 @@ final class StoredRecord extends StoredBlock {
     return number;
   }
 
-  /// As in [LocationTable#of].
   RecordLocation location() {
     return store.locations().of(this);
   }
@@ -33,7 +31,7 @@ final class StoredRecord extends StoredBlock {
     return location().at();
   }
 
-  /// Closes this, and keeps the record.
+  /// Closes this handle, and keeps the record.
   ///
   /// @return its number, the caller's from now on
   int dissolve() {

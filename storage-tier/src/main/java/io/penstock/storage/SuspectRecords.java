@@ -12,26 +12,26 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Records whose read failed. Either they are at fault, or the whole disk is. Probes read them again: a record is given
-/// up when it fails while the disk is healthy. It stays given up until its block is lost or gone, until it was read
-/// whole (a part that can be read says nothing of the others), or its segment is deleted. Safe from any thread.
+/// Records whose reads failed. Probes read them again. A record is given up when it fails while the disk is healthy. It
+/// stays given up until its block is lost or closed, its segment is deleted, or a read gives the whole record. Safe
+/// from any thread.
 final class SuspectRecords {
-  /// So many failures in a row are the disk's.
+  /// After this many failures in a row the disk is at fault.
   static final int TOO_MANY = 3;
 
-  /// A record that failed more often is given up although no other read shows that the disk gives anything.
+  /// After more failures a record is given up, although no other read proves that the disk gives anything.
   static final int PATIENCE = 8;
 
-  /// One that failed so often is given up if other reads succeed.
+  /// After this many failures a record is given up if other reads succeed.
   private static final int SURE = 3;
 
-  /// Most that are remembered. Another one replaces the oldest of those that are given up.
+  /// Most records. A further one replaces the oldest that is given up.
   static final int MOST = 256;
 
-  /// Most that are tried again at a time.
+  /// Most records that a probe reads.
   static final int TRIED = 4;
 
-  /// A long record is read again in pieces.
+  /// A probe reads a long record in pieces.
   private static final int PIECE_BYTES = 1 << 20;
 
   private static final class Tries {
@@ -41,7 +41,7 @@ final class SuspectRecords {
 
   private final Map<Location, Tries> records = new LinkedHashMap<>();
   private volatile int inARow;
-  /// Whether the disk gave a record since the last failure, and since the last record was given up.
+  /// Whether a read succeeded since the last failure, and since a record was given up.
   private volatile boolean gave;
   /// Whether there are any records.
   private volatile boolean any;
@@ -49,7 +49,7 @@ final class SuspectRecords {
 
   /// A read of `record` succeeded.
   ///
-  /// @param whole whether that was all there is to be read of it
+  /// @param whole whether the read gave all of it
   void readDone(Location record, boolean whole) {
     if (inARow != 0) {
       inARow = 0;
@@ -79,25 +79,25 @@ final class SuspectRecords {
         .map(oldest -> records.remove(oldest.getKey())).isPresent();
   }
 
-  /// Whether the disk is healthy, and does not give `record`.
+  /// Whether `record` is given up.
   synchronized boolean isGivenUp(Location record) {
     Tries tries = records.get(record);
     return tries != null && tries.givenUp;
   }
 
-  /// Why the disk counts as one that gives nothing, if it does.
+  /// The failure that turned the disk off; null if it is not off.
   synchronized @Nullable KvException trouble() {
     return trouble;
   }
 
-  /// Whether any is to be tried again.
+  /// Whether a probe has a record to read.
   synchronized boolean isAny() {
     return trouble != null || records.values().stream().anyMatch(tries -> !tries.givenUp);
   }
 
-  /// Reads some of them again. Waits for the disk.
+  /// Reads some records again. Waits for the disk.
   ///
-  /// @param answers whether the disk takes what is written, or says that it is full: one that does neither is unhealthy
+  /// @param answers whether the disk takes writes, or says that it is full; else it is unhealthy
   void retry(SegmentEngine engine, boolean answers) {
     boolean given = false;
     List<Location> failed = new ArrayList<>(TRIED);
@@ -119,7 +119,7 @@ final class SuspectRecords {
         .toList();
   }
 
-  /// It can be read, or its block is lost or gone.
+  /// Forgets a record that can be read, or whose block is lost or closed.
   void forget(Location record) {
     if (any) {
       forgetKnown(record);
@@ -131,7 +131,7 @@ final class SuspectRecords {
     any = !records.isEmpty();
   }
 
-  /// A segment is gone.
+  /// Forgets the records of a deleted segment.
   synchronized void forget(int segment) {
     records.keySet().removeIf(record -> record.segment() == segment);
     any = !records.isEmpty();
@@ -155,14 +155,14 @@ final class SuspectRecords {
       inARow = 0;
     }
     if (gaveUp) {
-      gave = false; // the next are given up for what is read from now on
+      gave = false; // further records need a new proof
     }
   }
 
   private enum Answer {
-    /// Every byte of it.
+    /// Every byte was read.
     GIVEN, NOT_GIVEN,
-    /// It was deleted, or the engine is closed: that tells nothing of the disk.
+    /// The segment was deleted, or the engine is closed: that proves nothing.
     GONE
   }
 

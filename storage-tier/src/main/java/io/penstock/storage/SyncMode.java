@@ -1,10 +1,10 @@
 package io.penstock.storage;
 
-/// When what was appended is forced to the medium.
+/// When appended bytes are forced to the medium.
 public enum SyncMode {
-  /// When the system likes: a failure of the machine may take anything that it had not written.
+  /// Never: a failure of the machine may take all that the system had not written.
   NONE,
-  /// Soon, on a thread of its own: a failure of the machine takes the newest at most.
+  /// Soon, on a thread of its own: a failure of the machine takes only the newest bytes.
   INTERVAL,
   /// With each batch, before its put completes.
   ALWAYS

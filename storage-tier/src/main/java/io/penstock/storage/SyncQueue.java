@@ -7,42 +7,42 @@ import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/// Forces to the medium what was appended, by a [SyncRule], and knows what is not forced yet. Safe from any thread.
+/// Forces appended bytes to the medium by a [SyncRule], and knows what is not forced yet. Safe from any thread.
 ///
-/// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began;
-/// appending goes on meanwhile. What a failed sync covered is lost: a system tells of an error once, so that another
-/// sync of the same bytes succeeds whether or not they are on the medium. The next one is for what comes after them.
+/// Positions count the bytes appended since the opening. A sync covers all bytes that were appended when it began;
+/// appending goes on meanwhile. The bytes of a failed sync are lost: a system reports an error once, so a later sync of
+/// the same bytes succeeds even if they are not on the medium.
 final class SyncQueue {
   private final SegmentEngine engine;
   private final SyncRule rule;
   private final JournalClock clock;
   private final Runnable afterSync;
-  /// One sync at a time; taken before `this`.
+  /// Held during a sync; taken before `this`.
   private final Object forcing = new Object();
   @GuardedBy("this") private long appended;
   @GuardedBy("this") private long synced;
-  /// What the newest sync takes, or took.
+  /// The end of what the newest sync covers.
   @GuardedBy("this") private long taken;
-  /// The most that may have been appended: with what is on its way.
+  /// The position after the append that is in progress.
   @GuardedBy("this") private long admitted;
   @GuardedBy("this") private final LostRange lost = new LostRange();
-  /// When the oldest unsynced byte was appended, or earlier.
+  /// When the oldest unsynced byte was appended, or before.
   @GuardedBy("this") private long since;
-  /// Before it the opening works on the journal alone.
+  /// False during the opening, which uses the journal alone.
   @GuardedBy("this") private boolean started;
-  /// What an opening found, or a name that is gone, may not be on the medium, though nothing was appended.
+  /// A record that the opening found, or a delete, may not be on the medium, although nothing was appended.
   @GuardedBy("this") private boolean changed;
   @GuardedBy("this") private boolean timed;
   @GuardedBy("this") private boolean asked;
   @GuardedBy("this") private boolean closed;
   @GuardedBy("this") private long syncs;
-  /// Of the syncs that were begun: how many, and which was the last that succeeded.
+  /// The number of syncs begun, and the number of the last one that succeeded.
   @GuardedBy("this") private long begun;
   @GuardedBy("this") private long done;
   @GuardedBy("this") private long failures;
   @GuardedBy("this") private @Nullable KvException failure;
 
-  /// @param afterSync told by the thread that synced
+  /// @param afterSync runs after each sync, on the thread that synced
   SyncQueue(SegmentEngine engine, SyncRule rule, JournalClock clock, Runnable afterSync) {
     this.engine = engine;
     this.rule = rule;
@@ -50,9 +50,9 @@ final class SyncQueue {
     this.afterSync = afterSync;
   }
 
-  /// Makes sure that another `bytes` may be unsynced; waits for a sync if not.
+  /// Waits until another `bytes` may be unsynced.
   ///
-  /// @throws StorageFailedException if that failed: nothing more may be appended now
+  /// @throws StorageFailedException if the sync failed: nothing may be appended now
   void admit(long bytes) {
     if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes) && !isRoomSoon(bytes)) {
       sync();
@@ -62,7 +62,7 @@ final class SyncQueue {
     }
   }
 
-  /// Waits for a sync that runs: it may be all that is needed, and appending goes on while the next one works.
+  /// Waits for a sync in progress, which may be enough.
   private boolean isRoomSoon(long bytes) {
     synchronized (forcing) {
       return !isTooMuch(bytes);
@@ -73,7 +73,7 @@ final class SyncQueue {
     return appended > synced && appended - synced + more > rule.bytes();
   }
 
-  /// So many bytes were appended.
+  /// Counts appended bytes.
   void appended(long bytes) {
     synchronized (this) {
       if (appended == synced) {
@@ -89,9 +89,9 @@ final class SyncQueue {
     }
   }
 
-  /// A batch is about to be acknowledged.
+  /// Syncs a batch before its receipts, with durability `always`.
   ///
-  /// @throws StorageFailedException if it had to be on the medium and is not
+  /// @throws StorageFailedException if that failed
   void acknowledged() {
     if (rule.mode() == SyncMode.ALWAYS) {
       sync();
@@ -124,7 +124,7 @@ final class SyncQueue {
     boolean isDone = false;
     try {
       isDone = !due || tried();
-    } finally { // whatever it ended with: without another try bytes would stay volatile
+    } finally { // without another try bytes would stay unsynced
       if (isDone) {
         askInTime();
       } else {
@@ -133,7 +133,7 @@ final class SyncQueue {
     }
   }
 
-  /// A sync failed, so the oldest bytes are too old already: the next try comes an interval later.
+  /// After a failed sync the next try comes an interval later.
   private void again() {
     synchronized (this) {
       if (timed || closed) {
@@ -144,7 +144,7 @@ final class SyncQueue {
     clock.after(rule.interval().toMillis(), this::inTime);
   }
 
-  /// Has everything synced soon, on the clock's thread.
+  /// Schedules a sync on the clock's thread.
   void ask() {
     synchronized (this) {
       if (!started || asked || closed) {
@@ -160,7 +160,7 @@ final class SyncQueue {
     });
   }
 
-  /// A failure is counted and kept: [#stat] tells it.
+  /// Syncs; [#stat] tells a failure.
   private boolean tried() {
     try {
       sync();
@@ -171,7 +171,7 @@ final class SyncQueue {
     }
   }
 
-  /// Forces everything appended so far; waits for a sync that runs. Nothing after [#close].
+  /// Forces all appended bytes; waits for a sync in progress. Does nothing after [#close].
   ///
   /// @throws StorageFailedException if the medium did not do it
   void sync() {
@@ -197,20 +197,20 @@ final class SyncQueue {
     }
   }
 
-  /// Something other than what was appended is to be forced with the next sync.
+  /// The next sync has something to force, although nothing was appended.
   ///
-  /// @return to be told to [#isForced]
+  /// @return the moment, for [#isForced]
   synchronized long changed() {
     changed = true;
     return begun;
   }
 
-  /// Whether what changed at `moment` is on the medium; true if the rule is to force nothing.
+  /// Whether a change at `moment` is on the medium; true if the rule forces nothing.
   synchronized boolean isForced(long moment) {
     return rule.mode() == SyncMode.NONE || done > moment;
   }
 
-  /// The opening is over: from now on the clock and the callers of syncs may work, too.
+  /// Ends the opening: from now on the clock and callers may sync, too.
   void start() {
     synchronized (this) {
       started = true;
@@ -232,14 +232,14 @@ final class SyncQueue {
       failed(e);
       roll();
       throw e;
-    } catch (Throwable e) { // not what an engine says, and as bad
+    } catch (Throwable e) { // an engine should not throw this
       failed(new StorageFailedException("sync", new IOException(e)));
       roll();
       throw e;
     }
   }
 
-  /// A failed sync may leave holes, and an opening may not read beyond one: what comes next must not lie behind it.
+  /// Ends the segment, since a failed sync may leave holes in it: what comes next must not lie behind one.
   private void roll() {
     try {
       engine.roll();
@@ -257,7 +257,7 @@ final class SyncQueue {
     syncs++;
   }
 
-  /// Also what came while the sync ran: until the segment was ended, it lies behind the same hole.
+  /// Adds also what was appended during the sync: it lies in the same segment.
   private synchronized void lost() {
     lost.add(synced, Math.max(appended, admitted));
   }
@@ -269,27 +269,27 @@ final class SyncQueue {
     failure = e;
   }
 
-  /// Everything that was appended so far.
+  /// The end of the appended bytes.
   synchronized long position() {
     return appended;
   }
 
-  /// Whether what was appended between these is as safe as the rule wants it before an older copy may go.
+  /// Whether the bytes between these are as safe as the rule demands before an older copy is deleted.
   private synchronized boolean covers(long from, long to) {
     return rule.mode() == SyncMode.NONE || (to <= synced && !isLost(from, to));
   }
 
-  /// Whether some of what was appended between these may never get to the medium, unnoticed.
+  /// Whether some bytes between these are lost.
   synchronized boolean isLost(long from, long to) {
     return lost.touches(from, to);
   }
 
-  /// Makes what was appended between `from` and `to` safe: at once if that is the rule or there is no clock, else soon;
-  /// never if it is lost.
+  /// Makes the bytes from `from` to `to` safe: at once if the rule is `always` or there is no clock, else soon. Lost
+  /// bytes never get safe.
   ///
-  /// @param now at once, in any case
-  /// @return whether it is
-  /// @throws StorageFailedException if the medium did not do it; now or, if it must be now, before
+  /// @param now whether to sync at once in any case
+  /// @return whether they are safe
+  /// @throws StorageFailedException if the sync failed; with `now` also if an earlier one did
   boolean secure(long from, long to, boolean now) {
     if (covers(from, to)) {
       return true;
@@ -314,7 +314,7 @@ final class SyncQueue {
     }
   }
 
-  /// Forces what is left, unless the rule is to force nothing, and never works again.
+  /// Forces what is left, unless the rule forces nothing. The last sync.
   ///
   /// @return what could not be done, if anything
   @Nullable KvException close() {
@@ -330,13 +330,13 @@ final class SyncQueue {
     }
   }
 
-  /// Whether the next sync will prove something of all that it covers.
+  /// Whether a success of the next sync proves that all bytes are on the medium.
   private synchronized boolean isSure() {
     return lost.endsBy(synced);
   }
 
   private void end() {
-    synchronized (forcing) { // a sync that runs ends before the engine may be closed
+    synchronized (forcing) { // a sync in progress ends before the engine is closed
       synchronized (this) {
         closed = true;
       }

@@ -6,7 +6,7 @@ import io.penstock.check.Checks;
 import io.penstock.tier.Receipt.Durability;
 import java.time.Duration;
 
-/// How long what was appended may be with the operating system alone.
+/// When appended bytes are forced to the medium.
 ///
 /// | | receipts | what a failure of the machine may take |
 /// |---|---|---|
@@ -14,13 +14,13 @@ import java.time.Duration;
 /// | `interval` | written | what is younger than `interval`, and than a sync that still runs; `bytes` at most |
 /// | `always` | forced | nothing that was acknowledged |
 ///
-/// All this as long as no sync fails. What one that fails covered, a failure of the machine may take from then on, and
-/// [SyncStat#lostBytes()] counts it: a system reports an error of writing once, so a later sync that succeeds proves
-/// nothing about those bytes. The rule holds again for what is appended after it.
+/// All this as long as no sync fails. A failure of the machine may take the bytes of a failed sync, and
+/// [SyncStat#lostBytes()] counts them: a system reports a write error once, so a later sync that succeeds proves
+/// nothing about them. The rule holds again for bytes appended later.
 ///
-/// @param interval age, in milliseconds, at which unsynced bytes are synced; of meaning for `INTERVAL` only
-/// @param bytes most that is unsynced: a sync begins at half, and appending waits for it at the whole; of meaning for
-///     `INTERVAL` only
+/// @param interval age at which unsynced bytes are synced; only for `INTERVAL`
+/// @param bytes most unsynced bytes: a sync begins at half of them, and appending waits for it at all of them; only for
+///     `INTERVAL`
 public record SyncRule(SyncMode mode, Duration interval, long bytes) {
   /// As in [#defaults()].
   public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
@@ -59,7 +59,7 @@ public record SyncRule(SyncMode mode, Duration interval, long bytes) {
     return new SyncRule(mode, interval, bytes);
   }
 
-  /// What a put that completed promises.
+  /// What a receipt promises.
   public Durability receipt() {
     return mode == SyncMode.ALWAYS ? Durability.FORCED : Durability.WRITTEN;
   }

@@ -3,15 +3,14 @@ package io.penstock.storage;
 import io.penstock.KvException;
 import org.jspecify.annotations.Nullable;
 
-/// What of a journal is with the operating system alone.
+/// Figures of the syncs of a journal since the opening.
 ///
-/// @param unsyncedBytes appended and not forced to the medium yet
-/// @param unsyncedMillis age of the oldest of them, or more; 0 if there is none
-/// @param syncs those that succeeded
-/// @param failedSyncs those that did not; what was appended since is synced by the next one
-/// @param lostBytes covered by a sync that failed: whether they are on the medium is unknown, also after a later sync
-///     that succeeds. They are also among the unsynced bytes until then. Segments that these bytes were to replace
-///     stay until the next opening
-/// @param failure of the newest sync that failed, if any has since the opening
+/// @param unsyncedBytes appended, and not forced to the medium yet
+/// @param unsyncedMillis age of the oldest of these, or more; 0 if there is none
+/// @param syncs that succeeded
+/// @param failedSyncs that failed
+/// @param lostBytes of failed syncs: they may not be on the medium, even if a later sync succeeds. Segments that these
+///     bytes were to replace stay until the next opening
+/// @param failure of the newest failed sync; null if none failed
 public record SyncStat(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long lostBytes,
     @Nullable KvException failure) {}

@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
-/// Segments out of which blocks were to be moved, and that could not be read: each is tried again after a while, which
-/// doubles with every failure, or as soon as the disk is healthy again. Used by the thread that appends.
+/// Segments that compaction could not read. Each waits twice as long after each failure, or until the disk is healthy
+/// again. Used by the thread that appends.
 final class UnreadableSegments {
   static final long FIRST_MILLIS = 1_000;
   static final long LAST_MILLIS = 600_000;
@@ -26,12 +26,12 @@ final class UnreadableSegments {
     pauses.put(segment, new Pause(now + millis, millis));
   }
 
-  /// It was read, or is gone.
+  /// Forgets a segment that was read.
   void forget(int segment) {
     pauses.remove(segment);
   }
 
-  /// The disk is healthy again: each may be tried at once, and waits longer if it fails still.
+  /// Lets all be tried at once. After another failure a segment waits longer still.
   void tryAll() {
     pauses.replaceAll((segment, pause) -> new Pause(clock.millis(), pause.millis()));
   }
@@ -41,13 +41,13 @@ final class UnreadableSegments {
     return pause == null || clock.millis() >= pause.until();
   }
 
-  /// Whether there are any, of those that `exist`.
+  /// Whether there are any that still `exist`.
   boolean isAny(IntPredicate exist) {
     pauses.keySet().removeIf(segment -> !exist.test(segment));
     return !pauses.isEmpty();
   }
 
-  /// Milliseconds until the next may be tried, if any has to wait; else 0.
+  /// Milliseconds until the next may be tried; 0 if none has to wait.
   long waitMillis() {
     return pauses.values().stream().mapToLong(pause -> pause.until() - clock.millis()).filter(wait -> wait > 0).min()
         .orElse(0);

@@ -11,28 +11,26 @@ import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
-/// An engine whose [DiskHealth] hears how long everything takes, and what fails.
+/// An engine that tells its [DiskHealth] how long calls take, and which fail.
 final class WatchedEngine extends ForwardingEngine {
-  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and the padding before it.
+  /// Readers leave fewer bytes than this at the end of a record: its mark, and the padding before it.
   private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;
 
-  private final SegmentEngine engine;
   private final DiskHealth health;
 
   WatchedEngine(SegmentEngine engine, DiskHealth health) {
     super(engine);
-    this.engine = engine;
     this.health = health;
   }
 
   @Override
   public int segmentFor(int length) {
-    return appending(() -> engine.segmentFor(length));
+    return appending(() -> super.segmentFor(length));
   }
 
   @Override
   public Location append(MemorySegment... parts) {
-    return appending(() -> engine.append(parts));
+    return appending(() -> super.append(parts));
   }
 
   private <T> T appending(Supplier<T> work) {
@@ -52,17 +50,17 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void read(Location record, long from, MemorySegment into) {
-    watched(record, from, into.byteSize(), () -> engine.read(record, from, into));
+    watched(record, from, into.byteSize(), () -> super.read(record, from, into));
   }
 
   @Override
   public void read(Location record, long from, MemorySegment first, MemorySegment next) {
-    watched(record, from, first.byteSize() + next.byteSize(), () -> engine.read(record, from, first, next));
+    watched(record, from, first.byteSize() + next.byteSize(), () -> super.read(record, from, first, next));
   }
 
   @Override
   public void readOnce(Location record, long from, MemorySegment into) {
-    watched(record, from, into.byteSize(), () -> engine.readOnce(record, from, into));
+    watched(record, from, into.byteSize(), () -> super.readOnce(record, from, into));
   }
 
   private void watched(Location record, long from, long bytes, Runnable read) {
@@ -79,17 +77,17 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void sync() {
-    changing(engine::sync);
+    changing(super::sync);
   }
 
   @Override
   public void roll() {
-    changing(engine::roll);
+    changing(super::roll);
   }
 
   @Override
   public void delete(int segment) {
-    changing(() -> engine.delete(segment));
+    changing(() -> super.delete(segment));
     health.suspects().forget(segment);
   }
 
@@ -115,7 +113,7 @@ final class WatchedEngine extends ForwardingEngine {
   public DiskSpace space() {
     int slot = health.enterSlow();
     try {
-      return engine.space();
+      return super.space();
     } finally {
       health.leave(slot);
     }
@@ -123,11 +121,11 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void close() {
-    slow(engine::close);
+    slow(super::close);
   }
 
   @Override
   public void probe() {
-    slow(engine::probe);
+    slow(super::probe);
   }
 }

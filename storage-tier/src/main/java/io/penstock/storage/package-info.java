@@ -1,5 +1,5 @@
 /// Blocks stored on this machine: a journal of records in segments, as a store and as a tier. No library of an engine
-/// shows in a signature here; engines live in `engine`, the bytes of a record in `record`.
+/// shows in a signature. Engines are in `engine`, the bytes of a record in `record`.
 @NullMarked
 package io.penstock.storage;
 

@@ -68,8 +68,8 @@ final class BitRotTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 64));
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 60", "CHRONICLE, FLIP, 60", "PLAIN, CUT, 15", "CHRONICLE, CUT, 15",
-    "PLAIN, TORN_PAGE, 15", "CHRONICLE, TORN_PAGE, 15"})
+  @CsvSource({"PLAIN, FLIP, 24", "CHRONICLE, FLIP, 12", "PLAIN, CUT, 8", "CHRONICLE, CUT, 4",
+    "PLAIN, TORN_PAGE, 8", "CHRONICLE, TORN_PAGE, 4"})
   void rotten_isFoundAndNotServed(EngineKind engine, Rot rot, long times) throws IOException {
     rot(engine, rot, 0, times);
   }
@@ -85,8 +85,8 @@ final class BitRotTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 40", "CHRONICLE, FLIP, 40", "PLAIN, CUT, 10", "CHRONICLE, CUT, 10", "PLAIN, TORN_PAGE, 20",
-    "CHRONICLE, TORN_PAGE, 20"})
+  @CsvSource({"PLAIN, FLIP, 20", "CHRONICLE, FLIP, 10", "PLAIN, CUT, 6", "CHRONICLE, CUT, 4", "PLAIN, TORN_PAGE, 8",
+    "CHRONICLE, TORN_PAGE, 4"})
   void rottenWithoutACheckpoint_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times)
       throws IOException {
     rotInTheNewest(engine, rot, 0, times);

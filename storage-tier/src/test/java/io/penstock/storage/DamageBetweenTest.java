@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -179,6 +180,17 @@ final class DamageBetweenTest extends OpeningFixture {
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
   void whateverIsBroken_costsTheRecordsItTouches_andNoOthers(EngineKind engine) throws IOException {
+    whateverIsBroken_costsTheRecordsItTouches_andNoOthers(engine, 20);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void whateverIsBroken_costsTheRecordsItTouches_andNoOthers_atLength(EngineKind engine) throws IOException {
+    whateverIsBroken_costsTheRecordsItTouches_andNoOthers(engine, 60);
+  }
+
+  private void whateverIsBroken_costsTheRecordsItTouches_andNoOthers(EngineKind engine, int seeds) throws IOException {
     kind = engine;
     open();
     put();
@@ -187,7 +199,7 @@ final class DamageBetweenTest extends OpeningFixture {
     Path whole = temporary;
     Path file = segments().getFirst();
     long size = Files.size(file);
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed);
       temporary = Directories.copy(whole, other.resolve("copy"));
       long from = random.nextLong(size);

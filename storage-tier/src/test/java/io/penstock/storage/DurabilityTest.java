@@ -92,7 +92,7 @@ final class DurabilityTest extends SyncFixture {
     List<StoredBlock> stored = put(0, 2);
     medium.roll();
     stored.getFirst().close();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     medium.roll();
     put(5, 6);
     put(5, 6);

@@ -47,7 +47,7 @@ final class FailedSyncTest extends SyncFixture {
       StepVerifier.create(store.put(List.of(block))).expectError(AssertionError.class).verify(PATIENCE);
     }
     medium.whileForcing = () -> {};
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(store.disk().liveBytes()).isEqualTo(RECORD);
     assertThat(store.locations().size()).isEqualTo(1);
     medium = new Medium(disk.copy());
@@ -85,11 +85,11 @@ final class FailedSyncTest extends SyncFixture {
     List<StoredBlock> first = put(0, 2);
     medium.roll();
     first.getFirst().close();
-    store.settled().block(PATIENCE); // its removal lies in segment 2
+    store.flush().block(PATIENCE); // its removal lies in segment 2
     medium.roll();
     List<StoredBlock> third = put(2, 3);
     medium.refuses = true;
-    store.settled().block(PATIENCE); // and now in segment 3, too
+    store.flush().block(PATIENCE); // and now in segment 3, too
     time.advanceTimeBy(SECOND);
     assertThat(store.syncs().failedSyncs()).isPositive();
     medium.refuses = false;
@@ -97,11 +97,11 @@ final class FailedSyncTest extends SyncFixture {
     put(3, 4);
     time.advanceTimeBy(SECOND);
     assertThat(store.syncs().unsyncedBytes()).isZero();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(medium.segments()).containsExactly(1, 2, 3, 4);
 
     third.getFirst().close();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     time.advanceTimeBy(SECOND);
     assertThat(medium.segments()).containsExactly(1, 2, 4);
     assertThat(store.disk().failure()).isNull();
@@ -129,12 +129,12 @@ final class FailedSyncTest extends SyncFixture {
   }
 
   @Test
-  void whateverAnEngineThrows_settledAndCloseHearOfIt_andItIsLetGo() {
+  void whateverAnEngineThrows_flushAndCloseHearOfIt_andItIsLetGo() {
     open(SyncRule.interval(SECOND, 1 << 20));
     List<StoredBlock> stored = put(0, 2);
     stored.getFirst().close();
     medium.breaks = true;
-    StepVerifier.create(store.settled()).expectError(IllegalStateException.class).verify(PATIENCE);
+    StepVerifier.create(store.flush()).expectError(IllegalStateException.class).verify(PATIENCE);
     StepVerifier.create(store.close()).expectError(IllegalStateException.class).verify(PATIENCE);
     assertThat(medium.closed).isTrue();
     store = null;
@@ -153,9 +153,9 @@ final class FailedSyncTest extends SyncFixture {
     medium.goes = 2;
     all.forEach(StoredBlock::close);
     assertThat(medium.segments()).containsExactly(1, 5);
-    StepVerifier.create(store.settled()).expectError(StorageFailedException.class).verify(PATIENCE);
+    StepVerifier.create(store.flush()).expectError(StorageFailedException.class).verify(PATIENCE);
     medium.stays = 0;
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(medium.segments()).containsExactly(5);
     assertThat(store.disk().segments()).isEqualTo(1);
     assertThat(store.disk().failure()).isNull();

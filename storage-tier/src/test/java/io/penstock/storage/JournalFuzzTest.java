@@ -32,8 +32,8 @@ final class JournalFuzzTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 64));
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, 700", "CHRONICLE, 300"})
-  void damaged_1000Times_givesNoWrongByte(EngineKind engine, long times) throws IOException {
+  @CsvSource({"PLAIN, 250", "CHRONICLE, 80"})
+  void damaged_330Times_givesNoWrongByte(EngineKind engine, long times) throws IOException {
     fuzz(engine, 0, times);
   }
 

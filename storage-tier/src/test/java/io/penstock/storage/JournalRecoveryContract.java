@@ -98,7 +98,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     assertThat(again.recovery().freed()).isEqualTo(1);
     assertReadable(again, stored);
     stored.get(2).close();
-    again.settled().block(PATIENCE);
+    again.flush().block(PATIENCE);
     crash();
     assertThat(keys(open().recovered())).as("an older record of a removed key").doesNotContain(Blocks.key(SPACE, 1));
   }
@@ -109,7 +109,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     List<StoredBlock> stored = put(store, 0, 10);
     stored.get(4).close();
     stored.get(4).close();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     crash();
     JournalStore again = open();
     assertThat(keys(again.recovered())).hasSize(9).doesNotContain(Blocks.key(SPACE, 4));
@@ -135,11 +135,11 @@ abstract class JournalRecoveryContract extends JournalFixture {
     List<StoredBlock> second = put(store, 100, 101);
     assertThat(engine.segments()).hasSize(2);
     first.subList(1, 100).forEach(StoredBlock::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(engine.segments()).hasSize(2);
     assertReadable(store, List.of(first.getFirst()));
     first.getFirst().close();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(engine.segments()).hasSize(1);
     assertReadable(store, second);
     crash();
@@ -154,11 +154,11 @@ abstract class JournalRecoveryContract extends JournalFixture {
     engine.roll();
     List<StoredBlock> second = put(store, 2, 3);
     first.getFirst().close(); // its removal lies in the second segment
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     engine.roll();
     put(store, 3, 4);
     second.getFirst().close(); // and that one goes
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(engine.segments()).hasSize(2);
     crash();
     assertThat(keys(open().recovered())).containsExactly(Blocks.key(SPACE, 1), Blocks.key(SPACE, 3));
@@ -203,7 +203,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
             }
           }
           default -> {
-            store.settled().block(PATIENCE);
+            store.flush().block(PATIENCE);
             if (random.nextBoolean()) {
               crash();
             } else {

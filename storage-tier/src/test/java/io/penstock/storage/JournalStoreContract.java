@@ -82,7 +82,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
       assertThat(((BlockCorruptException) failure).key()).isEqualTo(Blocks.key(SPACE, 2));
     }).verify(PATIENCE);
     blocks.forEach(Block::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     crash();
     assertThat(open().recovered()).isEmpty();
   }

@@ -106,7 +106,7 @@ final class JournalStoreTest {
       assertThat(logged.lines()).singleElement().asString()
           .contains(": 1 records are damaged, and count no more");
       assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));
-      again.settled().block();
+      again.flush().block();
       put(again, 10, 11);
       crash();
       assertThat(keys(open().recovered())).hasSize(5).doesNotContain(Blocks.key(SPACE, 2));
@@ -123,7 +123,7 @@ final class JournalStoreTest {
       Files.delete(checkpoint);
       Files.createDirectories(checkpoint.resolve("in the way"));
       first.forEach(StoredBlock::close);
-      store.settled().block();
+      store.flush().block();
       assertThat(engine.segments()).containsExactly(2);
       assertThat(store.disk().failure()).isNull();
     }

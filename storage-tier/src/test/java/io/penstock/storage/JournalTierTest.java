@@ -54,7 +54,7 @@ final class JournalTierTest {
       disk = new MemoryDisk();
       MemoryEngine engine = MemoryEngine.open(disk, EngineOptions.defaults().withSegmentBytes(1 << 20));
       JournalStore store =
-          JournalStore.open(space, JournalOptions.defaults(Path.of("unused")).withEngine(EngineKind.MEMORY), engine,
+          JournalStore.open(space, JournalOptions.defaults(Path.of("unused")), engine,
               new SerialExecutor(), Runnable::run);
       return new JournalTier(store, capacityBlocks, stack(capacityBlocks), TierListener.noop());
     }

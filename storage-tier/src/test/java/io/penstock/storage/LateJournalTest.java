@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -30,7 +31,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -86,7 +89,16 @@ final class LateJournalTest {
 
   private LateJournal late(Supplier<JournalStore> opening, Consumer<JournalStore> begun, JournalClock clock,
       Runnable stopping) {
-    return new LateJournal(SPACE, options, READ_ONLY, opening, begun, clock, stopping);
+    AtomicBoolean isFirst = new AtomicBoolean(true);
+    LateJournal late = new LateJournal(SPACE, options, () -> {
+      if (isFirst.getAndSet(false)) {
+        throw READ_ONLY;
+      }
+      return opening.get();
+    }, begun, clock, stopping);
+    late.begin();
+    time.advanceTime();
+    return late;
   }
 
   @Test
@@ -233,7 +245,7 @@ final class LateJournalTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void closedWhileItIsOpened_byADiskThatDoesNotAnswer_endsInItsTime(boolean fails) throws Exception {
-    LoggedLines logged = new LoggedLines(LateOpening.class);
+    LoggedLines logged = new LoggedLines(LateJournal.class);
     broken = fails;
     List<Runnable> later = new ArrayList<>();
     CountDownLatch inside = new CountDownLatch(1);
@@ -258,11 +270,12 @@ final class LateJournalTest {
         return true;
       }
     }, () -> {});
-    Thread opening = Thread.ofPlatform().start(later.getFirst());
+    later.getFirst().run(); // fails; behind it a line in the log, and the next attempt
+    Thread opening = Thread.ofPlatform().start(later.get(2));
     inside.await();
     CompletableFuture<Void> closed = late.close().toFuture();
     assertThat(closed).isNotDone();
-    later.get(1).run();
+    later.get(4).run(); // behind the next line in the log
     assertThat(closed).isCompletedExceptionally();
     stuck.countDown();
     opening.join();
@@ -274,6 +287,51 @@ final class LateJournalTest {
     logged.close();
     broken = false;
     journal().close().block(SOON);
+  }
+
+  /// A pipe in place of the file `format` keeps its reader waiting, as a frozen disk does.
+  @Test
+  void openingOnADiskThatDoesNotAnswer_isWaitedForNoLongerThanAsked_saysSo_andEndsWhenTheDiskAnswers(
+      @TempDir Path folder) throws Exception {
+    Path format = folder.resolve("format");
+    assumeTrue(new ProcessBuilder("mkfifo", format.toString()).start().waitFor() == 0, "no mkfifo here");
+    JournalOptions own = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN)
+        .withHealth(HealthOptions.defaults().withStallAfter(Duration.ofMillis(10)));
+    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+      CountDownLatch changed = new CountDownLatch(1);
+      LateJournal late = LateJournal.openWithin(Duration.ofMillis(10), SPACE, own, journal -> {});
+      late.watch(changed::countDown);
+      assertThat(late.isOpening()).isTrue();
+      assertThat(late.health()).isEqualTo(new StoreHealth(StoreHealth.State.OFF, "disk level is opening"));
+      TierStack stack = stack(late);
+      assertThat(put(stack, 3)).as("in memory").isEqualTo(Durability.VOLATILE);
+      while (logged.lines().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(logged.lines().getFirst()).startsWith("store ssd has been opening " + folder + " for 0 s");
+
+      Files.writeString(format, "penstock journal, format 2, engine plain\n"); // the disk answers
+      assertThat(changed.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(late.health()).isEqualTo(StoreHealth.GOOD);
+      assertThat(put(stack, 4)).isEqualTo(Durability.WRITTEN);
+      stack.close().block(SOON);
+    }
+  }
+
+  @Test
+  void closeDuringAnOpening_endsInItsTime_andTheOpeningNeedsNoMore(@TempDir Path folder) throws Exception {
+    Path format = folder.resolve("format");
+    assumeTrue(new ProcessBuilder("mkfifo", format.toString()).start().waitFor() == 0, "no mkfifo here");
+    Duration little = Duration.ofMillis(10);
+    JournalOptions own = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN)
+        .withHealth(new HealthOptions(little, little, little, little));
+    LateJournal late = LateJournal.openWithin(little, SPACE, own, journal -> {});
+    assertThatThrownBy(() -> late.close().block(SOON)).hasMessageContaining("does not answer");
+    Files.writeString(format, "penstock journal, format 2, engine plain\n");
+    while (late.isOpening()) {
+      Thread.onSpinWait();
+    }
+    assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
   }
 
   @Test

@@ -72,8 +72,8 @@ final class PowerLossTest {
   private long next;
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, ALWAYS, 24", "CHRONICLE, ALWAYS, 24", "PLAIN, INTERVAL, 24", "CHRONICLE, INTERVAL, 24",
-    "PLAIN, NONE, 16", "CHRONICLE, NONE, 16"})
+  @CsvSource({"PLAIN, ALWAYS, 12", "CHRONICLE, ALWAYS, 12", "PLAIN, INTERVAL, 12", "CHRONICLE, INTERVAL, 12",
+    "PLAIN, NONE, 8", "CHRONICLE, NONE, 8"})
   void cut_keepsWhatTheRulePromised(EngineKind engine, SyncMode mode, int times) throws IOException {
     cutOverAndOver(engine, mode, 0, times);
   }
@@ -186,7 +186,7 @@ final class PowerLossTest {
       acked.remove(number);
       requireNonNull(storedBlocks.remove(number)).close();
     }
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     removed.addAll(numbers);
     if (rule.mode() == SyncMode.ALWAYS) {
       promised();

@@ -164,7 +164,7 @@ final class ReadDamageTest {
     assertCorrupt(3, ALL);
     engine.roll();
     stored.forEach(StoredBlock::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     assertThat(engine.segments()).doesNotContain(records.getFirst().segment());
     finish();
     assertCounted(1, 0);

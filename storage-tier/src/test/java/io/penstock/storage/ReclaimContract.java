@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.test.StepVerifier;
@@ -75,12 +76,22 @@ abstract class ReclaimContract extends JournalFixture {
 
   @Test
   void randomRemovals_leaveLittleMoreThanWhatIsLive() {
-    for (long seed = 1; seed <= 2; seed++) {
+    randomRemovals_leaveLittleMoreThanWhatIsLive(1);
+  }
+
+  @Tag("proof")
+  @Test
+  void randomRemovals_leaveLittleMoreThanWhatIsLive_atLength() {
+    randomRemovals_leaveLittleMoreThanWhatIsLive(2);
+  }
+
+  private void randomRemovals_leaveLittleMoreThanWhatIsLive(int seeds) {
+    for (long seed = 1; seed <= seeds; seed++) {
       Random random = new Random(seed);
       JournalStore store = open(options(spread(1.25)));
       List<StoredBlock> live = fill(store, 0, 30L * SEGMENT / RECORD);
       long next = live.size();
-      for (int round = 0; round < 20; round++) {
+      for (int round = 0; round < 10 * seeds; round++) {
         int gone = live.size() / 10;
         for (int i = 0; i < gone; i++) {
           int which = random.nextInt(live.size());
@@ -98,7 +109,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertThat(store.disk().liveBytes()).isEqualTo(liveBytes(live));
       assertThat(store.disk().writeAmplification()).as("seed " + seed).isBetween(1.2, 5.0);
       assertReadable(store, live);
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       crash();
       JournalStore again = open(options(spread(1.25)));
       List<StoredBlock> found = again.recovered();
@@ -106,7 +117,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertReadable(again, found);
       live.forEach(StoredBlock::close);
       found.forEach(StoredBlock::close);
-      again.settled().block(PATIENCE);
+      again.flush().block(PATIENCE);
       assertThat(again.disk().segments()).isLessThanOrEqualTo(1);
       again.close().block(PATIENCE);
     }
@@ -130,12 +141,22 @@ abstract class ReclaimContract extends JournalFixture {
 
   @Test
   void capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive() {
+    capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive(15);
+  }
+
+  @Tag("proof")
+  @Test
+  void capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive_atLength() {
+    capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive(60);
+  }
+
+  private void capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive(int rounds) {
     long capacity = 16L * SEGMENT;
     JournalStore store = open(options(spread(1000).withCapacityBytes(capacity)));
     Random random = new Random(5);
     List<StoredBlock> live = fill(store, 0, 12L * SEGMENT / RECORD); // three quarters
     long next = live.size();
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < rounds; round++) {
       for (int i = 0; i < 100; i++) {
         live.remove(random.nextInt(live.size())).close();
       }
@@ -190,7 +211,7 @@ abstract class ReclaimContract extends JournalFixture {
     List<StoredBlock> gone = live.subList(0, live.size() / 2);
     List<StoredBlock> kept = live.subList(live.size() / 2, live.size());
     gone.forEach(StoredBlock::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     crash();
     List<StoredBlock> found = open(options).recovered();
     assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(kept));
@@ -202,13 +223,23 @@ abstract class ReclaimContract extends JournalFixture {
   /// Random puts, frees, crashes and reopenings against a map, while blocks are moved as much as can be.
   @Test
   void anyHistory_keepsExactlyWhatIsStored() {
-    for (long seed = 1; seed <= 3; seed++) {
+    anyHistory_keepsExactlyWhatIsStored(2);
+  }
+
+  @Tag("proof")
+  @Test
+  void anyHistory_keepsExactlyWhatIsStored_atLength() {
+    anyHistory_keepsExactlyWhatIsStored(4);
+  }
+
+  private void anyHistory_keepsExactlyWhatIsStored(int seeds) {
+    for (long seed = 1; seed <= seeds; seed++) {
       Random random = new Random(seed);
       Map<BlockKey, StoredBlock> model = new HashMap<>();
       JournalOptions options = options(spread(1.1))
-          .withDurability(random.nextBoolean() ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
+          .withDurability(seed % 2 == 0 ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
       JournalStore store = open(options);
-      for (int step = 0; step < 40; step++) {
+      for (int step = 0; step < 10 * seeds; step++) {
         switch (random.nextInt(7)) {
           case 0, 1, 2 -> {
             long from = random.nextInt(4000);
@@ -223,7 +254,7 @@ abstract class ReclaimContract extends JournalFixture {
               .filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
           case 5 -> time.advanceTimeBy(Duration.ofMillis(700));
           default -> {
-            store.settled().block(PATIENCE);
+            store.flush().block(PATIENCE);
             if (random.nextBoolean()) {
               crash();
             } else {

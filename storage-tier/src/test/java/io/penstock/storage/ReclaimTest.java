@@ -42,6 +42,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.test.StepVerifier;
@@ -149,7 +150,7 @@ final class ReclaimTest {
             .verify(PATIENCE);
       }
       bad.close();
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
       crash();
       assertThat(keys(open(options(spread(1.2))).recovered())).containsExactlyInAnyOrderElementsOf(keys(live));
@@ -236,7 +237,7 @@ final class ReclaimTest {
       }
       unreadable = Set.of();
       assertReadable(store, live);
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       crash();
       assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone")
           .containsExactlyInAnyOrderElementsOf(keys(live));
@@ -319,6 +320,16 @@ final class ReclaimTest {
     /// d of all bytes live.
     @Test
     void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays() {
+      uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(2);
+    }
+
+    @Tag("proof")
+    @Test
+    void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays_atLength() {
+      uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(3);
+    }
+
+    private void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(int turns) {
       JournalStore store = open(options(spread(1.25)));
       int blocks = 60 * SEGMENT / RECORD;
       List<StoredBlock> live = fill(store, 0, blocks);
@@ -326,12 +337,12 @@ final class ReclaimTest {
       SpaceStat start = store.disk();
       double density = 0;
       int rounds = 0;
-      for (long written = 0; written < 6L * blocks; written += 50) {
+      for (long written = 0; written < 2L * turns * blocks; written += 50) {
         List<StoredBlock> news = put(store, blocks + written, blocks + written + 50);
         for (StoredBlock stored : news) {
           live.set(random.nextInt(blocks), stored).close();
         }
-        if (written == 3L * blocks / 50 * 50) {
+        if (written == (long) turns * blocks / 50 * 50) {
           start = store.disk();
           density = 0;
           rounds = 0;
@@ -362,8 +373,8 @@ final class ReclaimTest {
     ReclaimOptions options = ReclaimOptions.defaults();
     assertThatIllegalArgumentException().isThrownBy(() -> options.withMostSpread(1))
         .withMessage("mostSpread must be >= 1.1 (was 1.0)");
-    assertThatIllegalArgumentException().isThrownBy(() -> options.withWater(0.5, 0.6))
-        .withMessage("lowWater and highWater must be in (0, 1], in that order (was 0.6 and 0.5)");
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withWatermarks(0.5, 0.6))
+        .withMessage("lowWatermark and highWatermark must be in (0, 1], in that order (was 0.6 and 0.5)");
     assertThatIllegalArgumentException().isThrownBy(() -> options.withBytesPerSecond(0))
         .withMessage("bytesPerSecond must be > 0 (was 0)");
     assertThatIllegalArgumentException()

@@ -135,7 +135,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertLostOnce();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     disk = new FaultyEngine(MemoryEngine.open(medium.copy(), new EngineOptions(1 << 20, 0)));
     assertThat(keys(open().recovered())).doesNotContain(bad.key()).hasSize(9);
   }
@@ -145,7 +145,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     disk.failAt(at(bad));
     giveUpBad();
     assertFails(bad, BlockUnreadableException.class);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     disk = new FaultyEngine(MemoryEngine.open(medium.copy(), new EngineOptions(1 << 20, 0)));
     assertThat(keys(open().recovered())).doesNotContain(bad.key()).hasSize(9);
   }

@@ -77,7 +77,7 @@ final class WrittenAnewTest {
           for (int i = random.nextInt(6); i >= 0; i--) {
             live.remove().close();
           }
-          store.settled().block();
+          store.flush().block();
         }
         if (step % each == 0) {
           assertClean(journal, "seed " + seed + ", step " + step);

@@ -50,7 +50,7 @@ public final class PressureCommand implements Callable<Integer> {
   private int layers;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
-      description = "What keeps the journal: chronicle, plain, or memory (default: ${DEFAULT-VALUE}).")
+      description = "What keeps the journal: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--write-through",

@@ -47,12 +47,12 @@ final class PipeProcessesTest {
   void pipe_movesEveryByteBetweenTwoProcesses() {
     ConsoleCapture capture = new ConsoleCapture();
 
-    assertThat(Examples.run(new String[] {"pipe", "--size", "48MiB", "--seed", "5"}, capture.console()))
+    assertThat(Examples.run(new String[] {"pipe", "--size", "16MiB", "--seed", "5"}, capture.console()))
         .as(capture.err()).isZero();
 
     assertThat(capture.err()).containsPattern("^pipe: starting a second process, which sends \\d+ tensors, .* MiB\n")
         .contains("pipe: receiving, and making");
-    int tensors = TensorSequence.ofBytes(5, 48 << 20).count();
+    int tensors = TensorSequence.ofBytes(5, 16 << 20).count();
     assertThat(capture.out()).matches("pipe: " + tensors + " tensors, .* MiB, 0 wrong, 0 leaked, .* GB/s\n");
   }
 

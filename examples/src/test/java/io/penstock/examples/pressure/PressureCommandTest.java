@@ -66,7 +66,7 @@ final class PressureCommandTest {
 
   @Test
   void table_hasTheBaselineOfTheSameRun() {
-    assertThat(run("pressure", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory",
+    assertThat(run("pressure", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "plain",
         "--cache", "unbounded"))
         .as(capture.err()).isZero();
 
@@ -81,7 +81,7 @@ final class PressureCommandTest {
     Console console = new Console(InputStream.nullInputStream(), both, both, true, Map.of());
 
     assertThat(Examples.run(new String[] {"pressure", "--no-baseline", "--put", "8MiB", "--dram", "4MiB",
-      "--block-bytes", "64KiB", "--engine", "memory",
+      "--block-bytes", "64KiB", "--engine", "plain",
       "--cache", "unbounded"}, console)).isZero();
 
     assertThat(terminal.toString(StandardCharsets.UTF_8)).contains("128/128").endsWith("0 leaked\n");

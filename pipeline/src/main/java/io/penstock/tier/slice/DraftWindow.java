@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The drafts of one window, by position, into which the slices of that window land: each where it belongs, once, and
-/// verified there. The slices of a window count down to 0.
+/// The drafts of one window, by position. The slices of the window land in them: each part once, in its draft, where it
+/// is verified. The slices of a window count down to 0.
 ///
 /// The drafts stay their owner's. Used by one thread at a time.
 public final class DraftWindow {
@@ -27,7 +27,7 @@ public final class DraftWindow {
 
   private final int number;
   private final Map<Integer, BlockDraft> drafts = new LinkedHashMap<>();
-  /// Slices that follow the last one that came; unknown before the first.
+  /// Number of slices that follow the last slice; unknown before the first slice.
   private int remaining = UNKNOWN;
 
   /// @param number of the window in its stream
@@ -59,12 +59,12 @@ public final class DraftWindow {
     return Collections.unmodifiableMap(drafts);
   }
 
-  /// True once a slice came.
+  /// True once the first slice came.
   public boolean hasBegun() {
     return remaining != UNKNOWN;
   }
 
-  /// Slices that follow the last one that came.
+  /// Number of slices that follow the last slice.
   public int remaining() {
     return Math.max(0, remaining);
   }
@@ -74,7 +74,7 @@ public final class DraftWindow {
     return remaining == 0;
   }
 
-  /// Counts a slice.
+  /// Counts the slice at `place` as the last one.
   ///
   /// @throws UnexpectedSliceException if the slice is of another window, or is not the next one
   public void follow(LayerSlice.Position place) {
@@ -87,8 +87,8 @@ public final class DraftWindow {
     remaining = place.remaining();
   }
 
-  /// Lands the part of a slice that belongs to one block: `writer` copies the bytes, which are compared where they
-  /// landed.
+  /// Lands the part of a slice that belongs to one block: `writer` copies the bytes into the draft, which compares them
+  /// with `checksums`.
   ///
   /// @param checksums one a granule of `range`
   /// @param boundary that the bytes cross, named in the error
@@ -104,7 +104,7 @@ public final class DraftWindow {
     draft.verify(range, checksums, boundary);
   }
 
-  /// Lands a whole slice, which stays the caller's: one copy within off-heap memory.
+  /// Lands all parts of `slice`, in one copy within off-heap memory. The slice stays the caller's.
   public void land(LayerSlice slice, String boundary) {
     follow(slice.place());
     List<LayerSpan> spans = slice.spans();
@@ -114,8 +114,8 @@ public final class DraftWindow {
     }
   }
 
-  /// @param startLayer granules of the layers before it are not expected
-  /// @throws IncompleteBlockException if another granule of a draft did not come
+  /// @param startLayer the first layer that was to come
+  /// @throws IncompleteBlockException if a granule of such a layer did not come
   public void requireComplete(int startLayer) {
     drafts.values().forEach(draft -> requireComplete(draft, startLayer));
   }

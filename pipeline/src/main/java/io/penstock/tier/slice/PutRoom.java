@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 
-/// Room for one window of a put: a run of the request's keys, a draft for each that the tier wants, and one commit of
-/// them all.
+/// Room for one window of a put: a run of the request's keys, a draft for each key that the tier wants, and one commit
+/// of all these.
 ///
 /// The reservation stays its owner's. Used by one thread at a time.
 public final class PutRoom {
@@ -46,7 +46,7 @@ public final class PutRoom {
     return wanted;
   }
 
-  /// Where the slices land.
+  /// The drafts into which the slices land.
   public DraftWindow drafts() {
     return drafts;
   }
@@ -56,7 +56,7 @@ public final class PutRoom {
     return wanted.count() == 0;
   }
 
-  /// True if the room was taken back, as a tier does that closes.
+  /// True if the tier took the room back, for example because it closed.
   public boolean isRevoked() {
     return reservation.isClosed();
   }

@@ -13,13 +13,13 @@ import java.util.List;
 
 /// How a window of blocks is cut into slices: which granules of which blocks each slice carries, in sending order.
 ///
-/// A slice holds as many layers × blocks as fit `maxBytes`. When one layer of one block does not fit it is cut between
-/// planes, and when one plane does not fit, between rows.
+/// A slice holds as many layers × blocks as fit `maxBytes`. A layer of one block that does not fit is cut between
+/// planes. A plane that does not fit is cut between rows.
 public final class SlicePlan {
   /// One slice: a range of granules of the blocks `firstBlock … firstBlock + blocks`.
   public record Cut(GranuleRange range, int firstBlock, int blocks) {}
 
-  /// Where the parts of a slice come from: the blocks of a window, or drafts that fill up.
+  /// The parts of slices: shares of the blocks of a window, or of its drafts.
   public interface Spans {
     /// Index of the `i`-th block's key in the request.
     int position(int i);
@@ -96,7 +96,7 @@ public final class SlicePlan {
     return cuts;
   }
 
-  /// Gives `range` of all blocks to as few slices as fit.
+  /// Adds as few slices as can carry `range` of all blocks.
   private static void spread(List<Cut> cuts, BlockLayout layout, GranuleRange range, int blocks, int maxBytes) {
     int atOnce = Math.max(1, maxBytes / range.bytes(layout));
     for (int block = 0; block < blocks; block += atOnce) {

@@ -18,10 +18,10 @@ import reactor.core.publisher.Mono;
 
 /// Stores the bytes of blocks outside host memory: in a device's memory, on a disk.
 ///
-/// A store decides nothing: the stack that it belongs to decides which block it has. It copies blocks in and granules
-/// out, verifies both ways, and frees room. Its `Mono`s are cold, complete on the store's own threads (or at once on
-/// the caller's, if it never blocks), and once subscribed run to their end: a cancel changes nothing for the bytes.
-/// Safe from any thread.
+/// A store decides nothing: its stack decides which blocks it has. A store copies blocks in and granules out, verifies
+/// both ways, and frees room. Its `Mono`s are cold. They complete on the store's own threads, or at once on the
+/// caller's if the store never blocks. A subscribed copy runs to its end: a cancel does not stop it. Safe from any
+/// thread.
 public interface BlockStore {
   /// The answer of a store that has no numbers for its blocks.
   int NO_NUMBER = -1;
@@ -34,20 +34,20 @@ public interface BlockStore {
   /// The only space whose blocks it holds.
   CacheSpace space();
 
-  /// What may be promised of a block once [#put] completed.
+  /// What a receipt may promise of a block after [#put] completed.
   Durability durability();
 
-  /// What it can do now. Quick, and safe under a lock.
+  /// The health of this store. Quick, and safe under a lock.
   default StoreHealth health() {
     return StoreHealth.GOOD;
   }
 
-  /// The copies of blocks that a device made; null if none does. Quick, and safe under a lock.
+  /// The copies that its device made; null for a store without a device. Quick, and safe under a lock.
   default TierStat.@Nullable Copies copies() {
     return null;
   }
 
-  /// What its disk does besides; null if it is on none. Quick, and safe under a lock.
+  /// The work of its disk; null for a store without a disk. Quick, and safe under a lock.
   default TierStat.@Nullable Disk diskStat() {
     return null;
   }
@@ -56,15 +56,15 @@ public interface BlockStore {
   /// lock of it.
   default void watch(Runnable changed) {}
 
-  /// Asks `evictor` for room for blocks that it is to take, before it refuses them. A store with a fixed number of
-  /// slots never asks.
+  /// Sets the evictor, which the store asks for room before it refuses blocks. A store with a fixed number of slots
+  /// never asks.
   default void useEvictor(Evictor evictor) {}
 
-  /// Tells `damaged` each of its blocks that it found damaged without a reader, until the store is closed: on a thread
-  /// of the store, under no lock of it. From then on [#isIntact] is false for the stored block.
+  /// Calls `damaged` for each block that the store itself finds damaged, until the store is closed: on a thread of the
+  /// store, under no lock of it. From then on [#isIntact] is false for that stored block.
   default void report(Consumer<BlockKey> damaged) {}
 
-  /// False if the store found `block`, which is open, damaged.
+  /// False if the store found `block` damaged. The handle is open.
   default boolean isIntact(StoredBlock block) {
     return true;
   }
@@ -74,8 +74,8 @@ public interface BlockStore {
 
   /// Copies `blocks` here as one batch, all or nothing, and compares their checksums on the way.
   ///
-  /// - Ownership: the blocks stay the caller's, who keeps them open until the end; the stored blocks are the caller's.
-  /// - Asked for once at a time by each stack: its other batches wait for their turn.
+  /// - Ownership: the caller keeps the blocks open until the end, and owns the stored blocks.
+  /// - One put of a stack is under way at a time; the other batches of the stack wait.
   /// - Signals: [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException];
   ///   [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other
   ///   [io.penstock.KvException]s of the store.
@@ -84,15 +84,15 @@ public interface BlockStore {
   /// Copies `range` of each stored block into the draft at the same index, and verifies it there with
   /// [BlockDraft#verify].
   ///
-  /// - Ownership: stored blocks and drafts stay the caller's, who closes none before the end.
+  /// - Ownership: the caller owns stored blocks and drafts, and keeps them open until the end.
   /// - Signals: [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException];
-  ///   [StoreBusyException] and [StoreUnavailableException], after which, and only then, the stack looks for the blocks
-  ///   here again; other errors of the store.
+  ///   [StoreBusyException] and [StoreUnavailableException], after which the stack looks for the blocks here again;
+  ///   other errors of the store, after which it does not.
   Mono<Void> read(List<? extends StoredBlock> blocks, List<BlockDraft> drafts, GranuleRange range);
 
-  /// Hands over the blocks found at opening, in the order of writing, at most one a key; the caller owns them from then
-  /// on. Empty for memory, and at the second call. A store that finds more later, because it could not look before,
-  /// tells it as a change of [#health()].
+  /// Hands over the blocks found at opening, in the order of writing, one a key. The caller owns them. Empty for
+  /// memory, and at the second call. A store that could not look before, and finds blocks later, reports a change of
+  /// [#health()].
   List<StoredBlock> recovered();
 
   /// The same without an object for each block, for an owner that keeps numbers: see [#toNumber].
@@ -100,11 +100,11 @@ public interface BlockStore {
     recovered().forEach(to::stored);
   }
 
-  /// Closes `block`, but keeps its bytes: the caller owns them by the number from now on, until [#fromNumber] makes a
-  /// handle again. For blocks that are not used for long, and cost no memory but the number meanwhile. Never waits.
+  /// Exchanges `block` for a number: closes the handle and keeps the bytes until [#fromNumber] makes a handle again. A
+  /// block that is not used costs only the memory of its number. Never waits.
   ///
   /// @param block open, and not being read
-  /// @return 0 or more; [#NO_NUMBER] if this store has none: the handle stays open then
+  /// @return 0 or more; [#NO_NUMBER] if this store has no numbers, and then the handle stays open
   default int toNumber(StoredBlock block) {
     return NO_NUMBER;
   }
@@ -114,29 +114,29 @@ public interface BlockStore {
     throw new IllegalStateException("store " + name() + " must have given number " + number + " (was none)");
   }
 
-  /// Takes over the blocks that were found, one by one, in the order of writing.
+  /// Takes over the found blocks one by one, in the order of writing.
   interface Recovered {
-    /// A block with a handle, now the taker's.
+    /// Takes over a block with a handle.
     void stored(StoredBlock block);
 
-    /// A block with a number, now the taker's, as after [BlockStore#toNumber].
+    /// Takes over a block with a number, as after [BlockStore#toNumber].
     void numbered(BlockKey key, int number);
 
-    /// A block that was found damaged, and is a miss, unless an older copy of it is intact.
+    /// Hears of a damaged block. The block is a miss, unless an older copy of it is intact.
     default void damaged(BlockKey key) {}
   }
 
-  /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.
+  /// Refuses new work, and completes when the accepted work has ended. Lazy and idempotent.
   Mono<Void> close();
 
-  /// Makes room in a store: the stack that the store belongs to.
+  /// Makes room in a store. The stack of the store implements it.
   @FunctionalInterface
   public interface Evictor {
     /// Gives up blocks of the store: copies of blocks that a faster level has, too, and the next eviction victims, each
-    /// with an event [TierEvent.Evicted]. The stored blocks are closed before this returns, but for those that are
-    /// being read. Any thread, under no lock of the store.
+    /// with an event [TierEvent.Evicted]. Closes their stored blocks before it returns; blocks that are being read
+    /// follow later. Any thread, under no lock of the store.
     ///
-    /// @return how many it gave up; 0 if there is none to give up
+    /// @return how many blocks it gave up; 0 if it has none to give up
     int evict(int blocks);
   }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// A claim on an arena as a `Mono`: made at the first request of its subscriber and not before.
+/// A claim on an arena as a `Mono`, made at the first request of its subscriber.
 final class ClaimedDrafts {
   private final MonoSink<List<BlockDraft>> sink;
   private final BlockScope scope;
@@ -32,7 +32,7 @@ final class ClaimedDrafts {
     });
   }
 
-  /// A `MonoSink` tells of every request, and operators repeat them.
+  /// Claims once: a `MonoSink` reports every request, and operators repeat requests.
   private void ask(BlockArena arena, List<BlockKey> keys) {
     if (isAsked.compareAndSet(false, true)) {
       try {

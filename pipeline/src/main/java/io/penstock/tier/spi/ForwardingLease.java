@@ -9,8 +9,8 @@ import io.penstock.tier.Presence;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/// A lease that passes each call to another one, and ends it with itself. Subclasses override what differs;
-/// [#slicedWindows] goes by [#windows].
+/// A lease that passes each call to another lease, and closes that lease with itself. Subclasses override calls.
+/// [#slicedWindows] is made of [#windows].
 public abstract class ForwardingLease extends Lease {
   private final Lease lease;
 

@@ -17,8 +17,8 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier that passes each call to another one, such as a [io.penstock.tier.TierStack] of a single level. Subclasses
-/// override what differs.
+/// A tier that passes each call to another tier, such as a [io.penstock.tier.TierStack] of a single level. Subclasses
+/// override calls.
 public abstract class ForwardingTier implements BlockTier {
   private final BlockTier tier;
 

@@ -28,16 +28,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// A base for tiers that keep nothing: a block is made, or fetched from elsewhere, when a reader asks for it, and its
-/// memory is free when the reader closed it. Two readers of one key get two copies.
+/// A base for tiers that keep no blocks: a block is made, or fetched from elsewhere, when a reader asks for it. Its
+/// memory is free when the reader has closed it. Two readers of one key get two copies.
 ///
-/// A subclass says which keys there are ([#find]) and writes the bytes of one block ([#fill]); order, demand, memory,
-/// leases and ends are done here. Nothing can be put or removed.
+/// A subclass says which keys there are ([#find]) and writes the bytes of one block ([#fill]). This class does order,
+/// demand, memory, leases and ends. Callers cannot put or remove blocks.
 ///
 /// | | |
 /// |---|---|
 /// | order | windows of a lease follow one another in key order; blocks of one window are filled side by side |
-/// | memory | a window claims its drafts all at once, when its reader asks for it, and waits while the arena is full |
+/// | memory | a window claims all its drafts at once when its reader asks for it, and waits while the arena is full |
 /// | cancel | cancels the fills; the reader's scope owns the drafts until then |
 public abstract class OnDemandTier implements BlockTier {
   private final TierInfo info;
@@ -60,19 +60,20 @@ public abstract class OnDemandTier implements BlockTier {
     this.windowBlocks = Checks.positive("windowBlocks", windowBlocks);
   }
 
-  /// Which of `keys`, all of this tier's space and distinct, there are. Asked for each `match`, `contains` and lease.
+  /// Which of `keys` there are; the keys are distinct and of this tier's space. Called for each `match`, `contains` and
+  /// lease.
   ///
-  /// @return one value; an error is the caller's
+  /// @return one value, or an error, which the caller gets
   protected abstract Mono<Presence> find(List<BlockKey> keys);
 
   /// Writes all bytes of the block `draft.key()`, with [BlockDraft#write] and then [BlockDraft#produced], or with
   /// [BlockDraft#verify] where checksums came along. Subscribed once a block.
   ///
-  /// @return true when the draft is complete; false if the block is not there after all, which is a miss; an error ends
-  ///     the reader's stream. A cancelled fill must not write any more than what is under way.
+  /// @return true when the draft is complete; false for a miss, if the block is not there after all; an error ends the
+  ///     reader's stream. A cancelled fill writes no more than the writes under way
   protected abstract Mono<Boolean> fill(BlockDraft draft);
 
-  /// The answer of [#find] for a tier that knows its keys without asking anyone.
+  /// The answer of [#find] for a tier that knows its keys.
   protected static Presence where(List<BlockKey> keys, Predicate<BlockKey> isThere) {
     BitSet found = new BitSet(keys.size());
     for (int i = 0; i < keys.size(); i++) {
@@ -119,7 +120,7 @@ public abstract class OnDemandTier implements BlockTier {
     return refused(keys);
   }
 
-  /// Completes when the tier closes: there are no events of blocks that are not kept.
+  /// No events, because no block is kept. Completes when the tier closes.
   @Override
   public final Flux<TierEvent> events(long sequence) {
     Checks.notNegative("sequence", sequence);

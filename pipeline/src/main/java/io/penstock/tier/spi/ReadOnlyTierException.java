@@ -2,7 +2,7 @@ package io.penstock.tier.spi;
 
 import io.penstock.PermanentKvException;
 
-/// The tier makes or fetches its blocks itself; a caller can put or remove none.
+/// The tier makes or fetches its blocks itself, so callers cannot put or remove blocks.
 public final class ReadOnlyTierException extends PermanentKvException {
   private final String tier;
 

@@ -4,12 +4,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Tells all callers that a full queue refused when it has room again, once, at the next [#left]. For the makers of
-/// [StoreBusyException]s. Safe from any thread.
+/// Tells the callers that a full queue refused that it has room again: once, at the next [#left]. For stores that throw
+/// [StoreBusyException]. Safe from any thread.
 public final class RoomSignal {
   private volatile Sinks.@Nullable Empty<Void> refused;
 
-  /// A caller is refused.
+  /// Registers a refused caller.
   ///
   /// @return completes at the next [#left]
   public synchronized Mono<Void> refused() {
@@ -21,7 +21,8 @@ public final class RoomSignal {
     return sink.asMono();
   }
 
-  /// Something left the queue. The waiting callers ask again at once, on this thread: not to be called under a lock.
+  /// Wakes the refused callers, because an element left the queue. They ask again on this thread, so call this under no
+  /// lock.
   public void left() {
     if (refused != null) {
       tell();

@@ -3,7 +3,7 @@ package io.penstock.tier.spi;
 import io.penstock.TransientKvException;
 import reactor.core.publisher.Mono;
 
-/// A store's queue is full: it did nothing, and the blocks are intact.
+/// The queue of a store is full. The store did nothing, and the blocks are intact.
 public class StoreBusyException extends TransientKvException {
   private final transient Mono<Void> room;
 
@@ -13,8 +13,8 @@ public class StoreBusyException extends TransientKvException {
     this.room = room;
   }
 
-  /// Completes when the caller may ask again, on a thread of the store, under no lock of it. It may be refused again,
-  /// because others ask, too.
+  /// Completes when the caller may ask again: on a thread of the store, under no lock of it. Other callers ask, too, so
+  /// the store may refuse again.
   public Mono<Void> room() {
     return room;
   }

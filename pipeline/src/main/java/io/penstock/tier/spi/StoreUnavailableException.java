@@ -5,7 +5,7 @@ import io.penstock.tier.StoreHealth;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// A store takes no blocks, or gives none, now. The blocks are intact, and what is stored there is still there.
+/// A store takes or gives no blocks now. Its blocks, and those of the caller, are intact.
 public class StoreUnavailableException extends TransientKvException {
   public StoreUnavailableException(String message) {
     super(message);

@@ -1,5 +1,5 @@
-/// What an implementer of a store, a device or a tier needs beside the port [io.penstock.tier.BlockTier]: the port
-/// [BlockStore] with its blocks, health, figures and errors, and bases for tiers that wrap others.
+/// Types for authors of stores, devices and tiers, beside the port [io.penstock.tier.BlockTier]: the port [BlockStore]
+/// with its blocks, health, figures and errors, and bases for tiers that wrap others.
 @NullMarked
 package io.penstock.tier.spi;
 

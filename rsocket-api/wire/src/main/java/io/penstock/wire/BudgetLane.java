@@ -97,13 +97,11 @@ final class BudgetLane implements Budget {
     return free;
   }
 
-  @GuardedBy("this")
-  private boolean mayTake(long bytes) {
+  @GuardedBy("this") private boolean mayTake(long bytes) {
     return bytes <= share - inUse && isFair(bytes);
   }
 
-  @GuardedBy("this")
-  private boolean isFair(long bytes) {
+  @GuardedBy("this") private boolean isFair(long bytes) {
     return whole == null || inUse == 0 || inUse + bytes <= whole.free();
   }
 

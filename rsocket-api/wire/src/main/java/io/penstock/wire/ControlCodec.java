@@ -8,6 +8,7 @@ import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.Collection;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
@@ -18,17 +19,20 @@ import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MapperBuilder;
 import tools.jackson.databind.deser.std.StdConvertingDeserializer;
+import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.type.LogicalType;
 import tools.jackson.databind.util.StdConverter;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
-/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are
-/// refused, but for those of a disk, of which an older node tells fewer: they are 0.
+/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more. A field of another
+/// type is refused, whatever it could be converted to. Missing numbers are refused, but for those of a disk, of which an
+/// older node tells fewer: they are 0.
 enum ControlCodec {
-  CBOR("application/cbor", strict(CBORMapper.builder()).addModule(olderNodes()).build()),
-  JSON("application/json", strict(JsonMapper.builder()).addModule(olderNodes()).build());
+  CBOR("application/cbor", strict(CBORMapper.builder(), ByteStrings.binary())),
+  JSON("application/json", strict(JsonMapper.builder(), ByteStrings.base64()));
 
   private final String mimeType;
   private final ObjectMapper mapper;
@@ -79,18 +83,51 @@ enum ControlCodec {
       if (e.getCause() instanceof WireFormatException rule) {
         throw rule;
       }
-      throw WireFormatException.request(type.getSimpleName(), "readable " + mimeType, firstLine(e));
+      throw e instanceof JacksonException unread && !unread.getPath().isEmpty()
+          ? WireFormatException.request(field(unread), kind(unread), "absent, or of another type")
+          : WireFormatException.request("message", "readable " + mimeType, "bytes that are not");
     }
   }
 
-  private static String firstLine(Throwable e) {
-    String message = String.valueOf(e.getMessage());
-    int end = message.indexOf('\n');
-    return end < 0 ? message : message.substring(0, end);
+  /// The field of `error`, from the message down.
+  private static String field(JacksonException error) {
+    StringBuilder field = new StringBuilder();
+    for (JacksonException.Reference step : error.getPath()) {
+      if (step.getPropertyName() == null) {
+        field.append('[').append(step.getIndex()).append(']');
+      } else {
+        field.append(field.isEmpty() ? "" : ".").append(step.getPropertyName());
+      }
+    }
+    return field.toString();
   }
 
-  private static SimpleModule olderNodes() {
+  /// What the field of `error` must be, in the words of the protocol.
+  private static String kind(JacksonException error) {
+    if (!(error instanceof MismatchedInputException mistyped)) {
+      return "a number in its range";
+    }
+    Class<?> type = mistyped.getTargetType();
+    if (type == null) {
+      return "of the type that the protocol says";
+    } else if (type == byte[].class) {
+      return "bytes";
+    } else if (type == String.class) {
+      return "text";
+    } else if (type == boolean.class) {
+      return "true or false";
+    } else if (Collection.class.isAssignableFrom(type)) {
+      return "a list";
+    }
+    return type.isPrimitive() || Number.class.isAssignableFrom(type) ? "an integer" : "a map";
+  }
+
+  private static <B extends MapperBuilder<?, B>> ObjectMapper strict(B builder, ByteStrings bytes) {
     ObjectMapper plain = strict(JsonMapper.builder()).build();
+    return strict(builder).addModule(olderNodes(plain).addDeserializer(byte[].class, bytes)).build();
+  }
+
+  private static SimpleModule olderNodes(ObjectMapper plain) {
     return new SimpleModule().addDeserializer(TierStat.Disk.class,
         new StdConvertingDeserializer<>(new StdConverter<ObjectNode, TierStat.Disk>() {
           @Override
@@ -109,6 +146,11 @@ enum ControlCodec {
         .disable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
         .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
         .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-        .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail));
+        .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+        .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
+        .withCoercionConfig(LogicalType.Textual, config -> config
+            .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+            .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+            .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail));
   }
 }

@@ -65,6 +65,7 @@ final class Handshake {
   record Hello(List<Integer> versions, @Nullable Space space, String client) {
     Hello {
       versions = copied("versions", versions);
+      present("client", client);
     }
 
     /// @throws WireFormatException if the versions are others, or the space is another than `mine`
@@ -84,7 +85,7 @@ final class Handshake {
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
   record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
       int maxKeys,
-      @Nullable Long capacityBlocks) {
+      @Nullable Long capacityBlocks, @Nullable Long generation) {
     Welcome {
       present("welcome.server", server);
       present("welcome.node", node);

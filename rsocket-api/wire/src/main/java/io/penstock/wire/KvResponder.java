@@ -12,6 +12,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -107,14 +108,17 @@ final class KvResponder implements RSocket {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
-        info.capacityBlocks());
+        info.capacityBlocks(), serving.options().generation());
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
     InFlight inFlight = streams.enterEndless();
-    return ReplyGate.of(serving.tier().events(request.after()),
-        event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator())
-        .doFinally(end -> inFlight.over());
+    Flux<TierEvent> events = serving.tier().stat().flatMapMany(stat -> {
+      request.requireKnown(serving.options().generation(), stat.lastSequence());
+      return serving.tier().events(request.after());
+    });
+    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+        serving.allocator()).doFinally(end -> inFlight.over());
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {

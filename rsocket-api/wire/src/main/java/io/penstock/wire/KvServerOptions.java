@@ -19,8 +19,10 @@ import java.time.Duration;
 ///     the stream
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
 ///     about 16 times as much of the heap. A connection has no more of it than it leaves to others
+/// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
-    Duration awaitTimeout, Duration stallTimeout, long requestBytes) {
+    Duration awaitTimeout, Duration stallTimeout, long requestBytes,
+    long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -42,42 +44,47 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   /// waiting, 30 s of standing still, 1/64 of the heap (at least 4 MiB) for messages of requests.
   public static KvServerOptions defaults() {
     return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60),
-        Duration.ofSeconds(30), Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64));
+        Duration.ofSeconds(30), Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64), 0);
   }
 
   public KvServerOptions withNode(String node) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes);
+        stallTimeout, requestBytes, generation);
   }
 
   public KvServerOptions withLimits(Limits limits) {
     return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams,
         windowsAhead, awaitTimeout,
-        stallTimeout, Math.max(requestBytes, limits.longestRequest()));
+        stallTimeout, Math.max(requestBytes, limits.longestRequest()), generation);
   }
 
   public KvServerOptions withSendWindowBytes(long sendWindowBytes) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes);
+        stallTimeout, requestBytes, generation);
   }
 
   public KvServerOptions withWindowsAhead(int windowsAhead) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes);
+        stallTimeout, requestBytes, generation);
   }
 
   public KvServerOptions withAwaitTimeout(Duration awaitTimeout) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes);
+        stallTimeout, requestBytes, generation);
   }
 
   public KvServerOptions withStallTimeout(Duration stallTimeout) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-        requestBytes);
+        requestBytes, generation);
   }
 
   public KvServerOptions withRequestBytes(long requestBytes) {
     return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-        requestBytes);
+        requestBytes, generation);
+  }
+
+  public KvServerOptions withGeneration(long generation) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
+        requestBytes, generation);
   }
 }

@@ -163,7 +163,23 @@ final class Messages {
 
   record DrainReply(boolean drained) {}
 
-  record EventsRequest(long after) {}
+  /// @param generation of the node that numbered `after`; null for whichever answers
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record EventsRequest(long after, @Nullable Long generation) {
+    EventsRequest(long after) {
+      this(after, null);
+    }
+
+    /// @throws WireFormatException if `after` is of another generation than `mine`, or beyond the `newest` event
+    void requireKnown(long mine, long newest) {
+      if (generation != null && generation != mine) {
+        throw WireFormatException.request("generation", "" + mine + ": the node was started anew", generation);
+      }
+      if (after < 0 || after > newest) {
+        throw WireFormatException.request("after", "in [0, " + newest + "], the newest event", after);
+      }
+    }
+  }
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record Event(long sequence, String type, byte @Nullable [] key, @Nullable String reason, @Nullable Long count) {

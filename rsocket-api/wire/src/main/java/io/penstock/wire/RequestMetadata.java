@@ -32,7 +32,7 @@ record RequestMetadata(String route, String dataMimeType) {
         }
       }
     } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
-      throw WireFormatException.request("metadata", "readable composite metadata", e);
+      throw WireFormatException.request("metadata", "readable composite metadata", "bytes that are not");
     }
     if (route == null) {
       throw WireFormatException.request("metadata", "composite with a route", "none");

@@ -35,7 +35,7 @@ final class WireErrors {
       return first;
     }
     ErrorData data = dataOf(first);
-    String sentence = sentence(first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage());
+    String sentence = sentence(first.getMessage() == null ? "the node failed" : first.getMessage());
     return new CustomRSocketException(codeOf(first).code(),
         data == null ? sentence : sentence + ErrorData.MARK + data.written());
   }

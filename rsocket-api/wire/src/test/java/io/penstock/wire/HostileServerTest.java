@@ -70,7 +70,7 @@ final class HostileServerTest {
   /// What the server answers; each test sets what it lies about.
   private static final class Lies implements RSocket {
     private Object welcome =
-        new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, WINDOW, 100, 64L);
+        new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, WINDOW, 100, 64L, null);
     private Object reply = new Messages.MatchReply(0);
     private List<byte[]> stream = List.of();
     private @Nullable Throwable failure;
@@ -182,8 +182,8 @@ final class HostileServerTest {
   void welcome_thatCannotBe_isRefused() {
     Handshake.Space space = Handshake.Space.of(SPACE);
     Handshake.Space another = Handshake.Space.of(CacheSpace.of("another", LAYOUT));
-    List<Object> bad = List.of(new Handshake.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null),
-        new Handshake.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF},
+    List<Object> bad = List.of(new Handshake.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null, null),
+        new Handshake.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null, null), new byte[0], new byte[] {(byte) 0xBF},
         new Messages.MatchReply(1),
         Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1,
             "windowBlocks", 4,
@@ -230,7 +230,7 @@ final class HostileServerTest {
   void decision_thatIsNotOnTheKeysAsked_isRefused() {
     assertGetFails("hits.size", after(found(bits(KEYS + 1)), List.of()));
     assertGetFails("awaited.size", after(new Messages.Found(bits(KEYS), bits(KEYS), bits(KEYS), bits(1)), List.of()));
-    assertGetFails("Found", after(new byte[] {0}, List.of()));
+    assertGetFails("message must be readable", after(new byte[] {0}, List.of()));
     assertGetFails("decision", List.of());
   }
 

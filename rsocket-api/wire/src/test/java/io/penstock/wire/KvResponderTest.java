@@ -43,7 +43,8 @@ final class KvResponderTest {
   private final KvResponder responder =
       new KvResponder(
           new KvResponder.Serving(tier, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-              new BudgetLane("requests", Budget.of(requests), 1 << 16, 1), clock, Schedulers.immediate(), memory, () -> false, running),
+              new BudgetLane("requests", Budget.of(requests), 1 << 16, 1), clock, Schedulers.immediate(), memory,
+              () -> false, running),
           ControlCodec.CBOR.mimeType());
 
   /// Of one stream.

@@ -94,7 +94,7 @@ final class MessageFuzzTest {
     Messages.Keys keys = Messages.Keys.of(ALL);
     return switch (random.nextInt(12)) {
       case 0 -> new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "fuzz");
-      case 1 -> new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, 8, 100, null);
+      case 1 -> new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, 8, 100, null, null);
       case 2 -> new Messages.KeysRequest(keys);
       case 3 -> new Messages.MatchReply(3);
       case 4 -> bits(random);

@@ -34,12 +34,6 @@ final class RemoteTierTest extends BlockTierContract {
   private static final List<KvServer> servers = new ArrayList<>();
   private static final List<SlabArena> arenas = new ArrayList<>();
 
-  /// Each call crosses a socket.
-  @Override
-  public int randomRuns() {
-    return 12;
-  }
-
   @Override
   protected BlockTier openTier(int capacityBlocks) {
     HostTier tier = new HostTier(space,
@@ -96,6 +90,7 @@ final class RemoteTierTest extends BlockTierContract {
     }
   }
 
+  /// Each call crosses a socket.
   @Override
   protected int cancelledRuns() {
     return 200;

@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,7 +55,17 @@ final class SharedBudgetTest {
   /// Readers whose link stands still, and a writer, under many seeds.
   @Test
   void readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow() {
-    for (int seed = 0; seed < 50; seed++) {
+    readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow(12);
+  }
+
+  @Tag("proof")
+  @Test
+  void readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow_atLength() {
+    readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow(50);
+  }
+
+  private void readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow(int seeds) {
+    for (int seed = 0; seed < seeds; seed++) {
       try (LeakLedger leaks = new LeakLedger()) {
         new StalledReaders(seed, leaks).run();
       }

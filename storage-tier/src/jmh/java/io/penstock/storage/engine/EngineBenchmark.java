@@ -44,7 +44,7 @@ public class EngineBenchmark {
 
   /// What is measured: an engine, or a baseline.
   public enum Subject {
-    CHRONICLE, PLAIN, MEMORY, BARE_FILE, MEMORY_COPY
+    CHRONICLE, PLAIN, BARE_FILE, MEMORY_COPY
   }
 
   @Param
@@ -76,7 +76,7 @@ public class EngineBenchmark {
     switch (subject) {
       case BARE_FILE -> openFiles();
       case MEMORY_COPY -> memory = arena.allocate(KEPT, 4096).fill((byte) 2);
-      case CHRONICLE, PLAIN, MEMORY -> openEngines();
+      case CHRONICLE, PLAIN -> openEngines();
     }
   }
 
@@ -106,7 +106,6 @@ public class EngineBenchmark {
     return switch (subject) {
       case CHRONICLE -> ChronicleEngine.open(directory.resolve(name), options);
       case PLAIN -> PlainEngine.open(directory.resolve(name), options);
-      case MEMORY -> MemoryEngine.open(new MemoryDisk(), options);
       case BARE_FILE, MEMORY_COPY -> throw new IllegalStateException("subject must be an engine (was " + subject + ")");
     };
   }
@@ -133,7 +132,7 @@ public class EngineBenchmark {
   public long append() throws IOException {
     MemorySegment record = part(source);
     switch (subject) {
-      case CHRONICLE, PLAIN, MEMORY -> appendRecord(record);
+      case CHRONICLE, PLAIN -> appendRecord(record);
       case BARE_FILE -> appendBytes(record);
       case MEMORY_COPY -> MemorySegment.copy(record, 0, memory, written % KEPT, bytes);
     }
@@ -161,7 +160,7 @@ public class EngineBenchmark {
     MemorySegment into = part(target);
     int which = random.nextInt((int) (KEPT / bytes));
     switch (subject) {
-      case CHRONICLE, PLAIN, MEMORY -> full.read(readable.get(which), 0, into);
+      case CHRONICLE, PLAIN -> full.read(readable.get(which), 0, into);
       case BARE_FILE -> Transfer.read(fullFile, (long) which * bytes, into);
       case MEMORY_COPY -> MemorySegment.copy(memory, (long) which * bytes, into, 0, bytes);
     }

@@ -1,13 +1,13 @@
 package io.penstock.storage.check;
 
-/// Hears how far a check has come, on the thread that checks.
+/// Hears the progress of a check, on the thread that checks.
 @FunctionalInterface
 public interface CheckProgress {
   /// @param bytes read so far
-  /// @param of bytes there are
+  /// @param of all bytes
   void read(long bytes, long of);
 
-  /// For those who do not want to know.
+  /// Ignores the progress.
   static CheckProgress none() {
     return (bytes, of) -> {};
   }

@@ -2,11 +2,11 @@ package io.penstock.storage.check;
 
 import java.util.List;
 
-/// What a check found in a journal.
+/// The result of a check.
 ///
 /// @param directory of the journal
-/// @param engine that wrote it
-/// @param clean whether every byte that must be right is
+/// @param engine that wrote the journal
+/// @param clean whether every byte is as it was written
 /// @param segments in the order of writing
 /// @param damage in the order of the files
 public record CheckReport(String directory, String engine, boolean clean, List<SegmentReport> segments,

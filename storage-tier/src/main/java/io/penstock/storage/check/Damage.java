@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import org.jspecify.annotations.Nullable;
 
-/// A range of a segment that is not as it was written.
+/// A damaged range of a segment.
 ///
 /// @param segment its number
 /// @param offset of the range in the segment's file; 0 if `kind` is [DamageKind#CHECKPOINT]
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// @param key of the block, in hexadecimal: space, then hash; null if it cannot be known, or the record is a removal
 /// @param sequence of the record; 0 if it cannot be known
 /// @param granule that differs first; -1 if `kind` is not [DamageKind#PAYLOAD]
-/// @param live whether a block that counts is gone with it; true if that cannot be known
+/// @param live whether a live block is lost; true if unknown
 /// @param reason in words
 public record Damage(int segment, long offset, long length, DamageKind kind, @Nullable String key, long sequence,
     int granule, boolean live, String reason) {
@@ -23,7 +23,7 @@ public record Damage(int segment, long offset, long length, DamageKind kind, @Nu
     requireNonNull(reason, "reason");
   }
 
-  /// A range of which nothing else is known.
+  /// A range whose record is unknown.
   public static Damage unknown(int segment, long offset, long length, DamageKind kind, String reason) {
     return new Damage(segment, offset, length, kind, null, 0, -1, true, reason);
   }

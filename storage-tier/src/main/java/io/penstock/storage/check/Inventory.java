@@ -11,14 +11,15 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/// All whole records, and which of them count: 28 bytes each, and 11 at most to find them.
+/// Tells live records from dead ones: 28 bytes a record, and 11 at most to find it.
 final class Inventory {
-  /// Blocks, by their segments.
+  /// The newest record of each block; its number is its segment.
   private final Map<SpaceId, RecordNames> blocks = new HashMap<>();
-  /// Older records of blocks, by their sequences, and their segments: one counts again if the newer ones were removed.
+  /// Older records of blocks: segments by sequences. The newest of these counts again when a removal names the record
+  /// that replaced it.
   private final Map<BlockKey, NavigableMap<Long, Integer>> replaced = new HashMap<>();
   private final Map<Integer, Long> dead = new HashMap<>();
-  /// Damaged ones, of which the key is known.
+  /// Keys of damaged records, by their sequences.
   private final Map<Long, BlockKey> damaged = new HashMap<>();
 
   void add(RecordSummary record) {
@@ -34,7 +35,7 @@ final class Inventory {
     int row = there.row(record.key().hash());
     boolean isThere = row != RecordNames.NONE && there.number(row) != RecordNames.NONE;
     if (isThere && there.sequence(row) >= record.sequence()) {
-      if (there.sequence(row) > record.sequence()) { // else it is a copy
+      if (there.sequence(row) > record.sequence()) { // else it is a copy of the same record
         replace(record.key(), record.sequence(), record.at().segment());
       }
       die(record.at().segment());
@@ -84,7 +85,7 @@ final class Inventory {
     damaged.put(sequence, key);
   }
 
-  /// Whether a damaged record would count, were it whole: no newer one of its key is there.
+  /// Whether a block is lost with a damaged record: there is no newer record of its key.
   boolean isMissed(long sequence) {
     BlockKey key = damaged.get(sequence);
     RecordNames there = key == null ? null : blocks.get(key.space());
@@ -94,7 +95,7 @@ final class Inventory {
     return key != null && !isReplaced;
   }
 
-  /// Blocks of a segment that count no more.
+  /// Dead blocks of a segment.
   long dead(int segment) {
     return dead.getOrDefault(segment, 0L);
   }

@@ -19,9 +19,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/// Reads every byte of a journal and compares: heads, commit marks, every granule of every block, dead ones, too.
-/// Changes nothing, needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names
-/// must be there. Waits for the disk, on up to two threads of its own, which end with it: not for an event loop.
+/// Reads and compares every byte of a journal: heads, commit marks, every granule of every block, also of dead ones.
+/// Changes nothing, needs neither the engine nor the cache space, and goes on behind damage. Every record of a
+/// checkpoint must be there. Waits for the disk, on up to two threads of its own, which end with the check: not for an
+/// event loop.
 public final class JournalCheck {
   private static final int LANES = Math.min(2, Runtime.getRuntime().availableProcessors());
 
@@ -40,13 +41,13 @@ public final class JournalCheck {
     this.checkpoints = new Checkpoints(files.directory());
   }
 
-  /// Checks the journal in `directory`, which no process can open meanwhile. What the medium does not give of a segment
-  /// is damage; all else is checked.
+  /// Checks the journal in `directory`, which no process can open meanwhile. Bytes that the medium does not give count
+  /// as damage.
   ///
   /// @throws JournalFormatException if there is no journal, or one of another version or engine
-  /// @throws RecordVersionException if a newer release wrote a record of it
-  /// @throws DirectoryLockedException if a process has it open
-  /// @throws StorageFailedException if a file of it cannot be opened
+  /// @throws RecordVersionException if a newer release wrote a record
+  /// @throws DirectoryLockedException if a process has the journal open
+  /// @throws StorageFailedException if a file cannot be opened
   public static CheckReport run(Path directory, CheckProgress progress) {
     try (JournalFiles files = JournalFiles.reading(directory)) {
       return run(files, progress, SegmentWindow::open);

@@ -1,22 +1,19 @@
 package io.penstock.storage.check;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.storage.engine.DurableFiles;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in
-/// `index.jsonl`. Safe from any thread, none of which waits for another one longer than its first look at the folder,
-/// or a line of the index, takes.
+/// `index.jsonl`. Used by one thread at a time.
 public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
@@ -24,12 +21,15 @@ public final class Quarantine {
   private final Path journal;
   private final Path folder;
   private final QuarantineBound bound;
-  private final Object looking = new Object();
-  /// What is there, once it was looked at.
-  @GuardedBy("looking") private @Nullable QuarantineStock stock;
-  /// Copies that are being made, by the beginnings of their names.
-  @GuardedBy("this") private final Set<String> begun = new HashSet<>();
-  @GuardedBy("this") private long unkept;
+  /// What the folder holds; null before the first look, and after a failure.
+  private @Nullable Stock stock;
+
+  private static final class Stock {
+    private final Set<String> lines = new HashSet<>();
+    private boolean endsInALine = true;
+    private long bytes;
+    private int records;
+  }
 
   public Quarantine(Path journal, QuarantineBound bound) {
     this.journal = journal;
@@ -37,162 +37,96 @@ public final class Quarantine {
     this.bound = bound;
   }
 
-  /// Keeps `bytes`, which were read where `damage` says.
+  /// Keeps `bytes`, which were read where `damage` says. The copy is on the medium when this returns. Bytes that are
+  /// kept already are not kept again.
   ///
-  /// They are on the medium when this returns. What is kept already is not kept again.
-  ///
-  /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that
-  ///     place is there and the bound is reached
-  /// @throws StorageFailedException if the disk refuses, or the bound is reached. There is no copy then, unless the
-  ///     disk refused no more than its line in the index or the sync behind it: that copy stays, takes its room, and is
-  ///     noted when it is to be kept again.
-  public @Nullable String keep(MemorySegment bytes, Damage damage) {
-    return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), bytes.byteSize(), damage);
-  }
-
-  /// Calls of [#keep] that failed.
-  public synchronized long unkept() {
-    return unkept;
-  }
-
-  /// Whether a copy is being made.
-  synchronized boolean isBegun() {
-    return !begun.isEmpty();
-  }
-
-  private interface Copy {
-    void to(Path draft) throws IOException;
-  }
-
-  private @Nullable String keep(Copy copy, long offset, long length, Damage damage) {
-    String name = "segment-%010d-%012d".formatted(damage.segment(), offset);
+  /// @return the name of the copy, below the journal's directory
+  /// @throws StorageFailedException if the disk refuses, or the bound is reached. If the disk refused only the line in
+  ///     the index, or the sync after it, the copy stays, and the next call for it writes the line.
+  public String keep(MemorySegment bytes, Damage damage) {
     try {
       Files.createDirectories(folder);
-      QuarantineStock there = stock();
-      if (!begin(there, name, length)) {
-        return null;
+      Stock there = stock == null ? look() : stock;
+      stock = there;
+      Path copy = copyOf(bytes, "segment-%010d-%012d".formatted(damage.segment(), damage.offset()));
+      boolean isNew = !Files.exists(copy);
+      if (isNew) {
+        requireRoom(there, bytes.byteSize());
       }
-      boolean isNew = false;
-      Path draft = folder.resolve(name + ".draft");
-      try {
-        copy.to(draft);
-        Path kept = folder.resolve(name(draft, name));
-        if (Files.exists(draft)) {
-          Files.move(draft, kept, StandardCopyOption.ATOMIC_MOVE);
-          isNew = true;
-        }
-        note(there, kept, offset, length, damage);
-        force(folder);
-        force(journal);
-        return journal.relativize(kept).toString();
-      } catch (Throwable e) {
-        remove(draft, e); // it may be incomplete
-        throw e;
-      } finally {
-        end(there, name, isNew ? 0 : length);
+      stock = null; // until all of it succeeded
+      if (isNew) {
+        DurableFiles.replace(copy, bytes.asByteBuffer(), true);
+        there.bytes += bytes.byteSize();
+        there.records++;
       }
+      note(there, line(copy, bytes.byteSize(), damage));
+      DurableFiles.force(folder);
+      DurableFiles.force(journal);
+      stock = there;
+      return journal.relativize(copy).toString();
     } catch (IOException e) {
-      synchronized (this) {
-        unkept++;
-      }
       throw new StorageFailedException("set damage aside in " + folder, e);
     }
   }
 
-  /// The first caller looks what is there; the others wait for that, as a draft of theirs would be taken for one of
-  /// an earlier run.
-  private QuarantineStock stock() throws IOException {
-    synchronized (looking) {
-      if (stock == null) {
-        stock = QuarantineStock.of(folder, folder.resolve(INDEX));
-      }
-      return stock;
+  /// Reads what earlier runs kept, and deletes copies that they did not finish.
+  private Stock look() throws IOException {
+    Stock found = new Stock();
+    Path index = folder.resolve(INDEX);
+    if (Files.exists(index)) {
+      String text = Files.readString(index);
+      text.lines().forEach(found.lines::add);
+      found.endsInALine = text.isEmpty() || text.endsWith("\n");
     }
-  }
-
-  /// @return false if another thread makes this copy, or one of that place is there and the bound is reached
-  private synchronized boolean begin(QuarantineStock there, String name, long length) throws IOException {
-    if (begun.contains(name)) {
-      return false;
-    }
-    if (there.fits(length, bound)) {
-      there.take(length);
-      return begun.add(name);
-    }
-    if (there.has(name)) {
-      return false;
-    }
-    throw new IOException("quarantine must stay within " + bound.records() + " records and " + bound.bytes()
-        + " bytes (had " + there + ", and "
-        + length + " bytes came)");
-  }
-
-  private synchronized void end(QuarantineStock there, String name, long unused) {
-    begun.remove(name);
-    if (unused > 0) {
-      there.giveBack(unused);
-    }
-  }
-
-  private static void remove(Path draft, Throwable first) {
-    try {
-      Files.deleteIfExists(draft);
-    } catch (IOException e) {
-      first.addSuppressed(e);
-    }
-  }
-
-  private static void write(ByteBuffer bytes, Path to) throws IOException {
-    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-        StandardOpenOption.WRITE)) {
-      while (bytes.hasRemaining()) {
-        file.write(bytes);
-      }
-      file.force(true);
-    }
-  }
-
-  /// The name that has the bytes of `draft`, which goes then, or one that nothing has.
-  private String name(Path draft, String name) throws IOException {
-    for (int number = 1;; number++) {
-      Path target = folder.resolve(name + (number == 1 ? "" : "-" + number) + ".bin");
-      if (!Files.exists(target)) {
-        return target.getFileName().toString();
-      }
-      if (Files.mismatch(draft, target) < 0) {
-        Files.delete(draft);
-        return target.getFileName().toString();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*{.bin," + DurableFiles.DRAFT + "}")) {
+      for (Path file : files) {
+        if (file.toString().endsWith(DurableFiles.DRAFT)) {
+          Files.delete(file);
+        } else {
+          found.bytes += Files.size(file);
+          found.records++;
+        }
       }
     }
+    return found;
   }
 
-  private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
-    String file = text(kept.getFileName().toString());
-    String line = ("{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,"
-        + "\"key\":%s,\"sequence\":%d,\"reason\":%s}\n").formatted(file, damage.segment(), offset, length,
+  private void requireRoom(Stock there, long bytes) throws IOException {
+    if (there.records >= bound.records() || bytes > bound.bytes() - there.bytes) {
+      throw new IOException(("quarantine must stay within %d records and %d bytes (had %d records and %d bytes, and %d"
+          + " bytes came)").formatted(bound.records(), bound.bytes(), there.records, there.bytes, bytes));
+    }
+  }
+
+  /// The file that has these bytes or, if none has them, the first free name.
+  private Path copyOf(MemorySegment bytes, String name) throws IOException {
+    Path copy = folder.resolve(name + ".bin");
+    for (int number = 2; Files.exists(copy) && !isCopy(copy, bytes); number++) {
+      copy = folder.resolve(name + "-" + number + ".bin");
+    }
+    return copy;
+  }
+
+  private static boolean isCopy(Path file, MemorySegment bytes) throws IOException {
+    return Files.size(file) == bytes.byteSize()
+        && MemorySegment.ofArray(Files.readAllBytes(file)).mismatch(bytes) < 0;
+  }
+
+  private static String line(Path copy, long length, Damage damage) {
+    return ("{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,"
+        + "\"reason\":%s}").formatted(text(copy.getFileName().toString()), damage.segment(), damage.offset(), length,
             text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
-    synchronized (this) {
-      if (there.isNoted(line)) {
-        return; // an earlier run kept it
-      }
-    }
-    try (FileChannel lines =
-        FileChannel.open(folder.resolve(INDEX), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-      there.index().append(line, lines);
-      lines.force(true);
-    }
-    synchronized (this) {
-      there.note(line);
+  }
+
+  private void note(Stock there, String line) throws IOException {
+    if (there.lines.add(line)) {
+      String text = (there.endsInALine ? "" : "\n") + line + "\n";
+      DurableFiles.append(folder.resolve(INDEX), StandardCharsets.UTF_8.encode(text));
+      there.endsInALine = true;
     }
   }
 
   private static String text(@Nullable String value) {
     return value == null ? "null" : "\"" + value.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
-  }
-
-  private static void force(Path directory) throws IOException {
-    try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
-      names.force(true);
-    }
   }
 }

@@ -2,8 +2,7 @@ package io.penstock.storage.check;
 
 import io.penstock.check.Checks;
 
-/// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted,
-/// and not kept.
+/// The bound of a quarantine, copies of earlier runs included. Damage beyond it is counted, and not kept.
 ///
 /// @param bytes most bytes of all copies
 /// @param records most copies

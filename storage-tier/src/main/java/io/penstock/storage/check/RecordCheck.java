@@ -3,7 +3,6 @@ package io.penstock.storage.check;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
-import io.penstock.storage.record.RecordMalformedException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -19,11 +18,11 @@ public final class RecordCheck {
     this.file = file;
   }
 
-  /// What is wrong with a record whose head is whole.
+  /// The first difference in a record whose head is whole.
   ///
   /// @param granule that differs first, or -1
-  /// @param expected its CRC
-  /// @param actual what its bytes come to
+  /// @param expected CRC of the granule
+  /// @param actual CRC of its bytes
   public record Difference(DamageKind kind, int granule, int expected, int actual, String reason) {}
 
   /// The whole head at `at`; null if there is none.
@@ -38,20 +37,16 @@ public final class RecordCheck {
     if (length == 0 || length > file.size() - at) {
       return null;
     }
-    try {
-      return decoded(at, RecordHead.bytes(start, length), length);
-    } catch (RecordMalformedException e) {
+    int headBytes = RecordHead.bytes(start, length);
+    if (headBytes == 0) {
       return null;
     }
-  }
-
-  private RecordHead decoded(long at, int headBytes, int length) {
-    try {
-      return RecordHead.decode(file.bytes(at, headBytes), length);
-    } catch (RecordMalformedException e) {
-      MemorySegment mark = MemorySegment.ofArray(mark(at, length).toArray(ValueLayout.JAVA_BYTE));
-      return RecordHead.decode(file.bytes(at, headBytes), length, mark);
+    RecordHead head = RecordHead.decode(file.bytes(at, headBytes), length);
+    if (head != null) {
+      return head;
     }
+    MemorySegment mark = MemorySegment.ofArray(mark(at, length).toArray(ValueLayout.JAVA_BYTE));
+    return RecordHead.decode(file.bytes(at, headBytes), length, mark);
   }
 
   private MemorySegment mark(long at, int length) {
@@ -67,7 +62,7 @@ public final class RecordCheck {
     return bytes + (-bytes & 7);
   }
 
-  /// Compares all that follows `head`; null if it is as it must be.
+  /// Compares all bytes behind `head`; null if each is as it was written.
   @Nullable Difference difference(long at, RecordHead head) {
     Difference payload = payload(at, head);
     if (payload != null) {
@@ -79,7 +74,7 @@ public final class RecordCheck {
     return hasItsCrc(at, head) ? padding(at, head) : headCrcDifference(head);
   }
 
-  /// Whether the CRC in the head itself is right, too: the commit mark stands in for it.
+  /// Whether the CRC in the head itself is right: the commit mark may have stood in for it.
   private boolean hasItsCrc(long at, RecordHead head) {
     return file.bytes(at + head.bytes() - CRC.byteSize(), (int) CRC.byteSize()).get(CRC, 0) == head.crc();
   }
@@ -103,7 +98,7 @@ public final class RecordCheck {
     return null;
   }
 
-  /// Whether the record whose `head` is at `at` has its commit mark: its writer came to its end.
+  /// Whether the record whose `head` is at `at` has its commit mark: then it was written to its end.
   public boolean isMarked(long at, RecordHead head) {
     return head.isMarked(mark(at, length(head)));
   }

@@ -22,34 +22,12 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   private final JournalFiles.Stored stored;
   private final SegmentWindow file;
   private final RecordCheck records;
-  private final List<Found> found = new ArrayList<>();
+  private final List<FoundRecord> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
-  /// Blocks that are damaged, and whose key is known.
+  /// Damaged records with a known key.
   private final List<RecordSummary> damaged = new ArrayList<>();
-  private List<Found> own = List.of();
+  private List<FoundRecord> own = List.of();
   private boolean isEmptyBehind;
-
-  /// A whole head.
-  ///
-  /// @param segment that its record was written to
-  private record Found(RecordSummary noted, int segment, RecordCheck.@Nullable Difference difference,
-      boolean isFinished) {
-    long offset() {
-      return noted.at().offset();
-    }
-
-    long end() {
-      return offset() + noted.at().length();
-    }
-
-    boolean isGood() {
-      return difference == null || difference.kind() != DamageKind.PAYLOAD;
-    }
-
-    @Nullable BlockKey key() {
-      return noted.kind() == RecordKind.BLOCK ? noted.key() : null;
-    }
-  }
 
   SegmentCheck(JournalFiles.Stored stored, SegmentWindow file) {
     this.stored = stored;
@@ -57,7 +35,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     this.records = new RecordCheck(file);
   }
 
-  /// What has the name of a segment is no file.
+  /// The check of a segment that is not a file.
   static SegmentCheck noFile(JournalFiles.Stored stored) {
     SegmentCheck check = new SegmentCheck(stored, SegmentWindow.none(stored.path()));
     check.damage.add(Damage.unknown(stored.number(), 0, 0, DamageKind.UNREADABLE,
@@ -76,23 +54,14 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     } catch (SegmentUnreadableException e) {
       unreadable(e.offset(), file.size() - e.offset(), e);
     }
-    int life = life();
-    own = found.stream().filter(each -> life == 0 || each.segment() == life).toList();
+    own = FoundRecord.ofSegment(found, file, stored.number());
     if (own.stream().anyMatch(each -> each.segment() != stored.number())) {
       damage.add(Damage.unknown(stored.number(), 0, file.size(), DamageKind.MISPLACED,
           "file must hold segment %d (holds %d)".formatted(stored.number(), own.getFirst().segment())).withLive(false));
     }
     tellOwn();
-    tellOthers(life);
+    tellOthers();
     return this;
-  }
-
-  /// Which segment the file holds; 0 if it may be any.
-  private int life() {
-    if (file.number() > 0) {
-      return file.number();
-    }
-    return found.stream().anyMatch(each -> each.segment() == stored.number()) ? stored.number() : 0;
   }
 
   /// One past the last record of the segment.
@@ -103,9 +72,9 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   private void tellOwn() {
     long highest = 0;
     for (int i = 0; i < own.size(); i++) {
-      Found each = own.get(i);
-      long sequence = each.noted().sequence();
-      long next = i + 1 < own.size() ? own.get(i + 1).noted().sequence() : Long.MAX_VALUE;
+      FoundRecord each = own.get(i);
+      long sequence = each.summary().sequence();
+      long next = i + 1 < own.size() ? own.get(i + 1).summary().sequence() : Long.MAX_VALUE;
       if (sequence <= highest || (sequence >= next && highest < next)) {
         tell(each, DamageKind.MISPLACED, "sequence must be in (%d, %d) (was %d)".formatted(highest, next, sequence));
       } else {
@@ -115,35 +84,38 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     }
   }
 
-  private void tellDifference(Found of, boolean isLast) {
+  private void tellDifference(FoundRecord of, boolean isLast) {
     RecordCheck.Difference difference = of.difference();
     if (difference != null && isLast && !of.isFinished()) {
       damage.add(Damage.unknown(stored.number(), of.offset(), file.size() - of.offset(), DamageKind.TORN,
           "the last record must be finished (was not)"));
     } else if (difference != null) {
-      Location at = of.noted().at();
+      Location at = of.summary().at();
       BlockKey key = of.key();
       damage.add(new Damage(at.segment(), at.offset(), at.length(), difference.kind(),
-          key == null ? null : key.toString(), of.noted().sequence(), difference.granule(), true, difference.reason()));
+          key == null ? null : key.toString(), of.summary().sequence(), difference.granule(), true,
+          difference.reason()));
       if (key != null) {
-        damaged.add(of.noted());
+        damaged.add(of.summary());
       }
     }
   }
 
-  private void tell(Found of, DamageKind kind, String reason) {
-    Location at = of.noted().at();
+  private void tell(FoundRecord of, DamageKind kind, String reason) {
+    Location at = of.summary().at();
     damage.add(Damage.unknown(at.segment(), at.offset(), at.length(), kind, reason)
-        .withName(of.key(), of.noted().sequence()).withLive(false));
+        .withName(of.key(), of.summary().sequence()).withLive(false));
   }
 
-  /// Behind the last record of the segment lies what the file held as another one; in front of it nothing else may lie.
-  private void tellOthers(int life) {
+  /// Behind the last record of the segment may lie records of an earlier life of the file; in front of it nothing else
+  /// may lie.
+  private void tellOthers() {
     long end = end();
     damage.removeIf(each -> each.kind() == DamageKind.HEAD && each.offset() >= end);
-    found.stream().filter(each -> life != 0 && each.segment() != life && each.offset() < end).forEach(
-        each -> tell(each, DamageKind.MISPLACED,
-            "record must be of segment %d (was of %d)".formatted(stored.number(), each.segment())));
+    found.stream().filter(each -> own.size() < found.size() && each.offset() < end
+        && each.segment() != own.getFirst().segment()).forEach(
+            each -> tell(each, DamageKind.MISPLACED,
+                "record must be of segment %d (was of %d)".formatted(stored.number(), each.segment())));
     boolean isOther = found.stream().anyMatch(each -> each.offset() >= end);
     boolean isTold = !own.isEmpty() && own.getLast().difference() != null && !own.getLast().isFinished();
     if (!isTold && !isUnreadable(end, file.size()) && !isOther && !isEmptyBehind && end < file.size() && !isEnd(end)) {
@@ -161,7 +133,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     try {
       return file.isEnd(at);
     } catch (SegmentUnreadableException e) {
-      return true; // told before
+      return true; // reported before
     }
   }
 
@@ -170,13 +142,13 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     RecordCheck.Difference difference = records.difference(at, head);
     boolean isFinished = difference == null || difference.kind() != DamageKind.PAYLOAD || records.isMarked(at, head);
     Location where = new Location(stored.number(), at, RecordCheck.length(head));
-    found.add(new Found(RecordSummary.of(where, head), head.segment(), difference, isFinished));
+    found.add(new FoundRecord(RecordSummary.of(where, head), head.segment(), difference, isFinished));
     return isFinished;
   }
 
   @Override
   public void broken(long from, long to) {
-    boolean isTold = !found.isEmpty() && from < found.getLast().end(); // with the record that was not finished
+    boolean isTold = !found.isEmpty() && from < found.getLast().end(); // reported with the unfinished record
     long begin = isTold ? Math.min(to, found.getLast().end()) : from;
     if (to - begin > file.between() && !isUnreadable(begin, to)) {
       damage.add(Damage.unknown(stored.number(), begin, to - begin, DamageKind.HEAD,
@@ -198,7 +170,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     isEmptyBehind = isEmpty;
   }
 
-  /// Compares with a checkpoint of the segment; null if that is damaged.
+  /// Compares with the checkpoint of the segment; null if that is damaged.
   void compare(@Nullable List<RecordSummary> known) {
     if (known == null) {
       damage.add(Damage.unknown(stored.number(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)")
@@ -206,7 +178,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
       return;
     }
     Set<RecordSummary> there = new HashSet<>();
-    own.forEach(each -> there.add(each.noted()));
+    own.forEach(each -> there.add(each.summary()));
     known.stream().filter(each -> !there.contains(each)).forEach(this::missing);
   }
 
@@ -234,12 +206,12 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     }
   }
 
-  /// Adds what was found to that of earlier segments.
+  /// Adds the records to `inventory`.
   void addTo(Inventory inventory) {
-    // First: a record of the same segment may remove it
+    // First: a removal in the same segment may name one
     damaged.stream().filter(each -> each.kind() == RecordKind.BLOCK)
         .forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
-    own.stream().filter(Found::isGood).forEach(each -> inventory.add(each.noted()));
+    own.stream().filter(FoundRecord::isGood).forEach(each -> inventory.add(each.summary()));
   }
 
   int segment() {
@@ -250,11 +222,11 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     return damage;
   }
 
-  /// What there is to say of the segment but for which blocks count; each is called live.
+  /// The report of the segment. Every block counts as live at first.
   SegmentReport report(Path directory) {
     long torn = damage.stream().filter(each -> each.kind() == DamageKind.TORN).count();
-    List<Found> good = own.stream().filter(Found::isGood).toList();
-    long removals = good.stream().filter(each -> each.noted().kind() == RecordKind.REMOVAL).count();
+    List<FoundRecord> good = own.stream().filter(FoundRecord::isGood).toList();
+    long removals = good.stream().filter(each -> each.summary().kind() == RecordKind.REMOVAL).count();
     return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), file.size(), good.size(),
         good.size() - removals, 0, removals, damage.size() - torn, torn);
   }

@@ -1,14 +1,14 @@
 package io.penstock.storage.check;
 
-/// What a check found in one segment.
+/// The result of a check of one segment.
 ///
 /// @param segment its number
 /// @param file its name, below the journal's directory
 /// @param bytes of the file
-/// @param records whole ones, of blocks and of removals
-/// @param live blocks that count
-/// @param dead blocks that count no more: removed, or followed by a newer one of the same key
-/// @param removals records that remove others
+/// @param records whole records, of blocks and removals
+/// @param live blocks
+/// @param dead blocks: removed, or replaced by a newer record
+/// @param removals records that name removed ones
 /// @param corrupt damaged ranges
 /// @param torn 1 if bytes at the end belong to no record
 public record SegmentReport(int segment, String file, long bytes, long records, long live, long dead, long removals,

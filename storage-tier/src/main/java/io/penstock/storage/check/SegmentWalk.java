@@ -7,15 +7,15 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordVersionException;
 import org.jspecify.annotations.Nullable;
 
-/// Goes through the file of a segment from head to head. Where no whole head follows a record, it looks for the next
-/// one, so it finds every whole record, whatever lies between two of them. One thread.
+/// Walks the file of a segment from head to head. Where no whole head follows a record, the walk searches for the next
+/// one. So it finds every whole record, whatever lies between two. One thread.
 ///
-/// A head is whole if its magic, its CRC and its length are right; its commit mark may stand in for its CRC.
+/// A head is whole if its magic, CRC and length are right. Its commit mark may stand in for its CRC.
 public final class SegmentWalk {
-  /// A medium that fails more often gives nothing.
+  /// After more failures the walk fails.
   private static final int MOST_UNREADABLE = 8;
   private static final int PAGE_BYTES = 4096;
-  private static final int STEP = 4; // records of no engine begin elsewhere
+  private static final int STEP = 4; // every record begins at a multiple
 
   private final SegmentWindow file;
   private final RecordCheck records;
@@ -23,14 +23,14 @@ public final class SegmentWalk {
   private int unreadable;
   private long lastUnreadable = -1;
 
-  /// Hears what there is, in the order of the file.
+  /// Hears what the walk finds, in the order of the file.
   public interface Visitor {
     /// A whole head is at `at`.
     ///
-    /// @return whether its record was finished; behind the head of one that was not, the next record may lie anywhere
+    /// @return whether its record was finished; if not, the next record may lie anywhere behind the head
     boolean record(long at, RecordHead head);
 
-    /// No record begins in `[from, to)`, and the first one behind it begins at `to` or in front of it.
+    /// No record begins in `[from, to)`. The next one begins at `to` or before.
     void broken(long from, long to);
 
     /// The medium does not give what lies at `at`.
@@ -48,7 +48,7 @@ public final class SegmentWalk {
     this.visitor = visitor;
   }
 
-  /// Goes from the beginning to the end.
+  /// Walks from the beginning to the end.
   ///
   /// @throws SegmentUnreadableException if the medium fails too often
   /// @throws RecordVersionException if a newer release wrote the first record
@@ -77,7 +77,7 @@ public final class SegmentWalk {
     end(end);
   }
 
-  /// A head of another version behind a record of this one is a payload's bytes: each run begins a segment of its own.
+  /// A head of another version behind a record of this one is part of a payload, since each run begins a new segment.
   private @Nullable RecordHead head(long at, boolean isFirst) {
     try {
       return records.head(at);
@@ -94,11 +94,11 @@ public final class SegmentWalk {
       return visitor.record(at, head);
     } catch (SegmentUnreadableException e) {
       unreadable(e);
-      return true; // its head says where it ends
+      return true; // the head tells the length
     }
   }
 
-  /// Where the magic of a record is, from `from` on; below 0 if it is nowhere.
+  /// The next offset of a record's magic from `from` on; below 0 if there is none.
   private long next(long from) {
     long at = from;
     while (at < file.size()) {
@@ -137,7 +137,7 @@ public final class SegmentWalk {
     try {
       return isEmpty(from);
     } catch (SegmentUnreadableException e) {
-      return false; // told before
+      return false; // reported before
     }
   }
 }

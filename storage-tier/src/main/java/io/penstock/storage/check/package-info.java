@@ -1,4 +1,4 @@
-/// Looks after the files of a journal that no store has open: finds every damage, and takes it out of the way.
+/// Walks the files of a journal: the check of every byte, and the quarantine of damaged ones.
 @NullMarked
 package io.penstock.storage.check;
 

@@ -46,7 +46,7 @@ final class CheckpointFormat {
     return to.flip();
   }
 
-  /// The records that `bytes` name; null if they are no checkpoint of `segment` in this version, or a byte is wrong.
+  /// The records that `bytes` name; null if they are not an intact checkpoint of `segment` in this version.
   static @Nullable List<RecordSummary> decode(ByteBuffer bytes, int segment) {
     ByteBuffer from = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
     int covered = from.remaining() - CRC_BYTES;

@@ -1,12 +1,10 @@
 package io.penstock.storage.checkpoint;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.record.RecordException;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -15,44 +13,41 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// An engine that writes a checkpoint of each segment that was ended, as soon as all of the segment is on the medium,
-/// on the thread that put it there: whatever a checkpoint names survives a failure of the machine. The first part of
-/// each record that is appended is its head.
+/// An engine that writes a checkpoint of each ended segment when all of the segment is on the medium, on the thread
+/// that synced. So a checkpoint names only records that survive a failure of the machine. The first part of each
+/// appended record is its head.
 public final class CheckpointedEngine extends ForwardingEngine {
-  private final SegmentEngine engine;
   private final Checkpoints checkpoints;
   private final boolean forces;
-  /// Of the segment that was appended to last.
+  /// Records of the active segment.
   @GuardedBy("this") private List<RecordSummary> records = new ArrayList<>();
-  /// Of segments that were ended, and are not known to be on the medium.
+  /// Records of ended segments that may not be on the medium.
   @GuardedBy("this") private final Map<Integer, List<RecordSummary>> ended = new TreeMap<>();
-  /// A sync failed while it was appended to.
+  /// The segment that was active when a sync failed.
   @GuardedBy("this") private int doubtful;
-  /// Something was appended since the last sync began.
+  /// Records were appended since the last sync began.
   @GuardedBy("this") private boolean unsynced;
 
   private CheckpointedEngine(SegmentEngine engine, Path directory, boolean forces) {
     super(engine);
-    this.engine = engine;
     this.checkpoints = new Checkpoints(directory);
     this.forces = forces;
   }
 
-  /// `engine` with checkpoints; `engine` itself if it has no directory to write them to.
+  /// `engine` with checkpoints; `engine` itself if it has no directory for them.
   ///
-  /// @param forces false if the rule is to sync nothing: then a checkpoint is written when its segment ends, and not
-  ///     forced either
+  /// @param forces false if the rule syncs nothing: then a checkpoint is written when its segment ends, and is not
+  ///     forced
   public static SegmentEngine of(SegmentEngine engine, boolean forces) {
     Path directory = engine.directory();
     return directory == null ? engine : new CheckpointedEngine(engine, directory, forces);
   }
 
-  /// Those that there are.
   public Checkpoints checkpoints() {
     return checkpoints;
   }
 
-  /// An opening found `found` in `segment`, which is not appended to: they may not be on the medium yet.
+  /// An opening found records in `segment`, which may not be on the medium yet.
   public void found(int segment, List<RecordSummary> found) {
     synchronized (this) {
       unsynced = true;
@@ -62,18 +57,17 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   @Override
   public Location append(MemorySegment... parts) {
-    Location at = engine.append(parts);
+    Location at = super.append(parts);
     note(at, parts[0]);
     return at;
   }
 
   private void note(Location at, MemorySegment head) {
-    RecordSummary noted;
-    try {
-      noted = RecordSummary.of(at, RecordHead.decode(head, at.length()));
-    } catch (RecordException e) {
-      throw new IllegalArgumentException("first part of a record must be its head (was something else)", e);
+    RecordHead decoded = RecordHead.decode(head, at.length());
+    if (decoded == null) {
+      throw new IllegalArgumentException("first part of a record must be its head (was something else)");
     }
+    RecordSummary noted = RecordSummary.of(at, decoded);
     List<RecordSummary> before = List.of();
     synchronized (this) {
       if (!records.isEmpty() && records.getLast().at().segment() != at.segment()) {
@@ -100,7 +94,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     }
   }
 
-  /// What this writes a checkpoint of was ended before it began.
+  /// Writes checkpoints of segments that were ended before the sync began.
   @Override
   public void sync() {
     Map<Integer, List<RecordSummary>> covered;
@@ -110,7 +104,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
       unsynced = false;
     }
     try {
-      engine.sync();
+      super.sync();
     } catch (Throwable e) {
       doubt();
       throw e;
@@ -118,7 +112,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     covered.forEach((segment, of) -> checkpoints.write(segment, of, forces));
   }
 
-  /// It is unknown what of all this is on the medium: the next opening looks.
+  /// After a failed sync the next opening walks these segments.
   private synchronized void doubt() {
     ended.clear();
     unsynced = true;
@@ -129,7 +123,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   @Override
   public void delete(int segment) {
-    engine.delete(segment);
+    super.delete(segment);
     synchronized (this) {
       records.removeIf(each -> each.at().segment() == segment);
       ended.remove(segment);
@@ -137,7 +131,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     try {
       checkpoints.delete(segment);
     } catch (StorageFailedException e) {
-      // the segment is gone all the same; the next opening removes checkpoints of segments that are not there
+      // the next opening deletes checkpoints without a segment
     }
   }
 
@@ -146,44 +140,23 @@ public final class CheckpointedEngine extends ForwardingEngine {
     try {
       writeLast();
     } finally {
-      engine.close();
+      super.close();
     }
   }
 
+  /// Writes checkpoints of what is on the medium. The next opening walks the other segments.
   private void writeLast() {
-    List<RecordSummary> last;
-    boolean needsSync;
-    synchronized (this) {
-      last = records;
-      records = new ArrayList<>();
-      needsSync = forces && unsynced;
-      if (needsSync && doubtful != 0) {
-        return; // the medium failed: nothing is promised of what it was not asked for
-      }
-    }
-    if (!last.isEmpty()) {
-      ended(last.getFirst().at().segment(), last);
-    }
-    if (needsSync) {
-      tryToSync();
-    } else {
-      writeEnded();
-    }
-  }
-
-  private void tryToSync() {
-    try {
-      sync();
-    } catch (StorageFailedException | EngineClosedException e) {
-      // the next opening does without; callers who need the failure synced before
-    }
-  }
-
-  private void writeEnded() {
     Map<Integer, List<RecordSummary>> left;
     synchronized (this) {
+      if (forces && unsynced) {
+        return;
+      }
       left = new TreeMap<>(ended);
       ended.clear();
+      if (!records.isEmpty() && records.getFirst().at().segment() != doubtful) {
+        left.put(records.getFirst().at().segment(), records);
+      }
+      records = new ArrayList<>();
     }
     left.forEach((segment, of) -> checkpoints.write(segment, of, forces));
   }

@@ -1,13 +1,11 @@
 package io.penstock.storage.checkpoint;
 
+import io.penstock.storage.engine.DurableFiles;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -29,12 +27,12 @@ public final class Checkpoints {
     return directory.resolve("checkpoint-%010d".formatted(segment));
   }
 
-  /// Whether there is a checkpoint of `segment`, good or not.
+  /// Whether there is a checkpoint of `segment`, intact or not.
   public boolean exists(int segment) {
     return Files.exists(file(segment));
   }
 
-  /// The records of `segment` in the order of writing; null if no checkpoint of it can be believed.
+  /// The records of `segment` in the order of writing; null if there is no intact checkpoint.
   public @Nullable List<RecordSummary> read(int segment) {
     try {
       return exists(segment)
@@ -45,26 +43,16 @@ public final class Checkpoints {
     }
   }
 
-  /// Writes a checkpoint: a reader sees all of it or none. What the disk refuses is not there.
+  /// Writes a checkpoint: a reader sees all of it or none. If the disk refuses, there is none.
   ///
   /// @param records of `segment`, one or more, of one space, in the order of writing
-  /// @param forced whether it is on the medium when this returns
+  /// @param forced whether its bytes are on the medium when this returns
   public void write(int segment, List<RecordSummary> records, boolean forced) {
-    Path draft = directory.resolve(file(segment).getFileName() + ".new");
     try {
-      try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-          StandardOpenOption.WRITE)) {
-        ByteBuffer bytes = CheckpointFormat.encode(segment, records.getFirst().key().space(), records);
-        while (bytes.hasRemaining()) {
-          to.write(bytes);
-        }
-        if (forced) {
-          to.force(true);
-        }
-      }
-      Files.move(draft, file(segment), StandardCopyOption.ATOMIC_MOVE);
+      DurableFiles.replace(file(segment),
+          CheckpointFormat.encode(segment, records.getFirst().key().space(), records), forced);
     } catch (IOException e) {
-      draft.toFile().delete(); // the next opening visits the records instead
+      // the next opening walks the segment
     }
   }
 
@@ -76,7 +64,7 @@ public final class Checkpoints {
     }
   }
 
-  /// Deletes what is not of one of `segments`.
+  /// Deletes checkpoints that are not of one of `segments`.
   public void retain(Collection<Integer> segments) {
     try (Stream<Path> files = Files.list(directory)) {
       for (Path file : files.toList()) {

@@ -7,19 +7,19 @@ import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import java.util.List;
 
-/// What a record's head says, as far as an opening needs it.
+/// What an opening needs of a record's head.
 ///
 /// @param at where the record lies
-/// @param key of the block; of a removal only the space counts
+/// @param key of the block; for a removal only the space is valid
 /// @param sequence of the record
 /// @param crc of its head
-/// @param removals what it removes; empty if it is of a block
+/// @param removals records that a removal names; empty for a block
 public record RecordSummary(Location at, BlockKey key, long sequence, int crc, List<RecordName> removals) {
   public RecordSummary {
     removals = List.copyOf(removals);
   }
 
-  /// What `head` says, which was found at `at`.
+  /// The summary of `head`, which lies at `at`.
   public static RecordSummary of(Location at, RecordHead head) {
     return new RecordSummary(at, head.key(), head.sequence(), head.crc(), head.removals());
   }

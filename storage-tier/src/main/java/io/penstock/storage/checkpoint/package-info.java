@@ -1,5 +1,5 @@
-/// Checkpoints: for each segment that is not written any more, a small file with the heads of its records, so that an
-/// opening need not visit each. Never needed, never believed without their checksum; `FORMAT.md` describes them.
+/// Checkpoints: for each ended segment a small file with what its records' heads say, so that an opening need not walk
+/// the segment. An opening works without them, and believes none with a wrong checksum. `FORMAT.md` describes them.
 @NullMarked
 package io.penstock.storage.checkpoint;
 

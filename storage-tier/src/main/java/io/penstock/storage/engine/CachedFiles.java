@@ -5,12 +5,10 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// How much of what was appended stays in the system's page cache once it was forced: the newest bytes, so many at
-/// most.
+/// Bounds the appended bytes that stay in the system's page cache after they were forced: the newest stay.
 ///
-/// Without a bound the cache takes all the memory there is. New pages for it may be slow to get, and on a virtual
-/// machine whose host takes free memory back they cost more than the medium; those that are let go are had again at
-/// once. Safe from any thread.
+/// Without a bound the cache takes all free memory. New pages may be slow to get; on a virtual machine whose host takes
+/// free memory back they cost more than the medium. Pages that were let go are available at once. Safe from any thread.
 final class CachedFiles {
   private record Part(SegmentFile file, long from, long to) {}
 
@@ -33,7 +31,7 @@ final class CachedFiles {
     }
   }
 
-  /// Lets go of what is too much, the oldest first; where the system does not want to, it stays.
+  /// Lets go of bytes beyond the bound, the oldest first. The system may keep them.
   void trim() {
     for (Part oldest = surplus(); oldest != null; oldest = surplus()) {
       letGo(oldest);
@@ -51,12 +49,12 @@ final class CachedFiles {
 
   private static void letGo(Part part) {
     if (part.file().isDeleted() || !part.file().retain()) {
-      return; // its pages went with it
+      return; // its pages are gone
     }
     try {
       part.file().letGo(part.from(), part.to());
     } catch (IOException e) {
-      // the pages stay until the system needs them, as they would without a bound
+      // the pages stay until the system needs them
     } finally {
       part.file().release();
     }

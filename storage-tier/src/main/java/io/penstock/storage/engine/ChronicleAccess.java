@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import net.openhft.chronicle.queue.ChronicleQueue;
 
-/// What Chronicle needs of the JDK's inside. Without it, it starts and fails at the first append.
+/// Checks the JVM flags that Chronicle needs. Without them, Chronicle starts and fails at the first append.
 final class ChronicleAccess {
   private ChronicleAccess() {}
 
-  /// @throws EngineUnavailableException naming the flags that the JVM was started without
+  /// @throws EngineUnavailableException naming the missing flags
   static void require() {
     Module jdk = Object.class.getModule();
     Module chronicle = ChronicleQueue.class.getModule();

@@ -1,28 +1,26 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A log of Chronicle Queue cycles: each segment is one cycle file, rolled by size, mapped once, its space reserved
+/// A log of Chronicle Queue cycles. Each segment is one cycle file: rolled by size, mapped once, its space reserved
 /// beforehand.
 ///
-/// Every run of the engine appends to a queue of its own, in a directory named after its first segment. Files of
-/// earlier runs are read, scanned and deleted without Chronicle.
+/// Every run of the engine appends to a queue of its own, in a directory named after its first segment. The engine
+/// reads and deletes files of earlier runs without Chronicle.
 public final class ChronicleEngine extends FileEngine {
   /// As in [SegmentEngine#name()].
   public static final String NAME = "chronicle";
 
   static final Pattern RUN = Pattern.compile("run-\\d{10}");
 
-  private @Nullable ChronicleRun run;
+  @GuardedBy("this") private @Nullable ChronicleRun run;
 
   private ChronicleEngine(Path directory, EngineOptions options, FreeSpace space) {
     super(NAME, EngineDirectory.open(directory, NAME), options, space);
@@ -37,7 +35,7 @@ public final class ChronicleEngine extends FileEngine {
     return open(directory, options, FreeSpace.of(directory));
   }
 
-  /// The same, with another word on how much is free.
+  /// The same, with another source for the free space.
   public static ChronicleEngine open(Path directory, EngineOptions options, FreeSpace space) {
     ChronicleAccess.require();
     ChronicleEngine engine = new ChronicleEngine(directory, options, space);
@@ -45,34 +43,23 @@ public final class ChronicleEngine extends FileEngine {
   }
 
   @Override
-  List<SegmentFile> find(EngineDirectory from) throws IOException {
-    List<SegmentFile> found = new ArrayList<>();
-    try (Stream<Path> runs = Files.list(from.path())) {
-      for (Path each : runs.filter(path -> RUN.matcher(path.getFileName().toString()).matches()).toList()) {
-        findCycles(each, found);
-      }
-      found.sort(Comparator.comparing(SegmentFile::number));
-      return found;
-    } catch (Throwable e) {
-      found.forEach(StoredSegment::release);
-      throw e;
-    }
+  boolean isPlain() {
+    return false;
   }
 
-  private static void findCycles(Path directory, List<SegmentFile> found) throws IOException {
-    if (ChronicleRun.isEmpty(directory)) {
-      ChronicleRun.remove(directory);
-      return;
-    }
-    try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.filter(each -> ChronicleFormat.segment(each) > 0).toList()) {
-        found.add(SegmentFile.existing(ChronicleFormat.segment(file), file));
+  @Override
+  void removeEmptyRuns(Path from) throws IOException {
+    try (Stream<Path> runs = Files.list(from)) {
+      for (Path each : runs.filter(path -> RUN.matcher(path.getFileName().toString()).matches()).toList()) {
+        if (ChronicleRun.isEmpty(each)) {
+          ChronicleRun.remove(each);
+        }
       }
     }
   }
 
   @Override
-  SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
+  @GuardedBy("this") SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
     ChronicleRun queue = run;
     if (queue == null) {
       queue = ChronicleRun.begin(in.path().resolve("run-%010d".formatted(number)), number, options().segmentBytes());
@@ -82,25 +69,25 @@ public final class ChronicleEngine extends FileEngine {
   }
 
   @Override
-  boolean isMapped(int segment) {
+  @GuardedBy("this") boolean isMapped(int segment) {
     ChronicleRun queue = run;
     return queue != null && queue.isMapped(segment);
   }
 
   @Override
   void ended(SegmentFile file) {
-    // Chronicle writes its mark when the next one begins
+    // Chronicle marks the end when the next segment begins
   }
 
   @Override
-  long endAfter(SegmentFile file, int length) {
+  @GuardedBy("this") long endAfter(SegmentFile file, int length) {
     ChronicleRun queue = run;
     boolean full = queue != null && queue.isFull();
     return full ? Long.MAX_VALUE : file.end() + length + ChronicleRun.OVERHEAD_BYTES;
   }
 
   @Override
-  long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
+  @GuardedBy("this") long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     ChronicleRun queue = run;
     if (queue == null) {
       throw new IllegalStateException("a run must have begun before its segment " + file.number());
@@ -127,8 +114,9 @@ public final class ChronicleEngine extends FileEngine {
     return queue != null && queue.path().equals(file.path().getParent());
   }
 
-  /// Chronicle may have half a document open, or half a file: the next segment is of a new run.
+  /// Chronicle may have half a document or half a file open: the next segment begins a new run.
   @Override
+  @GuardedBy("this")
   void abandon() {
     ChronicleRun queue = run;
     run = null;
@@ -136,12 +124,13 @@ public final class ChronicleEngine extends FileEngine {
       try {
         queue.close();
       } catch (RuntimeException | InternalError e) {
-        // its mappings go with the process
+        // the mappings stay until the process ends
       }
     }
   }
 
   @Override
+  @GuardedBy("this")
   void finish(@Nullable SegmentFile last) throws IOException {
     ChronicleRun queue = run;
     if (queue != null) {

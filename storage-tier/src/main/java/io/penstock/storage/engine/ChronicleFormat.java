@@ -12,12 +12,12 @@ import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoField;
 import java.util.function.Consumer;
 
-/// Names and words of a Chronicle cycle file. Chronicle itself never opens a file of an earlier run, so damage there
+/// Names and words of Chronicle cycle files. Chronicle itself never opens a file of an earlier run, so damage there
 /// cannot reach it.
 final class ChronicleFormat {
   static final long HOUR_MILLIS = 3_600_000;
 
-  /// Where a file that is written anew says which segment it holds, until records lie there.
+  /// Offset of the segment's head in a file that is written anew, until records lie there.
   static final int HEAD_AT = ChronicleRun.OVERHEAD_BYTES - SegmentHead.BYTES;
   static final int HEADER_BYTES = 4;
   static final int NOT_COMPLETE = 0x8000_0000;
@@ -30,12 +30,12 @@ final class ChronicleFormat {
 
   private ChronicleFormat() {}
 
-  /// The cycle file of a segment: its number counts hours since 1970.
+  /// Name of a segment's file: the number counts hours since 1970.
   static String fileName(int segment) {
     return HOUR.format(LocalDateTime.ofEpochSecond(segment * (HOUR_MILLIS / 1000), 0, ZoneOffset.UTC)) + SUFFIX;
   }
 
-  /// The number that a file name stands for; 0 if it is none of ours.
+  /// The segment of a file name; 0 if it is not the name of a cycle file.
   static int segment(Path file) {
     String name = file.getFileName().toString();
     if (!name.endsWith(SUFFIX)) {
@@ -50,8 +50,8 @@ final class ChronicleFormat {
     }
   }
 
-  /// Tells `file` where its records begin: behind what Chronicle notes at the head of a cycle. The words between
-  /// records are Chronicle's own: no reader needs them.
+  /// Tells `file` that its records begin behind Chronicle's notes. The words between records are Chronicle's own: no
+  /// reader needs them.
   static SegmentWindow window(SegmentWindow file) {
     int number = SegmentHead.numberIfReadable(file, HEAD_AT);
     long at = 0;
@@ -61,7 +61,7 @@ final class ChronicleFormat {
     return file.holds(number, at, HEADER_BYTES);
   }
 
-  /// Bytes that Chronicle noted for itself behind the word at `at`; 0 if there are none.
+  /// Length of Chronicle's note behind the word at `at`; 0 if there is none.
   private static int noted(SegmentWindow file, long at) {
     try {
       long left = file.size() - at - HEADER_BYTES;
@@ -69,7 +69,7 @@ final class ChronicleFormat {
       int length = word & LENGTH;
       return (word & END_OF_FILE) == META_DATA && length <= left ? length : 0;
     } catch (SegmentUnreadableException e) {
-      return 0; // the walk will tell
+      return 0; // the walk will find out
     }
   }
 }

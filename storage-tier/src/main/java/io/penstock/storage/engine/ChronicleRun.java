@@ -21,30 +21,29 @@ import net.openhft.chronicle.queue.rollcycles.LegacyRollCycles;
 import net.openhft.chronicle.wire.DocumentContext;
 import org.jspecify.annotations.Nullable;
 
-/// The queue that one run of an engine appends to: a directory of its own, one cycle a segment, one mapping a cycle.
+/// The queue to which one run of an engine appends: a directory of its own, one cycle a segment, one mapping a cycle.
 ///
-/// Chronicle frames the records and publishes them; their bytes go into the file with a positioned write at the place
-/// that it gave. So the only mapped words that Java touches are Chronicle's own headers and its table of locks, on
-/// pages made present just before.
+/// Chronicle frames and publishes the records. A positioned write puts their bytes into the file, where Chronicle says.
+/// So Java touches no mapped words but Chronicle's headers and its table of locks, on pages made present just before.
 final class ChronicleRun implements AutoCloseable {
   static {
-    System.setProperty("chronicle.announcer.disable", "true"); // no lines of its own on the console
+    System.setProperty("chronicle.announcer.disable", "true"); // no lines on the console
     System.setProperty("chronicle.disk.monitor.disable", "true"); // the engine watches the free space itself
   }
 
-  /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
+  /// More than header, index, end mark and alignment of a cycle file.
   static final int OVERHEAD_BYTES = 64 << 10;
 
-  /// Chronicle notes the place of every so many records, in an index of so many places at the head of the file. A
-  /// second index would be in the midst of the records, on pages that were not made present.
+  /// Chronicle notes the place of one record in 256, in an index of 1,024 places at the head of the file. A second
+  /// index would lie among the records, on pages that were not made present.
   private static final int INDEX_SPACING = 256;
   private static final int INDEX_COUNT = 1024;
 
-  /// For so long a page that was made present is not made so again: to do that with each record costs a tenth of an
+  /// A page that was made present counts as present for this long: a call for each record would cost a tenth of an
   /// append of 64 KiB.
   private static final long PRESENT_NANOS = 250_000;
 
-  /// As far behind a record as Chronicle may look when it publishes it.
+  /// How far behind a record Chronicle may look when it publishes the record.
   static final int BEHIND_BYTES = 64;
 
   private final Path path;
@@ -57,7 +56,7 @@ final class ChronicleRun implements AutoCloseable {
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private final long table;
   private long mappedAt;
-  /// When all pages were made present that Chronicle touches with each record.
+  /// When the pages that Chronicle touches with each record were made present.
   private long presentSince;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -73,7 +72,7 @@ final class ChronicleRun implements AutoCloseable {
         .build();
     this.appender = queue.createAppender();
     this.table = queue.metaStore().bytes().addressForRead(0);
-    appender.singleThreadedCheckDisabled(true); // the engine's lock keeps callers apart
+    appender.singleThreadedCheckDisabled(true); // the engine holds a lock
   }
 
   static ChronicleRun begin(Path path, int firstSegment, long segmentBytes) throws IOException {
@@ -81,7 +80,7 @@ final class ChronicleRun implements AutoCloseable {
     return new ChronicleRun(path, firstSegment, segmentBytes);
   }
 
-  /// Makes the file of the next cycle, with its space reserved and its first pages present, before Chronicle maps it.
+  /// Makes the file of the next cycle before Chronicle maps it, with its space reserved and its first pages present.
   SegmentFile nextCycle(int segment, long segmentBytes, SpareSegments from) throws IOException {
     Path name = path.resolve(ChronicleFormat.fileName(segment));
     ByteBuffer head = ByteBuffer.allocateDirect(OVERHEAD_BYTES);
@@ -112,7 +111,7 @@ final class ChronicleRun implements AutoCloseable {
     return mapped.contains(segment);
   }
 
-  /// Hears from Chronicle which files it maps and lets go.
+  /// Hears which files Chronicle maps and unmaps.
   private final class Mapped implements StoreFileListener {
     @Override
     public void onAcquired(int segment, File file) {
@@ -125,8 +124,7 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of
-  /// that one.
+  /// Appends a record to `file`. A new file ends the cycle of the one before.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     if (current != file || isLongAgo()) {
       makePresentAgain(file);
@@ -169,9 +167,8 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Writes what is there already. A medium that holds its writes holds this one, which keeps no other thread from
-  /// going on: making a page present there would keep the lock of the whole address space meanwhile, and so stop every
-  /// thread that maps or allocates.
+  /// Writes a byte that is there already. If the medium holds its writes, this thread waits here, and no other. To make
+  /// a page present there would hold the lock of the whole address space, and stop every thread that maps or allocates.
   private void awaitMedium(SegmentFile file) throws IOException {
     Transfer.write(file.channel(), file.end() + BEHIND_BYTES - 1, behind.clear().limit(1));
   }
@@ -182,21 +179,20 @@ final class ChronicleRun implements AutoCloseable {
     return buffers;
   }
 
-  /// Chronicle writes the word behind everything written so far when it publishes a record, and when it begins the next
-  /// one. Its page is made by the write of the record, which goes a little further: a page that a fault has to make is
-  /// read from the medium first, and with it the megabytes behind it, reserved and empty, which are zeroed only to be
-  /// overwritten. Here it is mapped.
+  /// Makes the page behind a record present. Chronicle writes a word there when it publishes the record, and when it
+  /// begins the next one. The record's own write goes a little further and so makes the page: a page made by a fault
+  /// would be read from the medium, with megabytes of reserved zeros behind it.
   private void makePresent(SegmentFile file, long end) throws IOException {
     NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
   }
 
-  /// Chronicle notes at the head of a file how far it is written, and the place of every so many records.
+  /// Makes the head present, where Chronicle notes how far the file is written, and the place of one record in 256.
   private void makeHeadPresent(SegmentFile file) throws IOException {
     NativePages.populate(mappedAt, records % INDEX_SPACING == 0 ? OVERHEAD_BYTES : 1, file.path());
   }
 
-  /// Chronicle takes and gives back its lock in a file of its own. A page that was
-  /// brought to the medium must be had for writing again, which a medium that does not answer makes wait.
+  /// Makes the table present that holds Chronicle's lock. A stalled medium makes a page wait that was synced and is
+  /// written again.
   private void makeTablePresent() throws IOException {
     NativePages.populate(table, 1, path);
   }
@@ -211,14 +207,14 @@ final class ChronicleRun implements AutoCloseable {
     queue.close();
   }
 
-  /// Whether `path` has no cycle left.
+  /// Whether `path` has no cycle.
   static boolean isEmpty(Path path) throws IOException {
     try (var files = Files.list(path)) {
       return files.noneMatch(file -> ChronicleFormat.segment(file) > 0);
     }
   }
 
-  /// Removes a directory without cycles.
+  /// Deletes a directory without cycles.
   static void remove(Path path) throws IOException {
     try (var files = Files.list(path)) {
       for (Path file : files.toList()) {

@@ -4,12 +4,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
-/// Threads that copy from a mapping, and one that takes pages out of it while none copies. Threads that copy have
-/// counters apart from each other: a lock that all of them write to costs a tenth of a copy of 64 KiB. Safe from any
-/// thread.
+/// Lets many threads copy from a mapping, or one thread take pages out of it. Threads that copy use counters on
+/// different cache lines: a shared lock would cost a tenth of a copy of 64 KiB. Safe from any thread.
 final class Copiers {
   private static final int COUNTERS = 16;
-  /// Counters lie on cache lines of their own.
+  /// Ints from one counter to the next: each has a cache line of its own.
   private static final int APART = 32;
   private static final long WAIT_NANOS = 10_000;
 
@@ -18,7 +17,7 @@ final class Copiers {
 
   /// Begins a copy.
   ///
-  /// @return what [#leave] takes; below 0 if pages are being taken: then there is nothing to leave
+  /// @return for [#leave]; below 0 while pages are taken: then the copy must not begin
   int enter() {
     int counter = ((int) Thread.currentThread().threadId() & COUNTERS - 1) * APART;
     copying.incrementAndGet(counter);
@@ -33,7 +32,7 @@ final class Copiers {
     copying.decrementAndGet(counter);
   }
 
-  /// Keeps new threads from copying, and waits for those that do; copies are short. One at a time, until [#readmit].
+  /// Keeps threads from beginning a copy until [#readmit], and waits for copies in progress, which are short.
   void shutOut() {
     while (!alone.compareAndSet(false, true)) {
       LockSupport.parkNanos(WAIT_NANOS);

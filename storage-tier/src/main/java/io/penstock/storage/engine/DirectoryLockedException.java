@@ -2,7 +2,7 @@ package io.penstock.storage.engine;
 
 import io.penstock.TransientKvException;
 
-/// Another process has the journal open. Transient: it can be opened when they close it.
+/// Another process has the journal open. Transient: that process may close it.
 public final class DirectoryLockedException extends TransientKvException {
   private final String holder;
 

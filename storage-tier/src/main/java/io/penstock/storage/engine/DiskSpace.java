@@ -2,10 +2,10 @@ package io.penstock.storage.engine;
 
 /// How full a medium is, by all programs.
 ///
-/// @param totalBytes it has, `Long.MAX_VALUE` if that is unknown
-/// @param usableBytes it could still take
+/// @param totalBytes of the medium, `Long.MAX_VALUE` if unknown
+/// @param usableBytes that are free
 public record DiskSpace(long totalBytes, long usableBytes) {
-  /// A medium without end.
+  /// An endless medium.
   public static final DiskSpace ENDLESS = new DiskSpace(Long.MAX_VALUE, Long.MAX_VALUE);
 
   /// The share that is in use, in [0, 1].

@@ -8,13 +8,12 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The directory of a journal: held by one process at a time, and marked with what wrote it and in which version.
+/// The directory of a journal. One process holds its lock; the file `format` names the engine and the version.
 final class EngineDirectory implements AutoCloseable {
   /// Version of everything in the directory.
   static final int VERSION = 2;
@@ -23,14 +22,14 @@ final class EngineDirectory implements AutoCloseable {
   private static final String FORMAT = "format";
   private static final String PROBE = "probe";
 
-  /// What a probe writes.
+  /// Bytes that a probe writes.
   static final int PROBE_BYTES = 4096;
 
   private final Path path;
   private final FileChannel lockFile;
-  @SuppressWarnings("UnusedVariable") // held, not used: the lock ends with it
+  @SuppressWarnings("UnusedVariable") // the lock lives as long as this object
   private final FileLock lock;
-  /// Which directory it is; null if the system does not say.
+  /// Tells this directory from another of its name; null if the system has no such key.
   private final @Nullable Object identity;
 
   private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) throws IOException {
@@ -40,7 +39,7 @@ final class EngineDirectory implements AutoCloseable {
     this.lock = lock;
   }
 
-  /// Takes the directory, and makes it if it is not there.
+  /// Locks the directory, and makes it if it is missing.
   ///
   /// @throws DirectoryLockedException if another journal has it
   /// @throws JournalFormatException if something else wrote it
@@ -76,13 +75,13 @@ final class EngineDirectory implements AutoCloseable {
     }
   }
 
-  /// The lock of `file`; null if another journal has it.
+  /// @return the lock of `file`; null if another journal holds it
   ///
-  /// @param shared whether others may have it, too, who want the same
+  /// @param shared whether others may hold a shared lock, too
   static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {
     try {
       return file.tryLock(0, Long.MAX_VALUE, shared);
-    } catch (OverlappingFileLockException e) { // held in this process
+    } catch (OverlappingFileLockException e) { // this process holds it
       return null;
     }
   }
@@ -97,12 +96,11 @@ final class EngineDirectory implements AutoCloseable {
   private void requireFormat(String format) throws IOException {
     Path file = path.resolve(FORMAT);
     if (!Files.exists(file)) {
-      writeForced(path.resolve(FORMAT + ".new"), format);
-      Files.move(path.resolve(FORMAT + ".new"), file, StandardCopyOption.ATOMIC_MOVE);
-      force(path);
+      DurableFiles.replace(file, StandardCharsets.US_ASCII.encode(format), true);
+      DurableFiles.force(path);
       Path parent = path.toAbsolutePath().getParent();
       if (parent != null) {
-        force(parent); // where the directory itself may be new
+        DurableFiles.force(parent); // where the directory itself may be new
       }
       return;
     }
@@ -113,16 +111,7 @@ final class EngineDirectory implements AutoCloseable {
     }
   }
 
-  /// A name must not be older than what it stands for: without its format a journal is none.
-  private static void writeForced(Path file, String text) throws IOException {
-    try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-        StandardOpenOption.WRITE)) {
-      Transfer.write(to, 0, StandardCharsets.US_ASCII.encode(text));
-      to.force(true);
-    }
-  }
-
-  /// What the file `format` of `path` says.
+  /// The content of the file `format` in `path`.
   static String format(Path path) throws IOException {
     return new String(Files.readAllBytes(path.resolve(FORMAT)), StandardCharsets.ISO_8859_1);
   }
@@ -135,9 +124,9 @@ final class EngineDirectory implements AutoCloseable {
     return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }
 
-  /// Writes a little, forces it, reads it again, and deletes it.
+  /// Writes, forces, reads and deletes a small file.
   ///
-  /// @throws IOException if that fails, or if the directory is not the one that was opened
+  /// @throws IOException if that fails, or another directory has taken the place of the opened one
   void probe() throws IOException {
     Object now = identity(path);
     if (!Objects.equals(now, identity)) {
@@ -155,21 +144,9 @@ final class EngineDirectory implements AutoCloseable {
     }
   }
 
-  /// Removes what an earlier run left.
+  /// Deletes what an earlier run left.
   void clear() throws IOException {
     Files.deleteIfExists(path.resolve(PROBE));
-  }
-
-  /// Makes new and deleted names survive the machine.
-  void force() throws IOException {
-    force(path);
-  }
-
-  /// The same, for a folder in it.
-  static void force(Path folder) throws IOException {
-    try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
-      names.force(true);
-    }
   }
 
   @Override

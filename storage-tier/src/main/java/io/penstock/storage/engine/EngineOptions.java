@@ -6,14 +6,13 @@ import java.io.IOException;
 /// How a [SegmentEngine] lays out its segments.
 ///
 /// @param segmentBytes capacity of one segment; a record may take an eighth of it
-/// @param keepFreeBytes bytes that must stay free on the medium once a segment was begun
-/// @param spareSegments most files of deleted segments that are kept to be written anew; with any, a failure of the
-///     machine may cost more than what was not synced, since the medium may have the name of one segment and the bytes
-///     of another
-/// @param cacheBytes most bytes, the newest, that stay in the system's page cache once they are on the medium;
-///     [#UNLIMITED] for as much as the system likes
+/// @param keepFreeBytes bytes that stay free on the medium when a segment is begun
+/// @param spareSegments most files of deleted segments that are kept and written anew. With any, a failure of the
+///     machine may take more than unsynced bytes: the medium may have the name of one segment and the bytes of another
+/// @param cacheBytes most bytes, the newest, that stay in the system's page cache after they were forced; [#UNLIMITED]
+///     for no bound
 public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments, long cacheBytes) {
-  /// As much as there is.
+  /// No bound.
   public static final long UNLIMITED = Long.MAX_VALUE;
 
   /// Smallest capacity of a segment.
@@ -22,7 +21,7 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
   /// Largest capacity of a segment.
   public static final long MAX_SEGMENT_BYTES = 16L << 30;
 
-  /// Longest record there can be, whatever the segments.
+  /// Longest record, whatever the segments.
   static final int MOST_RECORD_BYTES = 1 << 30;
 
   public EngineOptions {
@@ -34,14 +33,9 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
     Checks.notNegative("cacheBytes", cacheBytes);
   }
 
-  /// With all the page cache that there is.
-  public EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments) {
-    this(segmentBytes, keepFreeBytes, spareSegments, UNLIMITED);
-  }
-
-  /// Without spare segments, and with all the page cache that there is.
+  /// Without spare segments, and with an unlimited page cache.
   public EngineOptions(long segmentBytes, long keepFreeBytes) {
-    this(segmentBytes, keepFreeBytes, 0);
+    this(segmentBytes, keepFreeBytes, 0, UNLIMITED);
   }
 
   /// Segments of 1 GiB; 256 MiB stay free.
@@ -70,7 +64,7 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
     return (int) Math.min(MOST_RECORD_BYTES, segmentBytes / 8);
   }
 
-  /// @throws StorageFullException if another segment would leave less free at `place` than is to stay free
+  /// @throws StorageFullException if another segment would leave less free than [#keepFreeBytes()]
   void requireRoom(String place, FreeSpace space) throws IOException {
     long usable = space.usableBytes();
     if (usable < segmentBytes || usable - segmentBytes < keepFreeBytes) {

@@ -2,7 +2,7 @@ package io.penstock.storage.engine;
 
 import io.penstock.PermanentKvException;
 
-/// This process cannot run the engine, whatever the directory. Permanent: it must be started otherwise.
+/// This process cannot run the engine. Permanent: a process with other flags or limits can.
 public final class EngineUnavailableException extends PermanentKvException {
   private final String engine;
 
@@ -11,7 +11,7 @@ public final class EngineUnavailableException extends PermanentKvException {
     this.engine = engine;
   }
 
-  /// Its name.
+  /// Name of the engine.
   public String engine() {
     return engine;
   }

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.block.Owned;
 import java.io.IOException;
@@ -9,8 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What engines whose segments are files have in common: one lock for those who change the log, none for those who read
-/// it.
+/// What engines on files have in common. Changes of the log hold one lock; reads hold none.
 abstract class FileEngine implements SegmentEngine {
   private static final long LOOK_NANOS = 1_000_000_000;
 
@@ -22,8 +22,9 @@ abstract class FileEngine implements SegmentEngine {
   private final SpareSegments spares;
   private final CachedFiles cached;
   private final ForcedSegments forced;
-  private @Nullable SegmentFile active;
-  private long lookedAt = System.nanoTime();
+  @GuardedBy("this") private @Nullable SegmentFile active;
+  /// When the active file was last seen under its name.
+  @GuardedBy("this") private long lookedAt = System.nanoTime();
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
     this.name = name;
@@ -37,19 +38,20 @@ abstract class FileEngine implements SegmentEngine {
     this.forced = new ForcedSegments(directory.path(), table, cached);
   }
 
-  /// Opens what earlier runs left; closes the engine if that fails.
+  /// Finds the segments of earlier runs. Closes the engine if that fails.
   final <E extends FileEngine> E opened(E self) {
     try {
       spares.clear();
       directory.clear();
-      for (SegmentFile segment : find(directory)) {
-        table.add(segment);
+      removeEmptyRuns(directory.path());
+      for (JournalFiles.Stored each : JournalFiles.segments(directory.path(), isPlain())) {
+        table.add(SegmentFile.existing(each.number(), each.path()));
       }
       return self;
     } catch (IOException e) {
       closeAfter(e);
       throw new StorageFailedException("open journal " + directory.path(), e);
-    } catch (Throwable e) { // whatever it is: else the directory stays locked
+    } catch (Throwable e) { // else the directory stays locked
       closeAfter(e);
       throw e;
     }
@@ -63,37 +65,44 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
-  /// The segments of earlier runs, in order.
-  abstract List<SegmentFile> find(EngineDirectory from) throws IOException;
+  /// Whether segments lie in the directory itself.
+  abstract boolean isPlain();
 
-  /// Makes the file of a new segment, of a spare if there is one.
-  abstract SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException;
+  /// Deletes folders of earlier runs that have no segment left.
+  void removeEmptyRuns(Path from) throws IOException {}
 
-  /// `file` will not be written any more.
+  /// Makes the file of a new segment, from a spare file if there is one.
+  @GuardedBy("this") abstract SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException;
+
+  /// Nothing more is written to `file`.
   abstract void ended(SegmentFile file) throws IOException;
 
-  /// Whether a reader may still have the file of `segment` mapped.
-  boolean isMapped(int segment) {
+  /// Whether the engine may still have the file of `segment` mapped.
+  @GuardedBy("this") boolean isMapped(int segment) {
     return false;
   }
 
-  /// Bytes that `file` has after a record of `length`.
-  abstract long endAfter(SegmentFile file, int length);
+  /// Length of `file` after another record of `length`.
+  @GuardedBy("this") abstract long endAfter(SegmentFile file, int length);
 
-  /// Writes a record behind the end of `file`; answers its offset.
-  abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
+  /// Writes a record behind the end of `file`.
+  ///
+  /// @return its offset
+  @GuardedBy("this") abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
 
-  /// Tells `file`, that of a segment, where its records begin.
+  /// Tells `file` where its records begin.
   abstract SegmentWindow window(SegmentWindow file, int segment);
 
-  /// Something failed while a segment was written: the next one begins from the beginning. Throws nothing.
-  abstract void abandon();
+  /// A write to the active segment failed: the next segment begins anew. Throws nothing.
+  @GuardedBy("this") abstract void abandon();
 
   /// `file` was deleted.
   abstract void afterDelete(SegmentFile file) throws IOException;
 
-  /// The last segment is `last`, if there is one; nothing is written any more.
-  abstract void finish(@Nullable SegmentFile last) throws IOException;
+  /// Nothing more is written.
+  ///
+  /// @param last the active segment, if there is one
+  @GuardedBy("this") abstract void finish(@Nullable SegmentFile last) throws IOException;
 
   @Override
   public final String name() {
@@ -120,7 +129,7 @@ abstract class FileEngine implements SegmentEngine {
     return fileFor(length).number();
   }
 
-  private SegmentFile fileFor(int length) {
+  @GuardedBy("this") private SegmentFile fileFor(int length) {
     SegmentFile file = active;
     if (file != null && isTakenAway(file)) {
       active = null;
@@ -130,8 +139,8 @@ abstract class FileEngine implements SegmentEngine {
     return file == null || endAfter(file, length) > options.segmentBytes() ? begin() : file;
   }
 
-  /// Looks at most once a second: a look is a call of the system.
-  private boolean isTakenAway(SegmentFile file) {
+  /// Looks at most once a second, since a look is a system call.
+  @GuardedBy("this") private boolean isTakenAway(SegmentFile file) {
     long now = System.nanoTime();
     if (now - lookedAt < LOOK_NANOS) {
       return false;
@@ -142,7 +151,7 @@ abstract class FileEngine implements SegmentEngine {
         return false;
       }
     } catch (IOException e) {
-      return false; // the append tells what is wrong
+      return false; // the append will fail
     }
     file.abandon();
     return true;
@@ -159,12 +168,12 @@ abstract class FileEngine implements SegmentEngine {
       return new Location(file.number(), offset, length);
     } catch (IOException e) {
       throw abandoned("append to", length, e);
-    } catch (RuntimeException | InternalError e) { // an error of the library, or a page that is gone
+    } catch (RuntimeException | InternalError e) { // from the library, or since a page is gone
       throw abandoned("append to", length, new IOException(e));
     }
   }
 
-  private SegmentFile begin() {
+  @GuardedBy("this") private SegmentFile begin() {
     endActive();
     try {
       if (spares.isEmpty()) {
@@ -187,8 +196,7 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
-  /// Its space is reserved, but others may have done the same at that moment: then none gets below what is to stay
-  /// free.
+  /// Another program may have reserved space at the same moment: then too little stays free.
   private void requireKept(SegmentFile file) throws IOException {
     long usable = space.usableBytes();
     if (usable < options.keepFreeBytes()) {
@@ -199,19 +207,19 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
-  private RuntimeException notBegun(IOException e) {
-    table.skipNumber(); // its file may be there
+  @GuardedBy("this") private RuntimeException notBegun(IOException e) {
+    table.skipNumber(); // a file of that number may be there
     return abandoned("begin a segment of", options.segmentBytes(), e);
   }
 
-  /// What was left behind ends the segment.
-  private RuntimeException abandoned(String work, long needed, IOException e) {
+  /// Nothing more is appended to a segment that may end in half a record.
+  @GuardedBy("this") private RuntimeException abandoned(String work, long needed, IOException e) {
     active = null;
     abandon();
     return failure(work, needed, e);
   }
 
-  private void endActive() {
+  @GuardedBy("this") private void endActive() {
     SegmentFile file = active;
     active = null;
     if (file != null) {
@@ -287,7 +295,7 @@ abstract class FileEngine implements SegmentEngine {
 
   @Override
   public final SegmentWindow window(int segment, int pieceBytes) {
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       return window(SegmentWindow.open(held.path(), pieceBytes), segment);
     } finally {
@@ -297,7 +305,7 @@ abstract class FileEngine implements SegmentEngine {
 
   @Override
   public final synchronized void cut(int segment, long end) {
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       if (segment != activeSegment() && !isMapped(segment) && end < held.end()) {
         held.cut(end);
@@ -314,7 +322,7 @@ abstract class FileEngine implements SegmentEngine {
     if (segment == activeSegment()) {
       throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");
     }
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       if (!isMapped(segment)) {
         held.spareTo(spares);
@@ -331,14 +339,14 @@ abstract class FileEngine implements SegmentEngine {
     try {
       afterDelete(deleted);
     } catch (IOException e) {
-      // the segment is gone all the same; the next opening removes what is left of its folder
+      // the next opening removes what is left of the folder
     }
   }
 
   @Override
   public final void sync() {
     List<ForcedSegments.Written> unforced;
-    synchronized (this) { // and no longer
+    synchronized (this) { // appending goes on during the sync
       unforced = forced.unforced();
     }
     try {

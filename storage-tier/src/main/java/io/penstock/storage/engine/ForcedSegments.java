@@ -10,15 +10,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Brings to the medium what was appended to an engine: bytes, and names of files, which change only when a segment is
-/// begun, or deleted.
+/// Brings appended bytes to the medium, and names of files, which change only when a segment is begun or deleted.
 final class ForcedSegments {
   private final Path directory;
   private final SegmentTable table;
   private final CachedFiles cached;
-  /// Folders of segments that were deleted, to be forced.
+  /// Folders of deleted segments, which are to be forced.
   private final Set<Path> thinned = ConcurrentHashMap.newKeySet();
-  /// The newest segment whose name is on the medium, and those of all before it.
+  /// The names of all segments up to this one are on the medium.
   private volatile int namesForced;
 
   ForcedSegments(Path directory, SegmentTable table, CachedFiles cached) {
@@ -27,19 +26,19 @@ final class ForcedSegments {
     this.cached = cached;
   }
 
-  /// A segment that is held, and how far it was written then.
+  /// A segment that is held, and the end of its bytes at that time.
   record Written(SegmentFile file, long end) {}
 
-  /// What was not forced yet, held for [#force]. No thread appends meanwhile.
+  /// Holds the segments that have unforced bytes, for [#force]. No thread appends meanwhile.
   List<Written> unforced() {
-    return table.holdUnforced().stream().map(segment -> new Written((SegmentFile) segment, segment.end())).toList();
+    return table.holdUnforced().stream().map(segment -> new Written(segment, segment.end())).toList();
   }
 
   void deleted(SegmentFile segment) {
     thinned.add(folder(segment));
   }
 
-  /// Forces and releases what is held; appending goes on while the medium works.
+  /// Forces and releases `held`; appending goes on meanwhile.
   void force(List<Written> held) throws IOException {
     Set<Path> names = Set.copyOf(thinned);
     thinned.removeAll(names);
@@ -56,7 +55,7 @@ final class ForcedSegments {
       thinned.addAll(names);
       throw e;
     } finally {
-      files.forEach(StoredSegment::release);
+      files.forEach(SegmentFile::release);
     }
   }
 
@@ -78,10 +77,9 @@ final class ForcedSegments {
     }
     for (Path folder : folders) {
       try {
-        EngineDirectory.force(folder);
+        DurableFiles.force(folder);
       } catch (NoSuchFileException gone) {
-        // that of a run goes with its last segment, at any moment: then its own name is gone, and the folder that it
-        // was in is forced
+        // the folder of a run goes with its last segment: the folder above is forced
       }
     }
     namesForced = isNew ? files.getLast().number() : namesForced;

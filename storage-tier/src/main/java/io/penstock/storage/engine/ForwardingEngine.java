@@ -8,8 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An engine that does what another one does, but for what is overridden. It passes on what the port has a default for,
-/// too: what it left out would be answered as if the engine below could not do it.
+/// Passes every call on to another engine, also those that the port has a default for. Subclasses override some.
 public abstract class ForwardingEngine implements SegmentEngine {
   private final SegmentEngine engine;
 

@@ -4,17 +4,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// How many bytes a medium could still take. Injected, so that a full disk can be played.
+/// The free space of a medium. A test can inject a full disk.
 @FunctionalInterface
 public interface FreeSpace {
   long usableBytes() throws IOException;
 
-  /// How many there are, `Long.MAX_VALUE` if that is unknown.
+  /// All bytes of the medium, `Long.MAX_VALUE` if unknown.
   default long totalBytes() throws IOException {
     return Long.MAX_VALUE;
   }
 
-  /// What the file system that holds `directory` says.
+  /// The free space of the file system that holds `directory`.
   static FreeSpace of(Path directory) {
     return new FreeSpace() {
       @Override
@@ -29,7 +29,7 @@ public interface FreeSpace {
     };
   }
 
-  /// A medium without end.
+  /// An endless medium.
   static FreeSpace endless() {
     return () -> Long.MAX_VALUE;
   }

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /// Prefetches record headers; a disk serves dozens of small reads in the time of one.
 ///
-/// Where they are is a guess: most records of a segment are as long as the one before. One thread.
+/// Most records of a segment have one length, so the next ones lie at the same distance. One thread.
 final class HeaderPrefetch implements AutoCloseable {
   private static final int RECORDS = 64;
-  /// Records that lie closer are read ahead by the system itself.
+  /// The system itself reads ahead records that lie closer.
   private static final int LEAST_STRIDE = 32 << 10;
-  /// What is read of a record: the mark of the one before, and most heads.
+  /// Bytes to fetch of each record: the mark of the one before it, and most heads.
   private static final int BEFORE_BYTES = 32;
   private static final int HEAD_BYTES = 2 << 10;
 
@@ -19,16 +19,16 @@ final class HeaderPrefetch implements AutoCloseable {
   private final long end;
   private long last;
   private long stride;
-  /// As far as it was fetched.
+  /// The last offset that was fetched.
   private long fetched;
 
-  /// @param end of the segment in `path`
+  /// @param end of the file
   HeaderPrefetch(Path path, long end) {
     this.file = NativePages.openToAdvise(path);
     this.end = end;
   }
 
-  /// The record at `offset` is about to be visited.
+  /// The walk is about to visit the record at `offset`.
   void visit(long offset) {
     long distance = offset - last;
     last = offset;

@@ -13,17 +13,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// The files of a journal, to be read while no engine has it open. No engine can open it meanwhile.
+/// The files of a journal that no engine has open, or can open meanwhile.
 public final class JournalFiles implements AutoCloseable {
   private static final String PREFIX = "penstock journal, format ";
   private static final String ENGINE = PREFIX + EngineDirectory.VERSION + ", engine ";
-  private static final int RUNS = 2; // engines lay segments into the directory itself, or into one for each run
+  private static final int RUNS = 2; // segments lie in the directory itself, or in a folder for each run
 
   private final Path directory;
   private final boolean isPlain;
   private final AutoCloseable lock;
 
-  /// The file of one segment.
+  /// A segment's file.
   ///
   /// @param number of the segment
   /// @param path of its file
@@ -35,10 +35,10 @@ public final class JournalFiles implements AutoCloseable {
     this.lock = lock;
   }
 
-  /// Takes a journal to read its files; others may read them, too. Changes nothing.
+  /// Locks a journal for reading; other readers may, too. Changes nothing.
   ///
-  /// @throws JournalFormatException if there is no journal, or one of another version, or the segments are not those of
-  ///     the engine that it names
+  /// @throws JournalFormatException if there is no journal, or one of another version, or its segments are those of
+  ///     another engine
   /// @throws DirectoryLockedException if a process has it open
   public static JournalFiles reading(Path directory) {
     boolean isPlain = isPlain(directory);
@@ -78,7 +78,7 @@ public final class JournalFiles implements AutoCloseable {
   }
 
   private void requireOwn() {
-    if (!segments(!isPlain).isEmpty()) {
+    if (!segments(directory, !isPlain).isEmpty()) {
       throw new JournalFormatException("engine in file `format` of journal " + directory,
           (isPlain ? ChronicleEngine.NAME : PlainEngine.NAME) + ", whose segments are there", engine());
     }
@@ -87,7 +87,7 @@ public final class JournalFiles implements AutoCloseable {
   private static AutoCloseable share(Path directory) throws IOException {
     Path file = directory.resolve(EngineDirectory.LOCK);
     if (!Files.exists(file)) {
-      return () -> {}; // never opened, or a copy without it
+      return () -> {}; // never opened, or copied without the lock
     }
     FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
     FileLock lock = EngineDirectory.tryLock(channel, true);
@@ -96,15 +96,15 @@ public final class JournalFiles implements AutoCloseable {
       channel.close();
       throw new DirectoryLockedException(directory.toString(), holder);
     }
-    return channel; // and the lock with it
+    return channel; // releases the lock
   }
 
-  /// Has the system write all files of the journal in `directory`, which is not open, and forget them: the next reader
-  /// waits for the medium. Where the system does not know how, nothing is forgotten.
+  /// Writes all files of a closed journal to the medium, and takes them out of the page cache: the next reader waits
+  /// for the medium. Does nothing where the system has no such call.
   public static void letGo(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
-        EngineDirectory.force(file);
+        DurableFiles.force(file);
         NativePages.letGoAll(file);
       }
     }
@@ -114,26 +114,27 @@ public final class JournalFiles implements AutoCloseable {
     return directory;
   }
 
-  /// Name of the engine that wrote it.
+  /// Name of the engine that wrote the journal.
   public String engine() {
     return isPlain ? PlainEngine.NAME : ChronicleEngine.NAME;
   }
 
-  /// Tells `file`, that of a segment, where its records begin.
+  /// Tells a segment's `file` where its records begin.
   public SegmentWindow window(SegmentWindow file) {
     return isPlain ? SegmentHead.window(file) : ChronicleFormat.window(file);
   }
 
-  /// The segments there are, in the order of writing. What has the name of one may be something else than a file.
+  /// The segments in the order of writing. A folder or a dangling link may have the name of one.
   public List<Stored> segments() {
-    return segments(isPlain);
+    return segments(directory, isPlain);
   }
 
-  private List<Stored> segments(boolean plain) {
+  /// The segments in `directory` of the one engine or the other, in the order of writing.
+  static List<Stored> segments(Path directory, boolean plain) {
     List<Stored> found = new ArrayList<>();
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.toList()) {
-        int number = isHome(file, plain) ? number(file, plain) : 0;
+        int number = isHome(directory.relativize(file), plain) ? number(file, plain) : 0;
         if (number > 0) {
           found.add(new Stored(number, file));
         }
@@ -150,8 +151,7 @@ public final class JournalFiles implements AutoCloseable {
     return plain ? PlainFormat.segment(file) : ChronicleFormat.segment(file);
   }
 
-  private boolean isHome(Path file, boolean plain) {
-    Path name = directory.relativize(file);
+  private static boolean isHome(Path name, boolean plain) {
     String folder = name.getNameCount() < 2 ? "" : name.getName(0).toString();
     return plain ? folder.isEmpty() : ChronicleEngine.RUN.matcher(folder).matches();
   }

@@ -2,9 +2,9 @@ package io.penstock.storage.engine;
 
 import io.penstock.PermanentKvException;
 
-/// What lies at this place was not written by this engine in a version known here. It is left as it is.
+/// Another engine, another version or something else wrote the files at this place. The engine leaves them as they are.
 public final class JournalFormatException extends PermanentKvException {
-  /// @param name what is wrong, and where
+  /// @param name of what is wrong
   /// @param rule what it must be
   /// @param value what it was
   public JournalFormatException(String name, String rule, String value) {

@@ -9,22 +9,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// What the system must be told about the pages of files.
+/// System calls on the pages of files.
 ///
-/// All calls are advice: where the system does not know one (`POPULATE_WRITE` came with Linux 5.14), nothing happens,
-/// and the caller takes another way.
+/// All calls are advice. Where the system does not know a call (`POPULATE_WRITE` came with Linux 5.14), nothing
+/// happens, and the caller takes another way.
 final class NativePages {
   private static final NativeMemory MEMORY = NativeMemory.ofSystem();
   private static final long PAGE_BYTES = MEMORY.pageBytes();
 
   private NativePages() {}
 
-  /// Where the page begins in which `offset` lies.
+  /// The beginning of the page that has `offset`.
   static long pageOf(long offset) {
     return offset & -PAGE_BYTES;
   }
 
-  /// Reserves the first `bytes` of `file` on the medium; its length grows to them.
+  /// Reserves `bytes` for `file` on the medium, and makes it that long.
   ///
   /// @throws IOException if the medium is full
   static void reserve(Path file, long bytes) throws IOException {
@@ -35,10 +35,10 @@ final class NativePages {
     }
   }
 
-  /// Makes the pages of `bytes` bytes at `address` present and writable, so that touching them cannot fail or wait.
+  /// Makes the pages of `bytes` bytes at `address` present and writable: to touch them then neither fails nor waits.
   ///
-  /// @param file that is mapped there, named in the error
-  /// @throws IOException if the medium cannot give the pages: touching them would end the process
+  /// @param file that is mapped there; for the error
+  /// @throws IOException if the medium does not give the pages: to touch them would end the process
   static void populate(long address, long bytes, Path file) throws IOException {
     long first = pageOf(address);
     try {
@@ -54,19 +54,18 @@ final class NativePages {
     }
   }
 
-  /// Takes the pages of `bytes` bytes at `address`, which a file is mapped to, out of that mapping; the next touch maps
-  /// them again.
+  /// Takes mapped pages of a file out of the mapping; the next touch maps them again.
   ///
   /// @param address of a page
   static void unmap(long address, long bytes) {
     try {
       MEMORY.advise(address, pageOf(bytes), NativeMemory.Advice.DONT_NEED);
     } catch (SystemCallException e) {
-      // the pages stay mapped, and so in memory until the system needs them
+      // the pages stay until the system needs them
     }
   }
 
-  /// Takes the pages of `file` from `from` to `to` out of the page cache, except those that are not on the medium yet.
+  /// Takes the pages of `file` from `from` to `to` out of the page cache, but for those that are not on the medium.
   ///
   /// @throws IOException if the file is gone
   static void letGo(Path file, long from, long to) throws IOException {
@@ -80,12 +79,12 @@ final class NativePages {
     }
   }
 
-  /// The same of all of `file`.
+  /// Takes all pages of `file` out of the page cache.
   static void letGoAll(Path file) throws IOException {
     letGo(file, 0, Files.size(file) + PAGE_BYTES - 1);
   }
 
-  /// Opens `file` to give advice on it and to read it; null where the system has no such calls.
+  /// Opens `file` for advice and reads; null where the system has no such calls.
   static @Nullable NativeFile openToAdvise(Path file) {
     try {
       return NativeFile.openToRead(file);
@@ -94,9 +93,9 @@ final class NativePages {
     }
   }
 
-  /// Tells the system about a range of `file`.
+  /// Gives advice on a range of `file`.
   ///
-  /// @return false if it refused
+  /// @return false if the system refused
   static boolean advise(NativeFile file, long offset, long bytes, NativeFile.Advice advice) {
     try {
       file.advise(offset, bytes, advice);
@@ -106,10 +105,9 @@ final class NativePages {
     }
   }
 
-  /// Fills `parts`, one after the other, from `offset` of a file on by one call, so that the system fetches all of it
-  /// at once.
+  /// Fills `parts` in turn from `offset` on by one call, so that the system fetches all bytes at once.
   ///
-  /// @return false if the file did not give all bytes; the parts may have anything then
+  /// @return false if the file did not give all bytes; the parts have anything then
   static boolean readAtOnce(NativeFile file, long offset, MemorySegment[] parts) {
     try {
       return file.read(offset, parts) == RecordParts.bytes(parts);

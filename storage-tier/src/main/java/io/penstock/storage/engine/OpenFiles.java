@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// How many files this process may have open. A journal has up to two descriptors a segment; with too few, sockets
-/// cannot be accepted any more either.
+/// Checks how many files this process may open. A journal has up to two descriptors a segment. With too few, the
+/// process cannot accept sockets either.
 public final class OpenFiles {
   private static final Path LIMITS = Path.of("/proc/self/limits");
   private static final Pattern LIMIT = Pattern.compile("Max open files +(\\d+) ");
   private static final int A_SEGMENT = 2;
-  /// Of the process besides: its own jars, sockets, and pipes.
+  /// Descriptors for jars, sockets and pipes.
   private static final int OTHERS = 256;
 
   private OpenFiles() {}
 
-  /// @param segments that a journal may have
-  /// @throws EngineUnavailableException naming the number that is needed, if the process may have fewer
+  /// @param segments most segments of the journal
+  /// @throws EngineUnavailableException naming the number that is needed, if the limit is lower
   public static void require(String engine, long segments) {
     require(engine, segments, limits());
   }

@@ -1,17 +1,15 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A log of plain files: one gathering write a record, one positioned read to get it back. Nothing is mapped, no JVM
-/// flag is needed.
+/// A log of plain files: one gathering write appends a record, one positioned read gives it back. The engine appends
+/// through no mapping and needs no JVM flag.
 public final class PlainEngine extends FileEngine {
   /// As in [SegmentEngine#name()].
   public static final String NAME = "plain";
@@ -28,29 +26,19 @@ public final class PlainEngine extends FileEngine {
     return open(directory, options, FreeSpace.of(directory));
   }
 
-  /// The same, with another word on how much is free.
+  /// The same, with another source for the free space.
   public static PlainEngine open(Path directory, EngineOptions options, FreeSpace space) {
     PlainEngine engine = new PlainEngine(directory, options, space);
     return engine.opened(engine);
   }
 
   @Override
-  List<SegmentFile> find(EngineDirectory from) throws IOException {
-    List<SegmentFile> found = new ArrayList<>();
-    try (Stream<Path> files = Files.list(from.path())) {
-      for (Path file : files.filter(each -> PlainFormat.segment(each) > 0).sorted().toList()) {
-        SegmentFile segment = SegmentFile.existing(PlainFormat.segment(file), file);
-        found.add(segment);
-      }
-      return found;
-    } catch (Throwable e) {
-      found.forEach(StoredSegment::release);
-      throw e;
-    }
+  boolean isPlain() {
+    return true;
   }
 
   @Override
-  SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
+  @GuardedBy("this") SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
     Path path = in.path().resolve(PlainFormat.fileName(number));
     ByteBuffer head = SegmentHead.of(number);
     if (from.begin(path, head)) {
@@ -71,12 +59,12 @@ public final class PlainEngine extends FileEngine {
   }
 
   @Override
-  long endAfter(SegmentFile file, int length) {
+  @GuardedBy("this") long endAfter(SegmentFile file, int length) {
     return file.end() + length;
   }
 
   @Override
-  long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
+  @GuardedBy("this") long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     long offset = file.end();
     Transfer.writeAll(file.channel(), offset, RecordParts.buffers(parts, 0));
     return offset;
@@ -89,21 +77,23 @@ public final class PlainEngine extends FileEngine {
 
   @Override
   void afterDelete(SegmentFile file) {
-    // the file was all there was
+    // a segment has no folder of its own
   }
 
   @Override
   void ended(SegmentFile file) throws IOException {
-    file.channel().truncate(file.end()); // what a spare file had there before
+    file.channel().truncate(file.end()); // removes what a spare file had there before
     file.grown();
   }
 
   @Override
+  @GuardedBy("this")
   void abandon() {
     // each segment is a file of its own
   }
 
   @Override
+  @GuardedBy("this")
   void finish(@Nullable SegmentFile last) throws IOException {
     if (last != null) {
       ended(last);

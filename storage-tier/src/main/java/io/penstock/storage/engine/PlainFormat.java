@@ -1,8 +1,6 @@
 package io.penstock.storage.engine;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -21,15 +19,11 @@ final class PlainFormat {
     return "segment-%010d.log".formatted(segment);
   }
 
-  /// The number that a file name stands for; 0 if it is none of ours.
+  /// The segment of a file name; 0 if it is not the name of a segment.
   static int segment(Path file) {
     Matcher name = NAME.matcher(file.getFileName().toString());
     return name.matches() && Long.parseLong(name.group(1)) <= Integer.MAX_VALUE
         ? (int) Long.parseLong(name.group(1))
         : 0;
-  }
-
-  static ByteBuffer direct(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 }

@@ -3,11 +3,11 @@ package io.penstock.storage.engine;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/// The parts of a record that is to be appended, checked.
+/// Parts of memory that make a record.
 final class RecordParts {
   private RecordParts() {}
 
-  /// Length of the record that `parts` make.
+  /// Length of the record that `parts` make; checks every rule of the port.
   static int length(MemorySegment[] parts, int most) {
     long length = 0;
     for (MemorySegment part : parts) {
@@ -32,7 +32,7 @@ final class RecordParts {
     return bytes;
   }
 
-  /// Views of `parts`, with room for so many buffers `after` them.
+  /// Buffers of `parts`, with room for `after` more.
   static ByteBuffer[] buffers(MemorySegment[] parts, int after) {
     ByteBuffer[] buffers = new ByteBuffer[parts.length + after];
     for (int i = 0; i < parts.length; i++) {

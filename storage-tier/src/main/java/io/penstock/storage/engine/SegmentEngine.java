@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A log of records in numbered segments: append a record and get its location; give a location and get its bytes.
+/// A log of records in numbered segments: append a record and get its location, read the bytes at a location.
 ///
 /// | | |
 /// |---|---|
@@ -23,7 +23,7 @@ public interface SegmentEngine extends AutoCloseable {
   /// Short name, as in options and in the directory's format file.
   String name();
 
-  /// Where small files may be kept beside the segments; null if there is no such place.
+  /// The folder for small files beside the segments; null if there is none.
   default @Nullable Path directory() {
     return null;
   }
@@ -31,89 +31,87 @@ public interface SegmentEngine extends AutoCloseable {
   /// Longest record.
   int maxRecordBytes();
 
-  /// The segment that the next record goes to if it has `length` bytes; begins one if need be. Another thread that
-  /// rolls in between makes it the next one.
+  /// The segment of the next record if that has `length` bytes; begins one if necessary. Valid until another thread
+  /// rolls.
   ///
   /// @throws StorageFullException if there is no room for another segment
   int segmentFor(int length);
 
-  /// Appends the bytes of `parts`, one after the other, as one record. When it returns, the operating system has them:
-  /// they survive the end of this process, but not of the machine before [#sync].
+  /// Appends `parts`, one after the other, as one record. When this returns, the operating system has the bytes: they
+  /// survive the end of the process, but the end of the machine only after [#sync].
   ///
   /// @param parts native memory, together a multiple of 8 bytes and at most [#maxRecordBytes]
   /// @throws StorageFullException if there is no room for another segment; nothing was appended
   Location append(MemorySegment... parts);
 
-  /// Fills `into` with the bytes of `record` that begin at `from` inside it.
+  /// Fills `into` with the bytes of `record` from `from` on.
   ///
   /// @param into native memory
-  /// @throws UnknownLocationException if there is no such record, or its segment was deleted and is not pinned
-  /// @throws IndexOutOfBoundsException if the bytes asked for leave the record
+  /// @throws UnknownLocationException if there is no such record, or its segment was deleted and no pin holds it
+  /// @throws IndexOutOfBoundsException if the bytes lie outside the record
   void read(Location record, long from, MemorySegment into);
 
-  /// Fills `first` and then `next` with the bytes of `record` that begin at `from` inside it. What is nowhere in memory
-  /// is read from behind: a read of what follows another looks like the beginning of a long one, and the system would
-  /// read far ahead.
-  ///
-  /// As [#read(Location, long, MemorySegment)], for less than two of these cost.
+  /// Fills `first` and then `next` with the bytes of `record` from `from` on. Costs less than two reads. Bytes that are
+  /// not in memory are read from the end: a read that follows another looks like the beginning of a long one, and the
+  /// system would read far ahead.
   default void read(Location record, long from, MemorySegment first, MemorySegment next) {
     read(record, from + first.byteSize(), next);
     read(record, from, first);
   }
 
-  /// As [#read(Location, long, MemorySegment)], of bytes that will not be read again soon: what was not in memory
-  /// before does not stay there, as far as the system lets itself be told.
+  /// As [#read(Location, long, MemorySegment)], for bytes that are not needed again soon: bytes that were not in the
+  /// page cache do not stay there, if the system allows.
   default void readOnce(Location record, long from, MemorySegment into) {
     read(record, from, into);
   }
 
-  /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
+  /// Keeps the bytes of a segment readable until the pin is closed, even if the segment is deleted meanwhile.
   ///
-  /// @throws UnknownLocationException if the segment is not there
+  /// @throws UnknownLocationException if there is no such segment
   Owned pin(int segment);
 
-  /// Ends the segment that is appended to, if there is one.
+  /// Ends the active segment, if there is one.
   void roll();
 
-  /// The segment that is appended to; 0 if the next record begins one.
+  /// The active segment, to which records are appended; 0 if the next record begins one.
   int activeSegment();
 
-  /// Segments there are, in the order of writing.
+  /// The segments in the order of writing.
   List<Integer> segments();
 
-  /// All bytes of `segment`, to be walked from its beginning to its end. The caller closes it.
+  /// The bytes of `segment`, for a walk from the beginning to the end. The caller closes the window.
   ///
-  /// @param pieceBytes read at a time, unless more are asked for
-  /// @throws UnknownLocationException if the segment is not there
+  /// @param pieceBytes least bytes that are read at a time
+  /// @throws UnknownLocationException if there is no such segment
   SegmentWindow window(int segment, int pieceBytes);
 
-  /// Gives back what lies behind `end` in a segment of an earlier run, where nothing was written.
+  /// Gives the space behind `end` back, in a segment of an earlier run.
   default void cut(int segment, long end) {}
 
-  /// Deletes a whole segment. Its name is gone at once, its bytes with the last reader.
+  /// Deletes a segment. Its name is gone at once, its bytes after the last reader.
   ///
-  /// @throws IllegalStateException if it is the active one
-  /// @throws UnknownLocationException if it is not there
+  /// @throws IllegalStateException if the segment is active
+  /// @throws UnknownLocationException if there is no such segment
   void delete(int segment);
 
-  /// Forces everything appended so far to the medium. No other call waits for it.
+  /// Forces all appended bytes to the medium. No other call waits for this one.
   void sync();
 
   /// How full the medium is, by all programs.
   ///
-  /// @throws StorageFailedException if it does not say
+  /// @throws StorageFailedException if the medium does not tell
   default DiskSpace space() {
     return DiskSpace.ENDLESS;
   }
 
-  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. No other
-  /// call else waits for it.
+  /// Lets go of forced bytes in the system's page cache beyond [EngineOptions#cacheBytes()]. No other call waits for
+  /// this one.
   default void trim() {}
 
-  /// Finds out whether the medium is healthy: writes a little beside the segments, forces it, reads it again and
-  /// deletes it. Without, it is.
+  /// Probes the medium: writes, forces, reads and deletes a small file beside the segments. By default the medium
+  /// counts as healthy.
   ///
-  /// @throws StorageFailedException if it is not, or is not the one that was opened
+  /// @throws StorageFailedException if that fails, or the directory is not the one that was opened
   /// @throws StorageFullException if there is no room for another segment
   default void probe() {}
 

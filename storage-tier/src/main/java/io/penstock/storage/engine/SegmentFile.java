@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.system.HoldCount;
 import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -15,37 +16,46 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a
-/// page that is gone is an error then, not a signal that ends the process.
-final class SegmentFile extends StoredSegment {
+/// A segment in a file. Bytes that the system has in memory are copied from a mapping. Others are read by positioned
+/// reads: a page that is gone is then an error, not a signal that ends the process.
+///
+/// Holds count the users of the file: the engine until the segment is deleted, and each reader.
+final class SegmentFile {
+  private final int number;
+  private final HoldCount holds = new HoldCount();
+  private volatile long end;
+  private volatile boolean deleted;
+  private volatile boolean abandoned;
   private final Path path;
   private final FileChannel channel;
-  /// What tells this file from another of its name.
+  /// Tells this file from another of its name.
   private final @Nullable Object key;
   private final SegmentView view;
-  /// Where the file goes when it is deleted, and its name there.
+  /// The pool that gets the file when it is deleted, and its name there.
   private @Nullable SpareSegments spares;
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
-  /// The same file for calls that Java does not have; null where the system does not have them.
+  /// The same file for calls that Java does not have; null where the system has none.
   @GuardedBy("this") private @Nullable NativeFile descriptor;
   @GuardedBy("this") private boolean descriptorTried;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) throws IOException {
-    super(number, end);
+    this.number = number;
+    this.end = end;
+    holds.first();
     this.key = key(path);
     this.path = path;
     this.channel = channel;
     this.view = new SegmentView(channel, end == 0);
   }
 
-  /// A new file for `number`; nothing may lie at `path`.
+  /// Makes a new file at `path`.
   static SegmentFile create(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  /// A file that is there: of an earlier run, or a spare that was begun anew.
+  /// Opens a file of an earlier run, or a spare file that was begun anew.
   static SegmentFile existing(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
@@ -60,23 +70,65 @@ final class SegmentFile extends StoredSegment {
     }
   }
 
+  int number() {
+    return number;
+  }
+
+  /// One past the last byte that may be read.
+  long end() {
+    return end;
+  }
+
+  void end(long newEnd) {
+    end = newEnd;
+  }
+
+  boolean isDeleted() {
+    return deleted;
+  }
+
+  /// The file lost its name: nothing in it needs to be forced any more.
+  void abandon() {
+    abandoned = true;
+  }
+
+  boolean isAbandoned() {
+    return abandoned;
+  }
+
+  /// Whether it is deleted and has no reader.
+  boolean isGone() {
+    return deleted && holds.isZero();
+  }
+
+  /// Adds a hold unless the bytes are gone.
+  boolean retain() {
+    return holds.retain();
+  }
+
+  void release() {
+    if (holds.release()) {
+      drop();
+    }
+  }
+
   /// Nothing more is appended.
   void grown() {
     view.grown();
   }
 
-  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. The thread that
-  /// calls holds the segment.
+  /// Takes the bytes from `from` to `to` out of the page cache, if they are on the medium. The calling thread holds the
+  /// segment.
   void letGo(long from, long to) throws IOException {
     view.letGo(path, from, to);
   }
 
-  /// Has the file become a spare of `pool` when it is deleted.
+  /// Gives the file to `pool` when it is deleted.
   void spareTo(SpareSegments pool) {
     spares = pool;
   }
 
-  /// As far as [CachedFiles] knows it to be on the medium.
+  /// The bytes before this are on the medium; kept for [CachedFiles].
   long forcedTo() {
     return forcedTo;
   }
@@ -89,7 +141,7 @@ final class SegmentFile extends StoredSegment {
     return path;
   }
 
-  /// Whether the file still has its name: what is written to one that was deleted is gone after a restart.
+  /// Whether the file still has its name. The bytes of a deleted file are gone after a restart.
   boolean isThere() throws IOException {
     try {
       return Objects.equals(key, key(path));
@@ -102,7 +154,7 @@ final class SegmentFile extends StoredSegment {
     return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }
 
-  /// Gives back what lies behind `newEnd`.
+  /// Gives the space behind `newEnd` back.
   void cut(long newEnd) throws IOException {
     channel.truncate(newEnd);
     end(Math.min(end(), newEnd));
@@ -112,14 +164,14 @@ final class SegmentFile extends StoredSegment {
     return channel;
   }
 
-  @Override
+  /// Fills `parts` in turn with the bytes from `offset` on, all before [#end].
   void read(long offset, MemorySegment[] parts) throws IOException {
     if (!view.read(offset, parts) && (parts.length == 1 || !readAtOnce(offset, parts))) {
       Transfer.readFromBehind(channel, offset, parts);
     }
   }
 
-  /// A head on the page before its payload would be another wait for the medium.
+  /// Reads head and payload in one call, so that the caller waits for the medium once.
   private boolean readAtOnce(long offset, MemorySegment[] parts) {
     NativeFile open = descriptor();
     return open != null && NativePages.readAtOnce(open, offset, parts);
@@ -133,44 +185,45 @@ final class SegmentFile extends StoredSegment {
     return descriptor;
   }
 
-  @Override
+  /// The same; bytes that were not in memory do not stay there.
   void readOnce(long offset, MemorySegment[] parts) throws IOException {
-    long end = offset + RecordParts.bytes(parts);
+    long to = offset + RecordParts.bytes(parts);
     if (view.read(offset, parts)) {
       return;
     }
-    boolean wasAway = view.covers(end); // else that is unknown
+    boolean wasAway = view.covers(to); // else unknown
     if (!wasAway || !NativePages.readWithoutReadahead(path, offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
     }
     if (wasAway) {
-      letGo(offset, end);
+      letGo(offset, to);
     }
   }
 
-  @Override
+  /// Forces all appended bytes.
   void force() throws IOException {
     channel.force(false);
   }
 
-  @Override
-  void unlink() throws IOException {
+  /// Deletes the name; the bytes go with the last hold.
+  void delete() throws IOException {
     SpareSegments pool = spares;
     if (pool == null) {
       Files.deleteIfExists(path);
     } else {
       spare = pool.keep(path);
     }
+    deleted = true;
+    release();
   }
 
-  @Override
-  void drop() {
+  private void drop() {
     view.close();
     closeDescriptor();
     try {
       channel.close();
     } catch (IOException e) {
-      // the reader who was the last cannot do anything about it
+      // the last reader cannot do anything about it
     }
     Path renamed = spare;
     SpareSegments pool = spares;

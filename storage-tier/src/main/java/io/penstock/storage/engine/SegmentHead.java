@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// The 64 bytes that say which segment a file holds, little-endian: magic, version, number, CRC. `FORMAT.md` describes
+/// The 64 bytes that name the segment of a file, little-endian: magic, version, number, CRC. `FORMAT.md` describes
 /// them.
 final class SegmentHead {
   static final int BYTES = 64;
@@ -34,7 +34,7 @@ final class SegmentHead {
     return buffer;
   }
 
-  /// Number of the segment whose head is at `at`; 0 if there is no whole head.
+  /// The segment in the head at `at`; 0 if there is no whole head.
   private static int number(SegmentWindow file, long at) {
     if (file.size() - at < BYTES) {
       return 0;
@@ -45,16 +45,16 @@ final class SegmentHead {
     return isWhole ? head.get(INT, NUMBER_AT) : 0;
   }
 
-  /// The same; 0 if the medium does not give it.
+  /// The same; 0 also if the medium does not give the head.
   static int numberIfReadable(SegmentWindow file, long at) {
     try {
       return number(file, at);
     } catch (SegmentUnreadableException e) {
-      return 0; // the walk will tell
+      return 0; // the walk will find out
     }
   }
 
-  /// Tells `file` that its records lie behind a head, without anything between them.
+  /// Tells `file` that its records follow its head, one behind the other.
   static SegmentWindow window(SegmentWindow file) {
     return file.holds(numberIfReadable(file, 0), Math.min(BYTES, file.size()), 0);
   }

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /// The segments of one engine, for readers on any thread.
 final class SegmentTable {
   private final String engine;
-  private final ConcurrentSkipListMap<Integer, StoredSegment> segments = new ConcurrentSkipListMap<>();
+  private final ConcurrentSkipListMap<Integer, SegmentFile> segments = new ConcurrentSkipListMap<>();
   private volatile int highest;
-  /// No segment below has anything that was not forced.
+  /// All bytes of the segments below are forced.
   private volatile int forcedBelow;
   private volatile boolean closed;
 
@@ -28,7 +28,7 @@ final class SegmentTable {
   }
 
   /// Adds a segment whose number is the highest so far.
-  void add(StoredSegment segment) {
+  void add(SegmentFile segment) {
     highest = segment.number();
     forcedBelow = forcedBelow == 0 ? highest : forcedBelow;
     segments.put(segment.number(), segment);
@@ -36,41 +36,41 @@ final class SegmentTable {
 
   List<Integer> numbers() {
     requireOpen();
-    return segments.values().stream().filter(segment -> !segment.isDeleted()).map(StoredSegment::number).toList();
+    return segments.values().stream().filter(segment -> !segment.isDeleted()).map(SegmentFile::number).toList();
   }
 
-  /// The number of a segment that is yet to be begun; none is used twice while the engine is open.
+  /// The number of the next segment; no number is used twice while the engine is open.
   int nextNumber() {
     return Math.addExact(highest, 1);
   }
 
-  /// The next number is never used: a file of its name may be there.
+  /// Skips a number, whose file may exist.
   void skipNumber() {
     highest = nextNumber();
   }
 
   private interface Read {
-    void from(StoredSegment segment, long offset, MemorySegment[] parts) throws IOException;
+    void from(SegmentFile segment, long offset, MemorySegment[] parts) throws IOException;
   }
 
   /// @param parts filled one after the other
   void read(Location record, long from, MemorySegment... parts) {
-    read(record, from, parts, StoredSegment::read);
+    read(record, from, parts, SegmentFile::read);
   }
 
-  /// As [StoredSegment#readOnce].
+  /// As [SegmentFile#readOnce].
   void readOnce(Location record, long from, MemorySegment into) {
-    read(record, from, new MemorySegment[] {into}, StoredSegment::readOnce);
+    read(record, from, new MemorySegment[] {into}, SegmentFile::readOnce);
   }
 
   private void read(Location record, long from, MemorySegment[] parts, Read read) {
     Objects.checkFromIndexSize(from, RecordParts.bytes(parts), record.length());
-    StoredSegment segment = hold(record.segment());
+    SegmentFile segment = hold(record.segment());
     try {
       requireInside(segment, record);
       read.from(segment, record.offset() + from, parts);
     } catch (EOFException e) {
-      throw new RecordUnreadableException(record, e); // the file was cut short: the disk gives what there is
+      throw new RecordUnreadableException(record, e); // the file was cut short; the disk is healthy
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
     } finally {
@@ -78,14 +78,14 @@ final class SegmentTable {
     }
   }
 
-  private void requireInside(StoredSegment segment, Location record) {
+  private void requireInside(SegmentFile segment, Location record) {
     if (record.length() > segment.end() - record.offset()) {
       throw new UnknownLocationException(engine, record, segment.end());
     }
   }
 
   Owned pin(int number) {
-    StoredSegment segment = hold(number);
+    SegmentFile segment = hold(number);
     if (segment.isDeleted()) {
       segment.release();
       throw new UnknownLocationException(engine, number);
@@ -93,10 +93,10 @@ final class SegmentTable {
     return new Pin(segment);
   }
 
-  /// The segment, which its caller releases.
-  StoredSegment hold(int number) {
+  /// The segment, held: the caller releases it.
+  SegmentFile hold(int number) {
     requireOpen();
-    StoredSegment segment = segments.get(number);
+    SegmentFile segment = segments.get(number);
     if (segment == null || !segment.retain()) {
       throw new UnknownLocationException(engine, number);
     }
@@ -105,7 +105,7 @@ final class SegmentTable {
 
   void delete(int number) {
     requireOpen();
-    StoredSegment segment = segments.get(number);
+    SegmentFile segment = segments.get(number);
     if (segment == null || segment.isDeleted()) {
       throw new UnknownLocationException(engine, number);
     }
@@ -114,18 +114,18 @@ final class SegmentTable {
     } catch (IOException e) {
       throw new StorageFailedException("delete segment " + number + " of engine " + engine, e);
     }
-    segments.values().removeIf(StoredSegment::isGone); // those that readers still pin go at a later delete
+    segments.values().removeIf(SegmentFile::isGone); // a later delete removes those that readers still pin
   }
 
-  /// Every segment that was appended to since the last time that all was forced, which the caller releases.
-  List<StoredSegment> holdUnforced() {
+  /// Segments that may have unforced bytes, held: the caller releases them.
+  List<SegmentFile> holdUnforced() {
     requireOpen();
     return segments.tailMap(forcedBelow, true).values().stream()
         .filter(segment -> !segment.isDeleted() && !segment.isAbandoned() && segment.retain()).toList();
   }
 
-  /// All of `held` was forced; the newest of them may be appended to.
-  synchronized void forced(List<? extends StoredSegment> held) {
+  /// The segments of `held` were forced; the newest of them may be active.
+  synchronized void forced(List<SegmentFile> held) {
     if (!held.isEmpty()) {
       forcedBelow = Math.max(forcedBelow, held.getLast().number());
     }
@@ -135,16 +135,16 @@ final class SegmentTable {
     return !closed;
   }
 
-  /// Refuses whatever comes; what is being read stays until it was read. Once.
+  /// Refuses further calls. Segments stay until their last reader is done. Once.
   void close() {
     closed = true;
-    segments.values().stream().filter(segment -> !segment.isDeleted()).forEach(StoredSegment::release);
+    segments.values().stream().filter(segment -> !segment.isDeleted()).forEach(SegmentFile::release);
   }
 
   private static final class Pin extends Owned {
-    private final StoredSegment segment;
+    private final SegmentFile segment;
 
-    Pin(StoredSegment segment) {
+    Pin(SegmentFile segment) {
       this.segment = segment;
     }
 

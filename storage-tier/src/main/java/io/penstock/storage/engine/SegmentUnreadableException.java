@@ -12,7 +12,7 @@ public final class SegmentUnreadableException extends StorageFailedException {
     this.offset = offset;
   }
 
-  /// Of the first byte that it does not give, in the segment's file.
+  /// Offset of the first byte that the medium does not give.
   public long offset() {
     return offset;
   }

@@ -10,47 +10,47 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a
-/// positioned read costs.
+/// A mapping of a file. Bytes that the system has in memory are copied from it, which costs less than a positioned
+/// read.
 ///
-/// A page is touched only after the system said that it is there, and while this journal lets none go, so no copy waits
-/// for the medium here. Should the system itself take one in between, and the medium fail to give it back, then the
-/// copy fails, and nothing else: it is the one access to mapped memory that the JVM guards. After a no the reader takes
-/// the positioned read, which waits, and says what is wrong.
+/// A copy touches a page only after the system said that the page is in memory, and while this journal lets none go. So
+/// no copy waits for the medium. If the system itself drops a page in between, and the medium does not give it back,
+/// only the copy fails: the JVM guards this access to mapped memory. The reader then takes a positioned read, which
+/// waits, and tells what is wrong.
 final class SegmentView implements AutoCloseable {
-  /// As much is asked for, and copied, at a time.
+  /// Most bytes that are checked and copied at a time.
   private static final int PIECE_BYTES = 1 << 20;
 
   private final FileChannel file;
-  /// Its end costs all threads a moment, so there is none before it is needed.
+  /// Made when needed, since its close stops all threads for a moment.
   @GuardedBy("this") private @Nullable Arena arena;
-  /// The newest, and those that it took the place of.
+  /// The mappings, oldest first.
   @GuardedBy("this") private final List<MemorySegment> mappings = new ArrayList<>(1);
   private volatile MemorySegment mapped = MemorySegment.NULL;
   private volatile boolean grows;
   private volatile boolean refused;
-  /// Those who ask whether pages are there, and copy them.
+  /// Threads that copy.
   private final Copiers copiers = new Copiers();
 
-  /// @param grows whether the file becomes longer
+  /// @param grows whether the file still grows
   SegmentView(FileChannel file, boolean grows) {
     this.file = file;
     this.grows = grows;
   }
 
-  /// The file has its length.
+  /// The file grows no more.
   void grown() {
     grows = false;
   }
 
-  /// Whether it can be said of the bytes before `end` if they are in memory.
+  /// Whether the bytes before `end` are mapped.
   boolean covers(long end) {
     return end <= mapped.byteSize();
   }
 
-  /// Fills `parts`, one after the other, from `offset` on if all of these bytes are in memory.
+  /// Fills `parts` in turn from `offset` on, if all of these bytes are in memory.
   ///
-  /// @return false if they are not, or cannot be mapped; the parts may have anything then
+  /// @return false if they are not, or cannot be mapped; the parts have anything then
   boolean read(long offset, MemorySegment[] parts) throws IOException {
     long length = RecordParts.bytes(parts);
     MemorySegment bytes = mapped(offset + length);
@@ -59,12 +59,12 @@ final class SegmentView implements AutoCloseable {
     }
     try {
       return length <= PIECE_BYTES ? copied(bytes, offset, length, parts) : copiedInPieces(bytes, offset, parts);
-    } catch (InternalError e) { // a page is gone: the positioned read tells why
+    } catch (InternalError e) { // a page is gone: the positioned read will tell why
       return false;
     }
   }
 
-  /// False also while pages are let go: they may be these.
+  /// False also while another thread lets pages go.
   private boolean copied(MemorySegment from, long offset, long length, MemorySegment[] parts) {
     int counter = copiers.enter();
     if (counter < 0) {
@@ -107,7 +107,7 @@ final class SegmentView implements AutoCloseable {
     return refused ? null : mapMore(bytes);
   }
 
-  /// A file that grows is mapped anew whenever it is longer by a quarter; the older mappings stay until the end.
+  /// Maps a growing file again when it is longer by a quarter. Older mappings stay until the end.
   private synchronized @Nullable MemorySegment mapMore(long bytes) throws IOException {
     long have = mapped.byteSize();
     long size = file.size();
@@ -123,13 +123,12 @@ final class SegmentView implements AutoCloseable {
     try {
       mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, size, all);
       mappings.add(mapped);
-    } catch (IOException | OutOfMemoryError e) { // no room among the addresses: positioned reads do without
+    } catch (IOException | OutOfMemoryError e) { // no address space: positioned reads do without
       refused = true;
     }
   }
 
-  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; no thread copies meanwhile. A read
-  /// has them mapped again.
+  /// Lets the pages of the file from `from` to `to` go, while no thread copies. A read maps them again.
   void letGo(Path path, long from, long to) throws IOException {
     copiers.shutOut();
     try {
@@ -150,7 +149,7 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// No thread reads any more.
+  /// Unmaps the file; no thread reads any more.
   @Override
   public synchronized void close() {
     if (arena != null) {

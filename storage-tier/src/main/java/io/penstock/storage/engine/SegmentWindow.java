@@ -16,16 +16,16 @@ import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The file of a segment, read from its beginning to its end in pieces, each byte once. One thread.
+/// The file of a segment, read in pieces from the beginning to the end, each byte once. One thread.
 ///
-/// What cannot be read ends in a [SegmentUnreadableException]; whatever lies before it can be had all the same.
+/// Bytes that cannot be read fail with a [SegmentUnreadableException]. The bytes before them are available.
 public final class SegmentWindow implements AutoCloseable {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  /// Bytes of a piece: what was read is still in the processor's own cache when it is compared.
+  /// Bytes of a piece: small enough to stay in the processor's cache until they are compared.
   public static final int BYTES = 1 << 20;
 
-  /// The next record is near, mostly.
+  /// Bytes of the first piece of a search: the next record is mostly near.
   private static final int FIRST_BYTES = 2 << 10;
   private static final MemorySegment ZEROS = Arena.ofAuto().allocate(BYTES);
 
@@ -44,14 +44,14 @@ public final class SegmentWindow implements AutoCloseable {
   private long to;
   private @Nullable HeaderPrefetch prefetch;
 
-  /// Where the bytes come from.
+  /// The source of the bytes.
   @FunctionalInterface
   interface Source {
-    /// Fills what remains of `into` from `at` on; what was read before a failure is there.
+    /// Fills what remains of `into` from `at` on. Keeps what was read before a failure.
     void read(long at, ByteBuffer into) throws IOException;
   }
 
-  /// @param closing runs with the close
+  /// @param closing is closed with this
   SegmentWindow(Path path, long size, Source source, Closeable closing, int pieceBytes) {
     this.path = path;
     this.size = size;
@@ -76,12 +76,12 @@ public final class SegmentWindow implements AutoCloseable {
     }
   }
 
-  /// No bytes.
+  /// An empty window.
   public static SegmentWindow none(Path path) {
     return new SegmentWindow(path, 0, (at, into) -> {}, () -> {}, BYTES);
   }
 
-  /// The same of the open `file`, which is closed with this.
+  /// Reads the open `file`, which is closed with this.
   public static SegmentWindow of(Path path, SeekableByteChannel file) throws IOException {
     return of(path, file, BYTES);
   }
@@ -100,9 +100,9 @@ public final class SegmentWindow implements AutoCloseable {
     }
   }
 
-  /// @param ofSegment that it says to hold; 0 if it does not say
+  /// @param ofSegment that the file names; 0 if it names none
   /// @param first where the first record may begin
-  /// @param bytesBetween of its engine's own, before each record
+  /// @param bytesBetween of the engine's own before each record
   SegmentWindow holds(int ofSegment, long first, int bytesBetween) {
     number = ofSegment;
     start = first;
@@ -110,7 +110,7 @@ public final class SegmentWindow implements AutoCloseable {
     return this;
   }
 
-  /// Number of the segment that the file says to hold; 0 if it does not say.
+  /// The segment that the file names; 0 if it names none.
   public int number() {
     return number;
   }
@@ -125,7 +125,7 @@ public final class SegmentWindow implements AutoCloseable {
     return between;
   }
 
-  /// Whether the engine's own word at `at` says that no record was begun there.
+  /// Whether the engine's word at `at` says that no record begins there.
   public boolean isEnd(long at) {
     int word = between > 0 && size - at >= between ? word(at) : -1;
     return word == 0 || word == ChronicleFormat.END_OF_FILE;
@@ -136,7 +136,7 @@ public final class SegmentWindow implements AutoCloseable {
     return bytes(at, Integer.BYTES).get(INT, 0);
   }
 
-  /// A record begins at `offset`: most segments have the next ones at the same distance.
+  /// The walk visits the record at `offset`; prefetches the next ones.
   public void visit(long offset) {
     if (prefetch != null) {
       prefetch.visit(offset);
@@ -148,15 +148,15 @@ public final class SegmentWindow implements AutoCloseable {
     return size;
   }
 
-  /// The bytes of the file from `at` on, until the next call.
+  /// The bytes from `at` on; valid until the next call.
   ///
-  /// @param length bytes, all of which lie in the file
+  /// @param length bytes, all inside the file
   public MemorySegment bytes(long at, int length) {
     require(at, length);
     return buffer.asSlice(at - from, length);
   }
 
-  /// CRC32C of the `length` bytes from `at` on, all of which lie in the file.
+  /// CRC32C of `length` bytes from `at` on, all inside the file.
   public int crc(long at, int length) {
     require(at, length);
     int begin = (int) (at - from);
@@ -170,7 +170,7 @@ public final class SegmentWindow implements AutoCloseable {
     }
   }
 
-  /// Where `word` lies first from `start` on, at a multiple of `step` from there; -1 if it does not.
+  /// The first offset of `word` from `start` on, in steps of `step`; -1 if there is none.
   public long find(long word, long start, int step) {
     long at = start;
     for (int piece = FIRST_BYTES; size - at >= Long.BYTES; piece = BYTES) {
@@ -200,8 +200,8 @@ public final class SegmentWindow implements AutoCloseable {
     return true;
   }
 
-  /// Where the bytes end, `length` of them from `at` on at most, that the medium gives; fails if it does not give the
-  /// first ones.
+  /// The end of the bytes from `at` on that the medium gives, `length` at most; fails if it does not give the first
+  /// ones.
   private long readable(long at, int length) {
     try {
       require(at, length);
@@ -225,7 +225,7 @@ public final class SegmentWindow implements AutoCloseable {
       source.read(to, rest);
       to = at + wanted;
     } catch (IOException e) {
-      to = at + rest.position(); // what came before is there
+      to = at + rest.position(); // the bytes before are there
       if (at + length > to) {
         throw new SegmentUnreadableException(path, to, e);
       }

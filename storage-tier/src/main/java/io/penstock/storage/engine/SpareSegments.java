@@ -13,32 +13,32 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Files of deleted segments, kept to be written anew: their space is reserved and their pages are in memory, so that
-/// an append into one is a copy, where a new file takes pages from the system and a deleted one gives them back.
+/// Files of deleted segments that are kept and written anew. Their space is reserved and their pages are in memory, so
+/// an append is a copy. A new file takes pages from the system, and a deleted one gives them back.
 ///
-/// A spare has a name that no walk looks at. It gets the name of a segment only after the head of the new segment was
-/// written over its own, so a process that ends in between leaves no segment with the records of another.
+/// No walk looks at the name of a spare file. The file gets the name of a segment only after the new head replaced the
+/// old one, so a crash in between leaves no segment with the records of another.
 final class SpareSegments {
   private static final String PREFIX = "spare-";
 
   private final Path directory;
   private final int most;
   private final long leastBytes;
-  /// Those that are not read any more.
+  /// Spare files without a reader.
   @GuardedBy("this") private final ArrayDeque<Path> free = new ArrayDeque<>();
   @GuardedBy("this") private int kept;
   @GuardedBy("this") private long names;
   @GuardedBy("this") private boolean closed;
 
-  /// @param most files kept at a time
-  /// @param leastBytes a shorter file is not kept: little of its space is reserved
+  /// @param most files kept
+  /// @param leastBytes shorter files are deleted: little of their space is reserved
   SpareSegments(Path directory, int most, long leastBytes) {
     this.directory = directory;
     this.most = most;
     this.leastBytes = leastBytes;
   }
 
-  /// Removes what an earlier run left.
+  /// Deletes the spare files of an earlier run.
   void clear() throws IOException {
     List<Path> left;
     try (Stream<Path> files = Files.list(directory)) {
@@ -49,9 +49,9 @@ final class SpareSegments {
     }
   }
 
-  /// Takes the name off `file`, and keeps the file if there is room for it.
+  /// Keeps `file` under another name if there is room for it, else deletes it.
   ///
-  /// @return what it is called now, to be told to [#free] when it is not read any more; null if it was deleted
+  /// @return the new name, for [#free] when the last reader is done; null if the file was deleted
   @Nullable Path keep(Path file) throws IOException {
     Path name;
     boolean isShort = most > 0 && Files.size(file) < leastBytes;
@@ -73,7 +73,7 @@ final class SpareSegments {
     }
   }
 
-  /// The spare may be written anew.
+  /// The last reader of `spare` is done: it may be written anew.
   void free(Path spare) {
     synchronized (this) {
       if (!closed) {
@@ -84,7 +84,7 @@ final class SpareSegments {
     try {
       Files.deleteIfExists(spare);
     } catch (IOException e) {
-      // the next opening removes it
+      // the next opening deletes it
     }
   }
 
@@ -92,7 +92,7 @@ final class SpareSegments {
     return free.isEmpty();
   }
 
-  /// Makes a spare the file of a new segment, which begins with `head`; false if there is none.
+  /// Makes a spare file the file of a new segment, which begins with `head`; false if there is none.
   boolean begin(Path segment, ByteBuffer head) throws IOException {
     Path spare;
     synchronized (this) {
@@ -109,7 +109,7 @@ final class SpareSegments {
     return true;
   }
 
-  /// Deletes the spares; those that are read still go when they have been.
+  /// Deletes the spare files, those with a reader when the reader is done.
   void close() throws IOException {
     List<Path> left;
     synchronized (this) {

@@ -3,7 +3,7 @@ package io.penstock.storage.engine;
 import io.penstock.tier.spi.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-/// The medium has no room for another segment. Transient: deleting one, or anything else there, makes room.
+/// The medium has no room for another segment. Transient: a delete makes room.
 public final class StorageFullException extends StoreUnavailableException {
   private final long neededBytes;
   private final long usableBytes;

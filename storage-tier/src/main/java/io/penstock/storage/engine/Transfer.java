@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
-/// Whole reads and writes at a position of a file: what the system calls do in parts.
+/// Reads and writes at a position of a file to the last byte, where a system call may stop early.
 final class Transfer {
   private Transfer() {}
 
@@ -28,7 +28,7 @@ final class Transfer {
     }
   }
 
-  /// Fills `parts`, one after the other, from `position` on, the last one first.
+  /// Fills `parts` from `position` on, the last part first.
   static void readFromBehind(FileChannel file, long position, MemorySegment[] parts) throws IOException {
     long at = position;
     for (MemorySegment part : parts) {
@@ -47,7 +47,7 @@ final class Transfer {
     }
   }
 
-  /// Writes all of `parts`, one after the other, from `position` on, which becomes the position of `file`.
+  /// Writes `parts` in turn from `position` on. Moves the position of `file`.
   static void writeAll(FileChannel file, long position, ByteBuffer[] parts) throws IOException {
     long left = 0;
     for (ByteBuffer part : parts) {

@@ -2,7 +2,7 @@ package io.penstock.storage.engine;
 
 import io.penstock.PermanentKvException;
 
-/// There is no record, or no segment, at this place.
+/// There is no such record or segment.
 public final class UnknownLocationException extends PermanentKvException {
   private final int segment;
 

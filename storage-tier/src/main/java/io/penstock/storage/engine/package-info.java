@@ -1,5 +1,5 @@
-/// Segment engines: logs of records in numbered segments. A record is appended once, found again by its [Location], and
-/// goes only with its whole segment. An engine knows nothing of blocks.
+/// Segment engines: logs of records in numbered segments. A record is appended once, read at its [Location], and
+/// deleted only with its whole segment. An engine knows nothing of blocks.
 @NullMarked
 package io.penstock.storage.engine;
 

@@ -6,10 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/// Offsets and sizes of a record: head, payload, padding, commit mark. Numbers are little-endian, keys are in their own
+/// Offsets and sizes of a record: head, payload, padding, commit mark. Numbers are little-endian; keys have their own
 /// encoding.
 public final class RecordFormat {
-  /// The version written here, and the only one read.
+  /// The only version that is written and read.
   public static final int VERSION = 2;
 
   /// The commit mark: the CRC of the head, and its complement.
@@ -19,7 +19,7 @@ public final class RecordFormat {
   static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /// What every record begins with.
+  /// The first bytes of every record.
   public static final long MAGIC = magic("PNSTKREC");
 
   static final int MAGIC_AT = 0;
@@ -36,22 +36,22 @@ public final class RecordFormat {
   static final int PLANE_BYTES_AT = 76;
   static final int CRC_BYTES = 4;
 
-  /// Where a removal lists what it removes.
+  /// Where a removal lists the records that it removes.
   static final int NAMES_AT = PLANE_BYTES_AT;
 
-  /// A record that is removed: its sequence, the hash of its key.
+  /// Bytes of a removed record's name: its sequence, the hash of its key.
   static final int NAME_BYTES = 8 + BlockHash.BYTES;
 
-  /// Most records that one removal removes: its own fits every segment.
+  /// Most records that a removal names: it fits every segment.
   public static final int MOST_REMOVALS = 4096;
 
-  /// No head is shorter: that of a removal, but for what it lists.
+  /// The shortest head: that of a removal without its list.
   static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
 
-  /// No head is longer. A walk behind damage compares the CRC of whatever looks like a head, so its length is bounded.
+  /// The longest head. Behind damage a walk compares the CRC of whatever looks like a head, so its length is bounded.
   public static final int LONGEST_HEAD = 1 << 20;
 
-  /// The shortest record there is.
+  /// The shortest record.
   public static final int SHORTEST_RECORD = SHORTEST_HEAD + MARK_BYTES;
 
   private RecordFormat() {}

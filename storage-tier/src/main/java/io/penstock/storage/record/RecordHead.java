@@ -11,9 +11,9 @@ import io.penstock.check.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/// What the head of a record says, decoded from bytes that may be damaged: every offset is checked before it
-/// is read.
+/// The head of a record, decoded from bytes that may be damaged: every offset is checked before it is read.
 public final class RecordHead {
   private final RecordKind kind;
   private final int bytes;
@@ -26,7 +26,6 @@ public final class RecordHead {
   private final int[] checksums;
   private final int crc;
 
-  /// `head` was checked.
   private RecordHead(MemorySegment head) {
     this.bytes = (int) head.byteSize();
     this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code()
@@ -60,33 +59,24 @@ public final class RecordHead {
     return values;
   }
 
-  /// Length of the head that `start` begins; more than `start` has means that the rest must be read too.
+  /// Length of the head that `start` begins; 0 if no head begins here. More than `start` has means that the rest must
+  /// be read, too.
   ///
   /// @param start the first bytes of a record, as many as there are or at least 80
   /// @param recordBytes length of the whole record
-  /// @throws RecordMalformedException if no head begins here
   public static int bytes(MemorySegment start, int recordBytes) {
-    if (recordBytes < RecordFormat.SHORTEST_RECORD || recordBytes % 8 != 0) {
-      throw new RecordMalformedException("length", "a multiple of 8 >= " + RecordFormat.SHORTEST_RECORD, recordBytes);
-    }
-    if (start.byteSize() < RecordFormat.SHORTEST_HEAD) {
-      throw new RecordMalformedException("start", ">= " + RecordFormat.SHORTEST_HEAD + " bytes", start.byteSize());
-    }
-    long magic = start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT);
-    if (magic != RecordFormat.MAGIC) {
-      throw new RecordMalformedException("magic", "%016x".formatted(RecordFormat.MAGIC), "%016x".formatted(magic));
+    if (recordBytes < RecordFormat.SHORTEST_RECORD || recordBytes % 8 != 0
+        || start.byteSize() < RecordFormat.SHORTEST_HEAD
+        || start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT) != RecordFormat.MAGIC) {
+      return 0;
     }
     int bytes = start.get(INT, RecordFormat.HEAD_BYTES_AT);
-    int most = recordBytes - RecordFormat.MARK_BYTES;
-    if (bytes < RecordFormat.SHORTEST_HEAD || bytes > most || bytes % 8 != 0) {
-      throw new RecordMalformedException("headBytes",
-          "a multiple of 8 in [" + RecordFormat.SHORTEST_HEAD + ", " + most + "]", bytes);
-    }
-    return bytes;
+    boolean fits =
+        bytes >= RecordFormat.SHORTEST_HEAD && bytes <= recordBytes - RecordFormat.MARK_BYTES && bytes % 8 == 0;
+    return fits ? bytes : 0;
   }
 
-  /// Length that the record has if what `start` begins with is its head; 0 if it cannot be. Proves nothing: [#decode]
-  /// does.
+  /// Length of the record if `start` begins with a head; 0 if it cannot. Proves nothing: [#decode] does.
   ///
   /// @param start the first bytes of a record, at least 88
   public static int claimedBytes(MemorySegment start) {
@@ -103,144 +93,82 @@ public final class RecordHead {
   ///
   /// @param start the first bytes of a record, its whole head among them
   /// @param recordBytes length of the whole record
-  /// @throws RecordMalformedException if a field has a value that it cannot have
+  /// @return null if a byte is damaged, or a field has a value that it cannot have
   /// @throws RecordVersionException if the head is whole, and of another version
-  public static RecordHead decode(MemorySegment start, int recordBytes) {
-    MemorySegment head = head(start, recordBytes);
-    requireCrc(head);
-    return checked(head, recordBytes);
+  public static @Nullable RecordHead decode(MemorySegment start, int recordBytes) {
+    return decode(start, recordBytes, null);
   }
 
-  /// The same of a head whose own CRC is damaged, but which the commit mark of its record confirms: the mark repeats
-  /// that CRC.
+  /// The same of a head whose own CRC may be damaged: the commit mark repeats that CRC, and stands in for it.
   ///
-  /// @param mark the last 8 bytes of the record
-  public static RecordHead decode(MemorySegment start, int recordBytes, MemorySegment mark) {
-    MemorySegment head = head(start, recordBytes);
-    int actual = crc(head);
-    if (mark.get(INT, 0) != actual || mark.get(INT, 4) != ~actual) {
-      requireCrc(head);
-    }
-    return checked(head, recordBytes);
-  }
-
-  private static MemorySegment head(MemorySegment start, int recordBytes) {
+  /// @param mark the last 8 bytes of the record; null if they are unknown
+  public static @Nullable RecordHead decode(MemorySegment start, int recordBytes, @Nullable MemorySegment mark) {
     int bytes = bytes(start, recordBytes);
-    if (bytes > start.byteSize()) {
-      throw new RecordMalformedException("headBytes", "<= " + start.byteSize() + " that were read", bytes);
+    if (bytes == 0 || bytes > start.byteSize()) {
+      return null;
     }
-    return start.asSlice(0, bytes);
-  }
-
-  private static RecordHead checked(MemorySegment head, int recordBytes) {
+    MemorySegment head = start.asSlice(0, bytes);
+    int crc = crc(head);
+    if (head.get(INT, bytes - RecordFormat.CRC_BYTES) != crc && (mark == null || !isMark(mark, crc))) {
+      return null;
+    }
     int version = Short.toUnsignedInt(head.get(RecordFormat.SHORT, RecordFormat.VERSION_AT));
     if (version != RecordFormat.VERSION) {
       throw new RecordVersionException(version);
     }
-    requireShape(head, recordBytes);
-    return new RecordHead(head);
+    return isPossible(head, recordBytes) ? new RecordHead(head) : null;
   }
 
-  private static void requireCrc(MemorySegment head) {
-    long covered = head.byteSize() - RecordFormat.CRC_BYTES;
-    int stated = head.get(INT, covered);
-    int actual = Checksum.of(head.asSlice(0, covered));
-    if (stated != actual) {
-      throw new RecordMalformedException("headCrc", "%08x".formatted(actual), "%08x".formatted(stated));
+  private static boolean isPossible(MemorySegment head, int recordBytes) {
+    if (head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT) <= 0 || head.get(INT, RecordFormat.SEGMENT_AT) <= 0) {
+      return false;
     }
+    int kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT);
+    return kind == RecordKind.BLOCK.code()
+        ? isBlock(head, recordBytes)
+        : kind == RecordKind.REMOVAL.code() && isRemoval(head, recordBytes);
   }
 
-  private static void requireShape(MemorySegment head, int recordBytes) {
-    int kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT);
+  private static boolean isBlock(MemorySegment head, int recordBytes) {
     int layers = head.get(INT, RecordFormat.LAYERS_AT);
     int planes = head.get(INT, RecordFormat.PLANES_AT);
-    long payload = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
-    boolean block = kind == RecordKind.BLOCK.code();
-    require("kind", block || kind == RecordKind.REMOVAL.code(), "1 or 2", kind);
-    require("layers", block ? layers > 0 : layers == 0, block ? "> 0" : "0", layers);
-    require("planes", block ? planes > 0 : planes == 0, block ? "> 0" : "0", planes);
-    require("payloadBytes", block ? payload > 0 : payload == 0, block ? "> 0" : "0", payload);
-    long sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
-    require("sequence", sequence > 0, "> 0", sequence);
-    int segment = head.get(INT, RecordFormat.SEGMENT_AT);
-    require("segment", segment > 0, "> 0", segment);
-    requireRemovals(head, block, sequence);
-    if (!block) {
-      requireSame("length", head.byteSize() + RecordFormat.MARK_BYTES, recordBytes);
-      return;
+    long most = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4; // bounds both factors before they are multiplied
+    if (head.get(INT, RecordFormat.REMOVALS_AT) != 0 || layers <= 0 || layers > most || planes <= 0 || planes > most
+        || head.byteSize() != RecordFormat.headBytes(layers, planes)) {
+      return false;
     }
-    // Words: bounds both factors before they are multiplied
-    long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4;
-    requireAtMost("planes", fits, planes);
-    requireAtMost("layers", fits, layers);
-    long bytes = RecordFormat.headBytes(layers, planes);
-    requireSame("headBytes", bytes, head.byteSize());
-    requirePayload(head, layers, planes, payload);
-    long whole = bytes + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
-    requireSame("length", whole, recordBytes);
-  }
-
-  private static void requireRemovals(MemorySegment head, boolean block, long sequence) {
-    int removals = head.get(INT, RecordFormat.REMOVALS_AT);
-    if (block) {
-      requireSame("removals", 0, removals);
-      return;
-    }
-    if (removals <= 0 || removals > RecordFormat.MOST_REMOVALS) {
-      throw new RecordMalformedException("removals", "in [1, " + RecordFormat.MOST_REMOVALS + "]", removals);
-    }
-    long bytes = RecordFormat.removalHeadBytes(removals);
-    requireSame("headBytes", bytes, head.byteSize());
-    for (int i = 0; i < removals; i++) {
-      long removed = head.get(RecordFormat.LONG, RecordFormat.NAMES_AT + (long) i * RecordFormat.NAME_BYTES);
-      if (removed <= 0 || removed >= sequence) {
-        throw new RecordMalformedException("removal " + i, "in (0, " + sequence + ")", removed);
-      }
-    }
-  }
-
-  private static void requirePayload(MemorySegment head, int layers, int planes, long payload) {
     long layerBytes = 0;
-    for (int plane = 0; plane < planes; plane++) {
-      int bytes = head.get(INT, RecordFormat.PLANE_BYTES_AT + 4L * plane);
-      if (bytes <= 0) {
-        throw new RecordMalformedException("planeBytes " + plane, "> 0", bytes);
+    for (int planeBytes : ints(head, RecordFormat.PLANE_BYTES_AT, planes)) {
+      if (planeBytes <= 0) {
+        return false;
       }
-      layerBytes += bytes;
+      layerBytes += planeBytes;
     }
-    requireSame("payloadBytes", layers * layerBytes, payload);
+    long payload = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
+    return payload == layers * layerBytes
+        && recordBytes == head.byteSize() + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
   }
 
-  private static void require(String field, boolean kept, String rule, long value) {
-    if (!kept) {
-      throw new RecordMalformedException(field, rule, value);
+  private static boolean isRemoval(MemorySegment head, int recordBytes) {
+    int removals = head.get(INT, RecordFormat.REMOVALS_AT);
+    boolean isPossible = removals > 0 && removals <= RecordFormat.MOST_REMOVALS
+        && head.byteSize() == RecordFormat.removalHeadBytes(removals)
+        && recordBytes == head.byteSize() + RecordFormat.MARK_BYTES && head.get(INT, RecordFormat.LAYERS_AT) == 0
+        && head.get(INT, RecordFormat.PLANES_AT) == 0 && head.get(INT, RecordFormat.PAYLOAD_BYTES_AT) == 0;
+    long sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
+    for (int i = 0; isPossible && i < removals; i++) {
+      long removed = head.get(RecordFormat.LONG, RecordFormat.NAMES_AT + (long) i * RecordFormat.NAME_BYTES);
+      isPossible = removed > 0 && removed < sequence;
     }
-  }
-
-  private static void requireSame(String field, long rule, long value) {
-    if (value != rule) {
-      throw new RecordMalformedException(field, Long.toString(rule), value);
-    }
-  }
-
-  private static void requireAtMost(String field, long most, long value) {
-    if (value > most) {
-      throw new RecordMalformedException(field, "<= " + most, value);
-    }
-  }
-
-  /// Compares the commit mark, the last 8 bytes of the record.
-  ///
-  /// @throws RecordTornException if it is not the one of this head
-  public void requireMark(MemorySegment mark) {
-    if (!isMarked(mark)) {
-      throw new RecordTornException("commit mark", "%08x %08x".formatted(crc, ~crc),
-          "%08x %08x".formatted(mark.get(INT, 0), mark.get(INT, 4)));
-    }
+    return isPossible;
   }
 
   /// Whether `mark` is the commit mark of this head.
   public boolean isMarked(MemorySegment mark) {
+    return isMark(mark, crc);
+  }
+
+  private static boolean isMark(MemorySegment mark, int crc) {
     return mark.get(INT, 0) == crc && mark.get(INT, 4) == ~crc;
   }
 
@@ -257,27 +185,27 @@ public final class RecordHead {
     return kind;
   }
 
-  /// Length of the head: the payload begins behind it.
+  /// Length of the head; the payload follows.
   public int bytes() {
     return bytes;
   }
 
-  /// Number of the segment that the record was written to: a file that is written anew holds records of others.
+  /// The segment that the record was written to: a file that is written anew holds records of others, too.
   public int segment() {
     return segment;
   }
 
-  /// Position in the order of writing, from 1: of two records of a block the higher one is newer.
+  /// Position in the order of writing, from 1. Of two records of a block the higher one is newer.
   public long sequence() {
     return sequence;
   }
 
-  /// The block's key; of a removal only the space counts.
+  /// The block's key; for a removal only the space is valid.
   public BlockKey key() {
     return key;
   }
 
-  /// The records that a removal removes; none for a block.
+  /// The records that a removal names; none for a block.
   public List<RecordName> removals() {
     return removals;
   }
@@ -306,19 +234,19 @@ public final class RecordHead {
     return crc;
   }
 
-  /// CRC32C of a head that was read again, as [#crc] was when it was written.
+  /// CRC32C of the bytes of a head.
   ///
   /// @param head exactly the head of a block's record
   public static int crc(MemorySegment head) {
     return Checksum.of(head.asSlice(0, head.byteSize() - RecordFormat.CRC_BYTES));
   }
 
-  /// The key in the head of a record whose own CRC was compared.
+  /// The key in a head whose CRC was compared.
   public static BlockKey key(MemorySegment head) {
     return BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
   }
 
-  /// CRC32C of each granule that `range` touches, from the head of a record of `layout` whose own CRC was compared.
+  /// CRC32C of each granule that `range` touches, from a head of `layout` whose CRC was compared.
   public static int[] checksums(MemorySegment head, BlockLayout layout, GranuleRange range) {
     return ints(head, RecordFormat.PLANE_BYTES_AT + 4L * (layout.planes().size() + range.first()), range.count());
   }

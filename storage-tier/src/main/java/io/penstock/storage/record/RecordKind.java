@@ -1,10 +1,10 @@
 package io.penstock.storage.record;
 
-/// What a record says.
+/// The kind of a record.
 public enum RecordKind {
-  /// Here are the bytes of a block.
+  /// The bytes of a block.
   BLOCK(1),
-  /// An earlier record, named by its sequence, counts no more.
+  /// Names of earlier records that count no more.
   REMOVAL(2);
 
   private final int code;

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.check.Checks;
 
-/// What a removal calls the record of a block by.
+/// The name of a block's record in a removal.
 ///
 /// @param key of the block
 /// @param sequence of the record

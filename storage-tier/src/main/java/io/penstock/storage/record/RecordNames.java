@@ -4,10 +4,10 @@ import io.penstock.block.BlockHash;
 import io.penstock.pool.IntRows;
 import java.util.Arrays;
 
-/// The newest records of one space by the hashes of their blocks, and a number for each: 28 bytes a record, and 6 to 11
-/// to find it. One thread.
+/// The newest records of one space, by the hashes of their blocks, with a number for each: 28 bytes a record, and 6 to
+/// 11 to find it. One thread.
 public final class RecordNames {
-  /// No row, and the number of a record that counts no more.
+  /// No row; also the number of a dead record.
   public static final int NONE = IntRows.NONE;
 
   private static final int NUMBER = 0;
@@ -18,7 +18,7 @@ public final class RecordNames {
   private static final int FEWEST_SLOTS = 16;
 
   private final IntRows rows = new IntRows(WIDTH);
-  /// Rows by their hashes: open addressing, three quarters full at most.
+  /// Rows by their hashes: open addressing, at most three quarters full.
   private int[] slots = slots(FEWEST_SLOTS);
   private int live;
 
@@ -28,7 +28,7 @@ public final class RecordNames {
     return slots;
   }
 
-  /// Has the record of `hash` with `sequence` count, in place of the one of that hash, whose row counts no more.
+  /// Adds a record of `hash`. An older one of that hash counts no more.
   ///
   /// @param number any but [#NONE]
   public void put(BlockHash hash, long sequence, int number) {
@@ -39,7 +39,7 @@ public final class RecordNames {
     if (4L * (rows.size() + 1) > 3L * slots.length) {
       grow();
     }
-    int row = rows.take(); // a new one: rows are in the order of writing
+    int row = rows.take(); // always a new row: rows keep the order of writing
     rows.set(row, NUMBER, number);
     rows.setLong(row, SEQUENCE, sequence);
     rows.setLong(row, HIGH, hash.high());
@@ -56,7 +56,7 @@ public final class RecordNames {
     slots = more;
   }
 
-  /// Where the row of a hash is, or belongs.
+  /// The slot of a hash, or the free slot for it.
   private int slot(int[] in, long high, long low) {
     long mixed = (low * 0x9E3779B97F4A7C15L ^ high) * 0xD6E8FEB86659FD93L;
     int slot = (int) (mixed >>> 32) & (in.length - 1);
@@ -66,22 +66,22 @@ public final class RecordNames {
     return slot;
   }
 
-  /// The newest row of `hash`, whether it counts or not; [#NONE] if there is none.
+  /// The newest row of `hash`, live or dead; [#NONE] if there is none.
   public int row(BlockHash hash) {
     return slots[slot(slots, hash.high(), hash.low())];
   }
 
-  /// Rows, whether they count or not; they are named from 0 on.
+  /// Number of rows, live and dead, counted from 0.
   public int size() {
     return rows.size();
   }
 
-  /// Rows that count.
+  /// Number of live rows.
   public int live() {
     return live;
   }
 
-  /// The number of a row; [#NONE] if it counts no more.
+  /// The number of a row; [#NONE] if the row is dead.
   public int number(int row) {
     return rows.get(row, NUMBER);
   }
@@ -94,7 +94,7 @@ public final class RecordNames {
     return new BlockHash(rows.getLong(row, HIGH), rows.getLong(row, LOW));
   }
 
-  /// Has `row`, which counts, count no more.
+  /// Makes a live row dead.
   public void drop(int row) {
     rows.set(row, NUMBER, NONE);
     live--;

@@ -11,10 +11,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Makes records, in parts that are to be appended one after the other. The parts are its own memory, so it serves one
+/// Makes records, in parts to be appended one after the other. The parts are memory of the writer, so it makes one
 /// record at a time, on one thread.
 public final class RecordWriter {
-  /// Most records that one removal made here removes; readers take more.
+  /// Most records that one removal names; readers accept more.
   public static final int REMOVALS = 256;
 
   private final BlockLayout layout;
@@ -47,9 +47,9 @@ public final class RecordWriter {
     head.set(RecordFormat.SHORT, RecordFormat.KIND_AT, (short) kind.code());
   }
 
-  /// The record of `block`, whose bytes are lent as `payload`.
+  /// The record of `block`, whose bytes are `payload`.
   ///
-  /// @param segment that it is to be appended to, as are those of the others
+  /// @param segment that the record is appended to
   public MemorySegment[] block(Block block, MemorySegment payload, long sequence, int segment) {
     long crcs = RecordFormat.PLANE_BYTES_AT + 4L * layout.planes().size();
     for (int granule = 0; granule < layout.granules(); granule++) {
@@ -59,10 +59,10 @@ public final class RecordWriter {
     return new MemorySegment[] {head, payload, end};
   }
 
-  /// The record of a block of `key` once more, with another sequence.
+  /// A copy of a block's record, with another sequence.
   ///
-  /// @param head of a record made here, whose CRC was compared
-  /// @param payload its own
+  /// @param head of the record, whose CRC was compared
+  /// @param payload of the record
   public MemorySegment[] again(MemorySegment head, MemorySegment payload, BlockKey key, long sequence, int segment) {
     long crcs = RecordFormat.PLANE_BYTES_AT + 4L * layout.planes().size();
     MemorySegment.copy(head, crcs, this.head, crcs, 4L * layout.granules());
@@ -70,7 +70,7 @@ public final class RecordWriter {
     return new MemorySegment[] {this.head, payload, end};
   }
 
-  /// The record that removes those of `names`: 1 to [#REMOVALS], all of one space.
+  /// The removal of `names`: 1 to [#REMOVALS], all of one space.
   public MemorySegment[] removal(List<RecordName> names, long sequence, int segment) {
     long at = RecordFormat.NAMES_AT;
     for (RecordName name : names) {

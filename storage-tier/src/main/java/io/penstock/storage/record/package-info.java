@@ -1,5 +1,5 @@
-/// Records: the bytes that stand for one block, or for the removal of one, on a log. `FORMAT.md` of this module
-/// describes them so that a reader can be written from it alone.
+/// Records: the bytes of a block, or of a removal, in a log. `FORMAT.md` describes them so that a reader can be written
+/// from it alone.
 @NullMarked
 package io.penstock.storage.record;
 

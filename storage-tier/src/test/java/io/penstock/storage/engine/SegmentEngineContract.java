@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 /// Every sentence of [SegmentEngine] as a test. Extend it and open an engine.
 @Timeout(60)
 abstract class SegmentEngineContract {
-  static final EngineOptions SMALL = new EngineOptions(1 << 20, 0, 2);
+  static final EngineOptions SMALL = new EngineOptions(1 << 20, 0).withSpareSegments(2);
 
   private final List<SegmentEngine> opened = new ArrayList<>();
   private final AtomicLong usable = new AtomicLong(Long.MAX_VALUE);

@@ -15,10 +15,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,7 +46,8 @@ final class RecordFuzzTest {
 
   private void fuzz(long fromSeed, long toSeed) {
     List<byte[]> originals = originals();
-    Set<Class<?>> seen = new HashSet<>();
+    int versions = 0;
+    int refused = 0;
     int survived = 0;
     for (long seed = fromSeed; seed < toSeed; seed++) {
       Random random = new Random(seed);
@@ -61,15 +60,17 @@ final class RecordFuzzTest {
       try {
         if (read(record, originals.get(which), forged)) {
           survived++;
+        } else {
+          refused++;
         }
-      } catch (RecordException e) {
-        seen.add(e.getClass());
+      } catch (RecordVersionException e) {
+        versions++;
       } catch (RuntimeException | AssertionError e) {
         throw new AssertionError("seed " + seed + ", record " + which + (forged ? ", forged" : ""), e);
       }
     }
-    assertThat(seen).containsExactlyInAnyOrder(RecordMalformedException.class, RecordTornException.class,
-        RecordVersionException.class);
+    assertThat(versions).as("other versions").isPositive();
+    assertThat(refused).as("refused").isPositive();
     assertThat(survived).as("changes that change nothing").isPositive();
   }
 
@@ -79,7 +80,9 @@ final class RecordFuzzTest {
       MemorySegment bytes =
           memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
       RecordHead head = RecordHead.decode(bytes, record.length);
-      head.requireMark(bytes.asSlice(record.length - 8L));
+      if (head == null || !head.isMarked(bytes.asSlice(record.length - 8L))) {
+        return false;
+      }
       long offset = head.bytes();
       for (int granule = 0; granule < head.granules(); granule++) {
         if (Checksum.of(bytes.asSlice(offset, head.granuleBytes(granule))) != head.checksum(granule)) {

@@ -59,7 +59,8 @@ public final class AdminServer {
   /// @param loops stay the caller's to dispose
   public Mono<? extends DisposableServer> bind(String host, int port, LoopResources loops) {
     return HttpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress(host, port)).idleTimeout(IDLE)
-        .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index))
+        .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index)
+            .head("/metrics", this::metrics).head("/health", this::health).head("/", this::index))
         .bind();
   }
 

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /// The answer of `/health`.
 ///
-/// @param state `starting`, `ready` or `draining`
+/// @param state `starting`, `opening`, `ready` or `draining`
 /// @param version of the running code
 /// @param degraded whether a level is not active; the node serves from the others
 /// @param tiers figures of each tier that answered
-/// @param problem why the node is not healthy although it is ready, else null
+/// @param problem why the node is not healthy although it serves, else null
 record Health(String state, String version, boolean degraded, List<TierFacts> tiers, @Nullable String problem) {
   /// What a probe or a person wants to know of a tier.
   ///
@@ -48,7 +48,7 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
   static Health of(NodeState state, TierInfo info, TierStat stat) {
     return new Health(lower(state), PenstockVersion.current(),
         stat.levels().stream().anyMatch(level -> level.health().state() != StoreHealth.State.ACTIVE),
-        List.of(TierFacts.of(info, stat)), null);
+        List.of(TierFacts.of(info, stat)), state == NodeState.OPENING ? "disk level is opening" : null);
   }
 
   static Health failed(NodeState state, String problem) {

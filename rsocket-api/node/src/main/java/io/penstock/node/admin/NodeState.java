@@ -4,6 +4,8 @@ package io.penstock.node.admin;
 public enum NodeState {
   /// Not listening yet.
   STARTING,
+  /// Serving from the other levels while the disk level opens.
+  OPENING,
   /// Serving.
   READY,
   /// Ending what runs, taking nothing new.

@@ -2,7 +2,6 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
@@ -45,7 +44,7 @@ final class RecoveryCommand implements Callable<Integer> {
           + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class,
+  @Option(names = "--engine", paramLabel = "NAME",
       description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 

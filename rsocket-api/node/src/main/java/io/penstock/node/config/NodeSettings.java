@@ -118,6 +118,9 @@ public final class NodeSettings {
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
           "Eviction order when a level is full.");
+  public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
+      "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come, and"
+          + " readers that stand still may hold all blocks. For trusted clients.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
       "Most bytes in flight in the whole node.");
   public static final Setting<Integer> SLICE_BYTES =
@@ -141,6 +144,8 @@ public final class NodeSettings {
       "Most open connections.");
   public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that another client is writing.");
+  public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
+      "Time after which a stream ends whose client gives no credit, takes nothing or sends nothing that it owes.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "Time after SIGTERM for running streams to end and for blocks to reach the disk.");
   public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
@@ -164,9 +169,9 @@ public final class NodeSettings {
           SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS),
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
-      Topic.of("Levels", STACK_MODE, POLICY, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS),
+      Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS,
-          AWAIT_TIMEOUT, DRAIN_TIMEOUT),
+          AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       Topic.of("Log", LOG_LEVEL));
 

@@ -50,7 +50,7 @@ final class TierFlags implements AutoCloseable {
   private @Nullable Path ssdDir;
 
   @Option(names = "--ssd-engine", paramLabel = "NAME",
-      description = "Engine that writes the records on disk: chronicle, plain or memory (default: chronicle).")
+      description = "Engine that writes the records on disk: chronicle or plain (default: chronicle).")
   private @Nullable String engine;
 
   @Option(names = {"--ssd-durability", "--durability"}, paramLabel = "NAME",

@@ -68,6 +68,8 @@ public final class Node {
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
+  /// Decides on requests of many keys, so that they keep no event loop from others.
+  private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   private final LoopResources loops;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final NodeTiers tier;
@@ -119,7 +121,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire =
-        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), budget, timers)
+        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), budget, timers, decisions)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
@@ -149,7 +151,7 @@ public final class Node {
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tier, state::get, registry, timers)
+        : new AdminServer(tier, this::state, registry, timers)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -161,12 +163,13 @@ public final class Node {
             config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
             HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
             new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES),
-                config.get(NodeSettings.SSD_QUARANTINE_RECORDS))))
+                config.get(NodeSettings.SSD_QUARANTINE_RECORDS)),
+            true))
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
-        .withPolicy(config.get(NodeSettings.POLICY))
+        .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
@@ -209,7 +212,8 @@ public final class Node {
   private static KvServerOptions serverOptions(NodeConfig config) {
     Limits limits = Limits.defaults().withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS));
-    return KvServerOptions.defaults().withLimits(limits).withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT));
+    return KvServerOptions.defaults().withLimits(limits).withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
+        .withStallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).withGeneration(System.currentTimeMillis());
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {
@@ -233,7 +237,8 @@ public final class Node {
   }
 
   public NodeState state() {
-    return state.get();
+    NodeState now = state.get();
+    return now == NodeState.READY && tier.isOpening() ? NodeState.OPENING : now;
   }
 
   /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
@@ -276,5 +281,6 @@ public final class Node {
     collections.close();
     registry.close();
     timers.dispose();
+    decisions.dispose();
   }
 }

@@ -19,9 +19,10 @@ import java.nio.file.Path;
 /// @param share how much of the disk, and of the page cache, it takes
 /// @param health when it counts as one that does not answer
 /// @param quarantine how much damage is kept aside
+/// @param opensBehind whether a disk that takes longer than [HealthOptions#stallAfter()] goes on opening while the
+///     other levels serve
 public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub,
-    DiskShare share, HealthOptions health,
-    QuarantineBound quarantine) {
+    DiskShare share, HealthOptions health, QuarantineBound quarantine, boolean opensBehind) {
   /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it
   /// counts any more: small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
@@ -46,31 +47,32 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     }
   }
 
-  /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background.
+  /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background; a
+  /// start waits until it is open.
   public static DiskPlan in(Path folder) {
     return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(),
         DiskShare.unlimited(),
-        HealthOptions.defaults(), QuarantineBound.defaults());
+        HealthOptions.defaults(), QuarantineBound.defaults(), false);
   }
 
   public DiskPlan withEngine(EngineKind engine) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
   public DiskPlan withDurability(SyncRule durability) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
   public DiskPlan withScrub(ScrubOptions scrub) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
   public DiskPlan withShare(DiskShare share) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
   /// Capacity of one file.

@@ -9,6 +9,7 @@ import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
 import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -47,18 +49,22 @@ public final class NodeTiers extends ForwardingTier {
   private final TierStack stack;
   private final @Nullable HbmDevice device;
   private final @Nullable BlockStore hbm;
+  private final @Nullable BlockStore ssd;
   private final NodeMemory memory;
 
   /// @param hbm the level on `device`
-  private NodeTiers(TierStack stack, @Nullable HbmDevice device, @Nullable BlockStore hbm, NodeMemory memory) {
+  private NodeTiers(TierStack stack, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
+      NodeMemory memory) {
     super(stack);
     this.stack = stack;
     this.device = device;
     this.hbm = hbm;
+    this.ssd = ssd;
     this.memory = memory;
   }
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
+  /// With [DiskPlan#opensBehind()] the levels serve before a slow disk is open.
   ///
   /// @param memory of the host; where all of it is to be there first, a `dram` without bound is refused
   /// @param copies hears of the copies of a device that is not simulated
@@ -102,7 +108,7 @@ public final class NodeTiers extends ForwardingTier {
     }
     ChunkSource chunks = memory.chunks();
     TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks);
-    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, memory))
+    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, ssd, memory))
         .onErrorResume(error -> Endings.after(error, stack.close()));
   }
 
@@ -111,12 +117,14 @@ public final class NodeTiers extends ForwardingTier {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
-    BlockStore store = LateJournal.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine())
-            .withSegments(segments(disk.share(), segmentBytes))
-            .withDurability(disk.durability()).withReclaim(reclaim(disk.share())).withHealth(disk.health())
-            .withQuarantine(disk.quarantine()).withMaxWaitingPuts(movers).withMaxWaitingReads(movers),
-        journal -> journal.scrub(disk.scrub()));
+    JournalOptions options = JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine())
+        .withSegments(segments(disk.share(), segmentBytes)).withDurability(disk.durability())
+        .withReclaim(reclaim(disk.share())).withHealth(disk.health()).withQuarantine(disk.quarantine())
+        .withMaxWaitingPuts(movers).withMaxWaitingReads(movers);
+    Consumer<JournalStore> begun = journal -> journal.scrub(disk.scrub());
+    LateJournal store = disk.opensBehind()
+        ? LateJournal.openWithin(disk.health().stallAfter(), plan.space(), options, begun)
+        : LateJournal.open(plan.space(), options, begun);
     store.watch(() -> say(store));
     if (store.health().state() != StoreHealth.State.ACTIVE) {
       say(store);
@@ -146,7 +154,13 @@ public final class NodeTiers extends ForwardingTier {
     int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
     return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
-        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering());
+        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering())
+        .withExact(plan.exact());
+  }
+
+  /// Whether the disk is being opened for the first time, while the other levels serve.
+  public boolean isOpening() {
+    return ssd instanceof LateJournal journal && journal.isOpening();
   }
 
   /// The host memory of all levels, for gauges.

@@ -27,11 +27,12 @@ import org.jspecify.annotations.Nullable;
 /// @param windowBlocks most blocks of a window that a stream asks for
 /// @param waiters most callers that wait for room
 /// @param eventsKept events kept for readers that come later
-/// @param tiering where it leaves the textbook policy
+/// @param tiering where it leaves the textbook policy, for the sake of its disk
+/// @param exact whether it decides as the textbook policy does; see [StackOptions#exact]
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
     @Nullable DiskPlan disk, StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept,
-    StackOptions.Tiering tiering) {
+    StackOptions.Tiering tiering, boolean exact) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -56,57 +57,62 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null,
         StackOptions.Mode.EXCLUSIVE,
         EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
-        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact());
+        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true);
   }
 
   public TierPlan withHbm(Capacity hbm) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withDevice(DevicePlan device) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
+  }
+
+  public TierPlan withExact(boolean exact) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withMode(StackOptions.Mode mode) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withWaiters(int waiters) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   public TierPlan withTiering(StackOptions.Tiering tiering) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering);
+        eventsKept, tiering, exact);
   }
 
   /// This plan, if it can be opened.

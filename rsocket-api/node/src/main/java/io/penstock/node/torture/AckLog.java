@@ -22,7 +22,7 @@ final class AckLog implements AutoCloseable {
     STORED,
     /// They are about to be removed.
     REMOVES,
-    /// `settled()` completed.
+    /// `flush()` completed.
     REMOVED,
     /// Their put was refused, for the journal is full or busy.
     REFUSED,

@@ -132,7 +132,7 @@ final class TortureHand {
     }
     acks.say(Word.REMOVES, numbers);
     numbers.forEach(number -> requireNonNull(live.remove(number)).close());
-    store.settled().block();
+    store.flush().block();
     acks.say(Word.REMOVED, numbers);
     removed = numbers;
   }

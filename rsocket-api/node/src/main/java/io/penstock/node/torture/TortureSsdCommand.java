@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.Progress;
@@ -55,7 +54,7 @@ final class TortureSsdCommand implements Callable<Integer> {
       description = "What receipts promise: none, interval or always (default: ${DEFAULT-VALUE}).")
   private SyncMode durability = SyncMode.INTERVAL;
 
-  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle", converter = FileEngineOption.class,
+  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
       description = "What keeps the records: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 

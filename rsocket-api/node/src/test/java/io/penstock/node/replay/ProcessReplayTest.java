@@ -105,7 +105,7 @@ final class ProcessReplayTest {
         // the same keys again: whatever is visible is given out, and every byte of it is compared
         ReplayReport next =
             replay(ConnectedParties.open("next", new InetSocketAddress("127.0.0.1", parties.port()), PLAN,
-                new TraceKeys(SPACE.id(), 0), System::nanoTime), 40);
+                new TraceKeys(SPACE.id(), 0), System::nanoTime), 10);
         assertThat(next.isClean()).as("%s", next).isTrue();
       }
     } finally {

@@ -102,7 +102,7 @@ final class StackReplayTest {
   }
 
   private static TraceSource trace() {
-    return trace(100);
+    return trace(50);
   }
 
   private static TraceSource trace(int requests) {

@@ -109,7 +109,7 @@ final class NodeProcess implements AutoCloseable {
 
   /// Lets a moment pass, or less if the node ends: for a test that looks for something again and again.
   void pause() throws InterruptedException {
-    process.waitFor(5, TimeUnit.MILLISECONDS);
+    process.waitFor(20, TimeUnit.MILLISECONDS);
   }
 
   int exitCode() throws InterruptedException {

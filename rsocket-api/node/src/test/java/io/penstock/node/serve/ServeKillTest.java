@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +33,6 @@ import reactor.core.publisher.Flux;
 final class ServeKillTest {
   private static final int BLOCKS_A_PUT = 24;
   private static final int PUTS_AT_A_TIME = 4;
-  private static final int MOST_RECEIPTS = 1_500;
   private static final int MOST_MICROS_MORE = 20_000;
 
   @TempDir
@@ -41,24 +41,24 @@ final class ServeKillTest {
   private final List<BlockKey> tried = new ArrayList<>();
   private final List<BlockKey> promised = new ArrayList<>();
 
-  @ParameterizedTest
-  @ValueSource(strings = {"chronicle", "plain"})
-  void killed_keepsWhatItPromised(String engine) throws Exception {
-    killOverAndOver(engine, 1);
+  /// With the other engine, `LoadCheckTest` shows it in each build.
+  @Test
+  void killed_keepsWhatItPromised() throws Exception {
+    killOverAndOver("plain", 1, 300);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void killedTwentyTimes_keepsWhatItPromised(String engine) throws Exception {
-    killOverAndOver(engine, 20);
+    killOverAndOver(engine, 20, 1_500);
   }
 
-  private void killOverAndOver(String engine, int cycles) throws Exception {
+  private void killOverAndOver(String engine, int cycles, int mostReceipts) throws Exception {
     for (int cycle = 0; cycle < cycles; cycle++) {
       try (NodeProcess node = start(engine)) {
         requireKept(node, "%s, before cycle %d".formatted(engine, cycle));
-        putUntilKilled(node, new Random(cycle));
+        putUntilKilled(node, new Random(cycle), mostReceipts);
       }
     }
     try (NodeProcess node = start(engine)) {
@@ -87,8 +87,8 @@ final class ServeKillTest {
     }
   }
 
-  private void putUntilKilled(NodeProcess node, Random random) throws Exception {
-    int receiptsBefore = 1 + random.nextInt(MOST_RECEIPTS);
+  private void putUntilKilled(NodeProcess node, Random random, int mostReceipts) throws Exception {
+    int receiptsBefore = 1 + random.nextInt(mostReceipts);
     long microsMore = random.nextInt(MOST_MICROS_MORE);
     long firstId = tried.size();
     AtomicInteger puts = new AtomicInteger();

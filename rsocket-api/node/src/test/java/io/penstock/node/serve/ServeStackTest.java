@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(180)
 final class ServeStackTest {
   private static final Duration SOON = Duration.ofSeconds(30);
-  private static final int BLOCKS = 600;
+  private static final int BLOCKS = 300;
 
   @TempDir
   private Path folder;
@@ -357,7 +357,7 @@ final class ServeStackTest {
     put(flags, PatternClient.SHAPE.toArray(String[]::new));
     put(flags, "--hbm", "10 blocks", "--dram", "20 blocks", "--ssd", "1000 blocks", "--ssd-dir", ssd().toString(),
         "--ssd-engine", engine,
-        "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32");
+        "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32", "--exact", "true");
     put(flags, more);
     List<String> arguments = new ArrayList<>(List.of("serve"));
     flags.forEach((flag, value) -> arguments.addAll(List.of(flag, value)));

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -11,9 +12,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 ///
 /// Used by one engine at a time. Closing it frees its memory; close the engine first.
 public final class MemoryDisk implements AutoCloseable {
-  /// The records of one segment by offset, in an arena that ends with the segment.
+  /// The records of one segment by offset, in memory that goes with the last reader.
   static final class Log {
-    final Arena arena = Arena.ofShared();
+    final Arena arena = Arena.ofAuto();
     final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
     volatile long end;
 
@@ -33,7 +34,7 @@ public final class MemoryDisk implements AutoCloseable {
   }
 
   final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
-  private boolean held;
+  @GuardedBy("this") private boolean held;
 
   /// @throws DirectoryLockedException if another engine uses it
   synchronized void hold() {
@@ -60,7 +61,7 @@ public final class MemoryDisk implements AutoCloseable {
 
   /// Cuts the newest record `bytes` before its end, as a crash in the middle of a write would.
   ///
-  /// @throws IllegalStateException if there is no record of more than so many bytes
+  /// @throws IllegalStateException if the newest record is not longer than `bytes`
   public void tear(int bytes) {
     Map.Entry<Integer, Log> newest = logs.lastEntry();
     Map.Entry<Long, MemorySegment> record = newest == null ? null : newest.getValue().records.lastEntry();
@@ -74,7 +75,6 @@ public final class MemoryDisk implements AutoCloseable {
 
   @Override
   public void close() {
-    logs.values().forEach(log -> log.arena.close());
     logs.clear();
   }
 }

@@ -1,7 +1,6 @@
 package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.storage.engine.EngineOptions;
@@ -18,7 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +28,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Openings that come to nothing.
 @Timeout(60)
-final class LateOpeningTest {
+final class LateJournalRetryTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration SOON = Duration.ofSeconds(5);
   private static final StorageFailedException READ_ONLY =
@@ -50,9 +51,22 @@ final class LateOpeningTest {
     return JournalStore.open(SPACE, options, engine, appending, Runnable::run, time);
   }
 
+  private LateJournal late(Supplier<JournalStore> opening, Runnable stopping, Consumer<JournalStore> begun) {
+    AtomicBoolean isFirst = new AtomicBoolean(true);
+    LateJournal late = new LateJournal(SPACE, options, () -> {
+      if (isFirst.getAndSet(false)) {
+        throw READ_ONLY;
+      }
+      return opening.get();
+    }, begun, JournalClock.of(time), stopping);
+    late.begin();
+    time.advanceTime();
+    return late;
+  }
+
   /// What it opens first cannot be taken.
-  private LateOpening opening(Supplier<JournalStore> opening, Runnable stopping, AtomicInteger takes) {
-    return new LateOpening(options, READ_ONLY, opening, JournalClock.of(time), stopping, store -> {
+  private LateJournal opening(Supplier<JournalStore> opening, Runnable stopping, AtomicInteger takes) {
+    return late(opening, stopping, store -> {
       if (takes.incrementAndGet() == 1) {
         throw new InternalError("no thread");
       }
@@ -64,14 +78,14 @@ final class LateOpeningTest {
     List<Throwable> errors = new ArrayList<>(
         List.of(new InternalError("a page is gone"), new NullPointerException(), new NullPointerException()));
     AtomicInteger told = new AtomicInteger();
-    LateOpening opening = new LateOpening(options, READ_ONLY, () -> {
+    LateJournal opening = late(() -> {
       if (!errors.isEmpty()) {
         throw Exceptions.propagate(errors.removeFirst());
       }
       return journal();
-    }, JournalClock.of(time), () -> {}, store -> {});
-    try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
-      opening.begin(told::incrementAndGet);
+    }, () -> {}, store -> {});
+    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+      opening.watch(told::incrementAndGet);
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(opening.health())
           .isEqualTo(new StoreHealth(StoreHealth.State.OFF, "java.lang.InternalError: a page is gone"));
@@ -91,8 +105,8 @@ final class LateOpeningTest {
   void storeThatCannotBeTaken_isClosed_andOpenedAgain() {
     AtomicInteger takes = new AtomicInteger();
     AtomicInteger told = new AtomicInteger();
-    LateOpening opening = opening(this::journal, () -> {}, takes);
-    opening.begin(told::incrementAndGet);
+    LateJournal opening = opening(this::journal, () -> {}, takes);
+    opening.watch(told::incrementAndGet);
     time.advanceTimeBy(Duration.ofMillis(100));
     assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
     assertThat(told).hasValue(0);
@@ -109,8 +123,7 @@ final class LateOpeningTest {
     List<Runnable> tasks = new ArrayList<>();
     AtomicInteger takes = new AtomicInteger();
     AtomicInteger stops = new AtomicInteger();
-    LateOpening opening = opening(() -> journal(engine(), tasks::add), stops::incrementAndGet, takes);
-    opening.begin(() -> {});
+    LateJournal opening = opening(() -> journal(engine(), tasks::add), stops::incrementAndGet, takes);
     time.advanceTimeBy(Duration.ofMillis(100));
     assertThat(takes).hasValue(1);
     CompletableFuture<Void> closed = opening.close().toFuture();
@@ -130,8 +143,7 @@ final class LateOpeningTest {
   void storeThatCannotBeTaken_isNotOpenedAgain_beforeItIsClosed() {
     List<Runnable> tasks = new ArrayList<>();
     AtomicInteger takes = new AtomicInteger();
-    LateOpening opening = opening(() -> journal(engine(), tasks::add), () -> {}, takes);
-    opening.begin(() -> {});
+    LateJournal opening = opening(() -> journal(engine(), tasks::add), () -> {}, takes);
     time.advanceTimeBy(Duration.ofMillis(100));
     time.advanceTimeBy(Duration.ofSeconds(1));
     assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
@@ -143,20 +155,15 @@ final class LateOpeningTest {
   }
 
   @Test
-  void storeThatCannotBeTaken_andDoesNotClose_isLogged_andSoIsOneThatCannotBeBegun() {
+  void storeThatCannotBeTaken_andDoesNotClose_isLogged() {
     FaultyEngine faulty = new FaultyEngine(engine());
     faulty.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.CLOSE);
-    try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
-      opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger()).begin(() -> {});
+    try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
+      opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger());
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(logged.lines()).hasSize(2).last().asString()
-          .startsWith("store ssd was opened after the close, and did not close: ")
+          .startsWith("store ssd was opened, and did not close: ")
           .contains("could not CLOSE", "Input/output error");
-      JournalStore store = journal(faulty, new SerialExecutor());
-      assertThatThrownBy(() -> LateJournal.begun(store, journal -> {
-        throw new IllegalStateException("no meters");
-      })).hasMessage("no meters");
-      assertThat(logged.lines()).hasSize(3).last().asString().contains("could not CLOSE");
     }
   }
 }
