@@ -113,7 +113,8 @@ enum AttackKind {
     @Override
     public AttackKind convert(String text) {
       return Arrays.stream(values()).filter(kind -> kind.word().equals(text)).findFirst()
-          .orElseThrow(() -> new IllegalArgumentException("a kind of attack must be one of " + words() + " (was " + text + ")"));
+          .orElseThrow(
+              () -> new IllegalArgumentException("a kind of attack must be one of " + words() + " (was " + text + ")"));
     }
   }
 

@@ -15,7 +15,8 @@ final class LongFrames implements Attack {
   private static final int FRAME_BYTES = 15_000_000;
   private static final int BYTES_A_TICK = 64 << 10;
 
-  private final ByteBuf zeros = Unpooled.unreleasableBuffer(Unpooled.directBuffer(BYTES_A_TICK).writeZero(BYTES_A_TICK));
+  private final ByteBuf zeros =
+      Unpooled.unreleasableBuffer(Unpooled.directBuffer(BYTES_A_TICK).writeZero(BYTES_A_TICK));
   private final Crowd strangers;
   private final Crowd guests;
   private final Map<Peer, Integer> left = new HashMap<>();

@@ -57,8 +57,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /// What the node allows; null until it said so.
-  @Nullable
-  Limits limits() {
+  @Nullable Limits limits() {
     return limits;
   }
 
