@@ -60,7 +60,7 @@ public final class AttackCommand implements Callable<Integer> {
   /// The layout, which node and client must both state.
   private static final Topic LAYOUT = new Topic("Model and blocks", LayoutSettings.ALL);
   private static final List<Setting<?>> SETTINGS = LayoutSettings.ALL;
-  private static final double SHORTEST_MINUTES = 0.05;
+  private static final double SHORTEST_MINUTES = 0.02;
   private static final double LONGEST_MINUTES = 1440;
   /// Most keys that the good client keeps: it asks for all of them at once.
   private static final long MOST_KEPT = 65_536;

@@ -77,7 +77,7 @@ final class AttackCommandTest {
 
   @Test
   void table_hasARowForEachAttack() {
-    CommandLineRun run = attack("--minutes", "0.05", "--kinds", "bad-frames");
+    CommandLineRun run = attack("--minutes", "0.02", "--kinds", "bad-frames");
 
     assertThat(run.out().lines().toList()).hasSizeGreaterThan(4)
         .allMatch(line -> line.length() <= 80)
@@ -93,7 +93,7 @@ final class AttackCommandTest {
         .satisfies(run -> assertThat(run.err()).contains(
             "--anywhere must be given for a node on another host, which others may use (was without: 192.0.2.1:7733"));
     assertThat(attack("--kinds", "nonsense").err()).contains("idle-gets").contains("(was nonsense)");
-    assertThat(attack("--minutes", "0.01").err()).contains("--minutes must be from 0.05 to 1440 (was 0.01)");
+    assertThat(attack("--minutes", "0.01").err()).contains("--minutes must be from 0.02 to 1440 (was 0.01)");
     assertThat(CommandLineRun.of("attack", "127.0.0.1:1").exitCode()).as("no node").isEqualTo(69);
     assertThat(CommandLineRun.of("attack", "127.0.0.1:" + node.port(), "--layers", "3").err())
         .contains("--layers must be 4, as at the node");
