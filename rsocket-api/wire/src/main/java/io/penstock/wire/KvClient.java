@@ -78,7 +78,7 @@ public final class KvClient {
       ByteBudget budget) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(WholeFrames::require)
+        .interceptors(CheckedFrames::ofClient)
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())

@@ -17,6 +17,8 @@ import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -46,6 +48,8 @@ final class KvResponder implements RSocket {
   private final StreamTickets streams;
   private final Budget incoming;
   private final Budget requests;
+  /// Requests that are charged; those that an `Error` cut short end with the connection.
+  private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -101,6 +105,8 @@ final class KvResponder implements RSocket {
   @Override
   public void dispose() {
     subscribed.dispose();
+    running.forEach(Request::close);
+    streams.close();
   }
 
   private Handshake.Welcome hello(Handshake.Hello hello) {
@@ -129,7 +135,7 @@ final class KvResponder implements RSocket {
             startLayer(request.startLayer()));
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
-      return Flux.using(BlockScope::new,
+      return Flux.using(inFlight::openScope,
           scope -> serving.tier().lease(keys, onMiss, scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
@@ -145,7 +151,7 @@ final class KvResponder implements RSocket {
   /// @param payload the open message of a channel, which stays the caller's
   private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
     payload.retain();
-    Request request = Request.charged(payload, requests);
+    Request request = Request.charged(payload, requests, running);
     try {
       return request.route(dataMimeType, serving.allocator(), call -> put(call, request, out));
     } catch (RuntimeException e) {
@@ -226,14 +232,14 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.using(() -> Request.charged(payload, requests), request -> {
+    return Mono.using(() -> Request.charged(payload, requests, running), request -> {
       Mono<Payload> answer = Mono.defer(() -> request.route(dataMimeType, serving.allocator(), route));
       return request.isHeavy() ? answer.subscribeOn(serving.decisions()) : answer;
     }).onErrorMap(WireErrors::toWire);
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.using(() -> Request.charged(payload, requests), request -> {
+    return whileConnected(Flux.using(() -> Request.charged(payload, requests, running), request -> {
       Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
       return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
     }, Request::close, false));

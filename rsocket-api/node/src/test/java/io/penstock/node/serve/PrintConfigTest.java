@@ -30,6 +30,7 @@ final class PrintConfigTest {
         KEY                            VALUE       FROM
         listen.host                    127.0.0.1   default
         listen.port                    7733        default
+        open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
         model                          llama       %1$s line 1
@@ -79,9 +80,15 @@ final class PrintConfigTest {
         waiters                        1024        default
         events.kept                    65536       default
         loops                          1           --loops
-        connections                    1024        default
         await.timeout                  1m          default
         drain.timeout                  90s         --drain-timeout
+        connections                    1024        default
+        connections.by.address         512         default
+        newcomers                      256         default
+        setup.timeout                  5s          default
+        silence.timeout                5m          default
+        frames.bytes                   32 MiB      default
+        frame.timeout                  10s         default
         sidecar                        off         default
         sidecar.client.bytes           64 GiB      default
         sidecar.bytes                  256 GiB     default
@@ -106,7 +113,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(44).toString())
+    assertThat(rows.get(45).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
