@@ -15,7 +15,7 @@ enum AttackKind {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
       List<String> routes = List.of(Routes.EXISTS, Routes.MATCH, Routes.REMOVE);
-      return new Requests(attackers, new Requests.Plan(2, 1, LONG), (stream, limits) -> Frames.ask(stream,
+      return Requests.of(attackers, new Requests.Plan(2, 1, LONG), (stream, limits) -> Frames.ask(stream,
           routes.get(random.nextInt(routes.size())),
           Messages.keys(target, Target.colliding(limits.maxKeys(), random))));
     }
@@ -23,30 +23,41 @@ enum AttackKind {
   IDLE_GETS("64 streams of blocks whose reader asks for two slices and falls silent") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(4, 16, LONG), (stream, limits) -> Frames.stream(stream,
+      return Requests.of(attackers, new Requests.Plan(4, 16, LONG), (stream, limits) -> Frames.stream(stream,
           Routes.GET, Messages.get(target, target.known(limits.maxKeys()), "SKIP", limits), 2));
     }
   },
   UNREAD_GETS("16 streams of blocks whose reader asks for all and takes nothing from its socket") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(4, 4, LONG, true), (stream, limits) -> Frames.stream(stream,
+      return Requests.of(attackers, new Requests.Plan(4, 4, LONG, true), (stream, limits) -> Frames.stream(stream,
           Routes.GET, Messages.get(target, target.known(limits.maxKeys()), "SKIP", limits), Integer.MAX_VALUE));
     }
   },
   IDLE_PUTS("16 puts at a time whose sender falls silent, again and again") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(4, 4, Duration.ofMillis(500)),
+      return Requests.of(attackers, new Requests.Plan(4, 4, Duration.ofMillis(500)),
           (stream, limits) -> Frames.channel(stream, Routes.PUT,
               Messages.put(target, Target.unknown(Math.min(limits.maxKeys(), SOME_KEYS), random), limits),
               Integer.MAX_VALUE));
     }
   },
+  STUCK_PUTS("64 puts of 16 connections, whose sender falls silent after the first row of the first block") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return new Requests(attackers, new Requests.Plan(16, 4, LONG), (peer, limits) -> {
+        byte[] hashes = Target.unknown(Math.min(limits.maxKeys(), SOME_KEYS), random);
+        peer.ask((stream, same) -> Frames.channel(stream, Routes.PUT, Messages.put(target, hashes, same),
+            Integer.MAX_VALUE), limits);
+        peer.thenOnce(stream -> FirstSlice.frame(stream, target.space(), target.layout(), hashes));
+      });
+    }
+  },
   UNKNOWN_ADMITS("gets that admit 16 times as many unknown keys as the node keeps blocks") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(4, 2, Duration.ofMillis(500)),
+      return Requests.of(attackers, new Requests.Plan(4, 2, Duration.ofMillis(500)),
           (stream, limits) -> Frames.stream(stream, Routes.GET, Messages.get(target,
               Target.unknown(target.timesCapacity(2, limits.maxKeys()), random), "ADMIT", limits), 1));
     }
@@ -54,7 +65,7 @@ enum AttackKind {
   KEY_FLOODS("10 gets at a time that admit as many unknown keys as a request may have") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(2, 5, Duration.ofSeconds(1)),
+      return Requests.of(attackers, new Requests.Plan(2, 5, Duration.ofSeconds(1)),
           (stream, limits) -> Frames.stream(stream, Routes.GET,
               Messages.get(target, Target.unknown(limits.maxKeys(), random), "ADMIT", limits), 1));
     }

@@ -11,7 +11,6 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
-import io.penstock.block.SpaceId;
 import io.penstock.flow.ProducingSource;
 import io.penstock.node.client.HostPort;
 import io.penstock.node.replay.KvPattern;
@@ -78,8 +77,8 @@ final class GoodClient implements AutoCloseable {
     this.next = Integer.toUnsignedLong((int) seed) << 32; // blocks of another run are others
   }
 
-  SpaceId space() {
-    return space.id();
+  CacheSpace space() {
+    return space;
   }
 
   /// The connection, made anew if it was lost.

@@ -12,7 +12,10 @@ import io.rsocket.frame.FrameType;
 import io.rsocket.frame.PayloadFrameCodec;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -37,6 +40,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
 
   private final Consumer<Peer> greeting;
   private final Deque<Integer> streams = new ArrayDeque<>();
+  private final Map<Integer, IntFunction<ByteBuf>> firsts = new HashMap<>();
   private @Nullable Channel channel;
   private @Nullable Limits limits;
   private int next = HELLO;
@@ -83,10 +87,16 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     next += 2;
   }
 
+  /// Sends the frame that `first` makes as soon as the node gives credit for the last request; then no more.
+  void thenOnce(IntFunction<ByteBuf> first) {
+    firsts.put(next - 2, first);
+  }
+
   /// Gives up every request that has no end yet.
   void cancel() {
     streams.forEach(stream -> send(CancelFrameCodec.encode(ByteBufAllocator.DEFAULT, stream)));
     streams.clear();
+    firsts.clear();
   }
 
   void send(ByteBuf frame) {
@@ -125,8 +135,11 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     if (stream == HELLO && limits == null && type != FrameType.ERROR) {
       limits = Limits.of(Frames.read(PayloadFrameCodec.data(frame)));
       streams.remove(stream);
+    } else if (type == FrameType.REQUEST_N && firsts.containsKey(stream)) {
+      send(firsts.remove(stream).apply(stream));
     } else if (type == FrameType.ERROR || type == FrameType.CANCEL || FrameHeaderCodec.hasComplete(frame)) {
       streams.remove(stream);
+      firsts.remove(stream);
     }
   }
 

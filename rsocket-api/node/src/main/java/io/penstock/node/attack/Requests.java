@@ -17,14 +17,25 @@ final class Requests implements Attack {
     }
   }
 
+  /// Has a peer send one request.
+  @FunctionalInterface
+  interface Asking {
+    void ask(Peer peer, Peer.Limits limits);
+  }
+
   private final Plan plan;
-  private final Peer.Request request;
+  private final Asking asking;
   private final Crowd crowd;
   private int ticks;
 
-  Requests(Attackers attackers, Plan plan, Peer.Request request) {
+  /// Requests that need nothing but to be sent.
+  static Requests of(Attackers attackers, Plan plan, Peer.Request request) {
+    return new Requests(attackers, plan, (peer, limits) -> peer.ask(request, limits));
+  }
+
+  Requests(Attackers attackers, Plan plan, Asking asking) {
     this.plan = plan;
-    this.request = request;
+    this.asking = asking;
     this.crowd = new Crowd(attackers, plan.connections(), Peer::polite);
   }
 
@@ -45,7 +56,7 @@ final class Requests implements Attack {
     }
     int more = renews || !peer.hasAsked() ? plan.streams() : 1;
     for (; more > 0 && peer.streams() < plan.streams() && peer.isWritable(); more--) {
-      peer.ask(request, limits);
+      asking.ask(peer, limits);
     }
     if (plan.deaf()) {
       peer.deafen();

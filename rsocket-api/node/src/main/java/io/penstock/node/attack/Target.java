@@ -2,6 +2,8 @@ package io.penstock.node.attack;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -12,13 +14,13 @@ import java.util.random.RandomGenerator;
 ///
 /// @param capacityBlocks that the node told; `Long.MAX_VALUE` if it told none
 /// @param known hashes of blocks that the node has, one after the other
-record Target(byte[] space, long capacityBlocks, byte[] known) {
-  static Target of(SpaceId space, long capacityBlocks, List<BlockKey> known) {
+record Target(byte[] space, BlockLayout layout, long capacityBlocks, byte[] known) {
+  static Target of(CacheSpace space, long capacityBlocks, List<BlockKey> known) {
     ByteBuffer id = ByteBuffer.allocate(SpaceId.BYTES);
-    space.write(id);
+    space.id().write(id);
     ByteBuffer hashes = ByteBuffer.allocate(known.size() * BlockHash.BYTES);
     known.forEach(key -> key.hash().write(hashes));
-    return new Target(id.array(), capacityBlocks, hashes.array());
+    return new Target(id.array(), space.layout(), capacityBlocks, hashes.array());
   }
 
   /// Hashes of at most `most` blocks that the node has.

@@ -2,6 +2,8 @@ package io.penstock.node.attack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.block.ElementType;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -77,7 +79,9 @@ final class BoundsTest {
     byte[] hashes = Target.colliding(3, new Random(1));
     assertThat(hashes).hasSize(48);
     assertThat(Arrays.copyOfRange(hashes, 4, 16)).isEqualTo(Arrays.copyOfRange(hashes, 20, 32));
-    assertThat(new Target(new byte[16], 10, hashes).timesCapacity(16, 100)).isEqualTo(100);
-    assertThat(new Target(new byte[16], 10, hashes).known(2)).hasSize(32);
+    assertThat(new Target(new byte[16], BlockLayout.attention(1, 1, 1, 1, ElementType.INT8), 10, hashes)
+        .timesCapacity(16, 100)).isEqualTo(100);
+    assertThat(new Target(new byte[16], BlockLayout.attention(1, 1, 1, 1, ElementType.INT8), 10, hashes).known(2))
+        .hasSize(32);
   }
 }
