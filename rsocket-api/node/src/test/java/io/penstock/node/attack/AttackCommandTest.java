@@ -54,7 +54,7 @@ final class AttackCommandTest {
     List<String> played =
         Arrays.stream(AttackKind.values()).filter(kind -> kind != LONG_BOUND).map(AttackKind::word).toList();
     CommandLineRun run =
-        attack("--minutes", "0.12", "--seed", "7", "--json", "--kinds", String.join(",", played));
+        attack("--minutes", "0.1", "--seed", "7", "--json", "--kinds", String.join(",", played));
 
     assertThat(run.exitCode()).as(run.err()).isIn(0, 1);
     JsonNode report = JSON.readTree(run.out());

@@ -2,8 +2,9 @@ package io.penstock.node.attack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
+import io.penstock.block.BlockHash;
+import io.penstock.block.CacheSpace;
+import io.penstock.node.config.BlockShape;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -75,13 +76,15 @@ final class BoundsTest {
   }
 
   @Test
-  void colliding_keysDifferInTheirFirstFourBytes() {
+  void target_knowsKeys_andMakesOthers() {
     byte[] hashes = Target.colliding(3, new Random(1));
     assertThat(hashes).hasSize(48);
     assertThat(Arrays.copyOfRange(hashes, 4, 16)).isEqualTo(Arrays.copyOfRange(hashes, 20, 32));
-    assertThat(new Target(new byte[16], BlockLayout.attention(1, 1, 1, 1, ElementType.INT8), 10, hashes)
-        .timesCapacity(16, 100)).isEqualTo(100);
-    assertThat(new Target(new byte[16], BlockLayout.attention(1, 1, 1, 1, ElementType.INT8), 10, hashes).known(2))
-        .hasSize(32);
+    CacheSpace space = BlockShape.of(4 << 10, 4).space("attack");
+    Target target = Target.of(space, 10, List.of(space.key(BlockHash.ROOT), space.key(new BlockHash(1, 2))));
+    assertThat(target.timesCapacity(16, 1000)).isEqualTo(160);
+    assertThat(target.timesCapacity(16, 100)).isEqualTo(100);
+    assertThat(target.known(1)).isEqualTo(new byte[16]);
+    assertThat(target.known(100)).hasSize(32);
   }
 }
