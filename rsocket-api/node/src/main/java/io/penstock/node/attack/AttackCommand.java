@@ -81,7 +81,7 @@ public final class AttackCommand implements Callable<Integer> {
 
   @Option(names = "--kinds", paramLabel = "KIND", split = ",", converter = AttackKind.Converter.class,
       description = "Which attacks, with commas between them (default: all). `mix` is up to three of the others at a "
-          + "time. The others are colliding-keys, idle-gets, unread-gets, idle-puts, stuck-puts, unknown-admits, key-floods, "
+          + "time. The others are colliding-keys, idle-gets, unread-gets, idle-puts, stuck-puts, unknown-admits, key-floods, idle-events, "
           + "unfinished-frames, idle-connections and bad-frames.")
   private List<AttackKind> kinds = List.of();
 
@@ -211,7 +211,7 @@ public final class AttackCommand implements Callable<Integer> {
   private void explain(PhaseReport phase) {
     phase.broken().forEach(bound -> console.say(phase.kind() + ": " + bound));
     console.say("again: penstock attack %s --kinds %s --seed %d --minutes %s".formatted(address, phase.kind(), seed,
-        Math.max(SHORTEST_MINUTES, Math.ceil(phase.seconds() / 60 * 120) / 100)));
+        Math.max(SHORTEST_MINUTES, Math.ceil(phase.seconds() * 2 / 60 * 100) / 100)));
   }
 
   private static String table(AttackReport report) {

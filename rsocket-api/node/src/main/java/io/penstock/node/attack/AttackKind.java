@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import picocli.CommandLine.ITypeConverter;
@@ -68,6 +69,13 @@ enum AttackKind {
       return Requests.of(attackers, new Requests.Plan(2, 5, Duration.ofSeconds(1)),
           (stream, limits) -> Frames.stream(stream, Routes.GET,
               Messages.get(target, Target.unknown(limits.maxKeys(), random), "ADMIT", limits), 1));
+    }
+  },
+  IDLE_EVENTS("1,024 streams of events whose reader asks for one and falls silent") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return Requests.of(attackers, new Requests.Plan(16, 64, LONG),
+          (stream, limits) -> Frames.stream(stream, Routes.EVENTS, Map.of("after", 0), 1));
     }
   },
   UNFINISHED_FRAMES("200 connections with 15 MB of a frame that never ends, half of them before SETUP") {

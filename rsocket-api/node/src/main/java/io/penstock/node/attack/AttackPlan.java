@@ -6,12 +6,10 @@ import java.util.List;
 
 /// What is played, in which order, and for how long each. Waiting for the node to recover comes on top of it.
 ///
-/// @param quiet time without an attack, first
-/// @param phase time of each of `phases`
-record AttackPlan(Duration quiet, Duration phase, List<AttackKind> phases) {
+/// @param phase time of each of `phases`, and of the quiet phase before them: slowest calls are compared
+record AttackPlan(Duration phase, List<AttackKind> phases) {
   private static final Duration SHORTEST = Duration.ofMillis(500);
   private static final Duration LONGEST = Duration.ofSeconds(30);
-  private static final int QUIET_PART = 10;
 
   AttackPlan {
     phases = List.copyOf(phases);
@@ -21,15 +19,13 @@ record AttackPlan(Duration quiet, Duration phase, List<AttackKind> phases) {
   ///
   /// @param kinds at least one
   static AttackPlan of(Duration total, List<AttackKind> kinds) {
-    Duration quiet = within(total.dividedBy(QUIET_PART));
-    Duration rest = total.minus(quiet);
-    Duration phase = within(rest.dividedBy(kinds.size()));
+    Duration phase = within(total.dividedBy(kinds.size() + 1L));
     List<AttackKind> phases = new ArrayList<>(kinds);
     List<AttackKind> again = kinds.contains(AttackKind.MIX) ? List.of(AttackKind.MIX) : kinds;
-    for (long more = rest.dividedBy(phase) - kinds.size(); more > 0; more--) {
+    for (long more = total.dividedBy(phase) - kinds.size() - 1; more > 0; more--) {
       phases.add(again.get(phases.size() % again.size()));
     }
-    return new AttackPlan(quiet, phase, phases);
+    return new AttackPlan(phase, phases);
   }
 
   private static Duration within(Duration time) {
@@ -37,6 +33,6 @@ record AttackPlan(Duration quiet, Duration phase, List<AttackKind> phases) {
   }
 
   Duration total() {
-    return quiet.plus(phase.multipliedBy(phases.size()));
+    return phase.multipliedBy(phases.size() + 1L);
   }
 }

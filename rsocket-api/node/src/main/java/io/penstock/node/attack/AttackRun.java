@@ -20,6 +20,8 @@ final class AttackRun {
   private static final Duration MOST_TO_LET_GO = Duration.ofSeconds(10);
   /// How long it is waited for if it does not answer: what comes next would measure this attack.
   private static final Duration MOST_SILENCE = Duration.ofMinutes(2);
+  /// Of the quiet phase, this part does not count.
+  private static final int WARMING_PART = 4;
   private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long VISIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -60,7 +62,7 @@ final class AttackRun {
     listener.begins("putting blocks that the node should keep");
     keep();
     listener.begins("quiet");
-    Quiet quiet = quiet(plan.quiet());
+    Quiet quiet = quiet(plan.phase());
     listener.ended(report(quiet, false));
     for (AttackKind kind : plan.phases()) {
       listener.begins(kind.word());
@@ -84,10 +86,10 @@ final class AttackRun {
   }
 
   private Quiet quiet(Duration time) {
-    Tally warming = new Tally(client);
-    play(warming, time.dividedBy(2));
+    Duration warming = time.dividedBy(WARMING_PART);
+    play(new Tally(client), warming);
     Tally tally = new Tally(client);
-    play(tally, time.minus(time.dividedBy(2)));
+    play(tally, time.minus(warming));
     requireGood(tally);
     return new Quiet(tally.puts(), tally.gets(), tally.visits(), figures(), client.stat().budgetBytes());
   }

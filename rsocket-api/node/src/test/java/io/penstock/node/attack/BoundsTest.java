@@ -56,7 +56,6 @@ final class BoundsTest {
   void plan_playsEachKindOnce_thenMixes() {
     AttackPlan plan = AttackPlan.of(Duration.ofMinutes(10), List.of(AttackKind.values()));
 
-    assertThat(plan.quiet()).isEqualTo(Duration.ofSeconds(30));
     assertThat(plan.phase()).isEqualTo(Duration.ofSeconds(30));
     assertThat(plan.phases()).startsWith(AttackKind.values()).hasSize(19);
     assertThat(plan.phases().subList(AttackKind.values().length, 19)).containsOnly(AttackKind.MIX);
