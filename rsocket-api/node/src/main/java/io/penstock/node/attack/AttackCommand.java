@@ -210,8 +210,9 @@ public final class AttackCommand implements Callable<Integer> {
 
   private void explain(PhaseReport phase) {
     phase.broken().forEach(bound -> console.say(phase.kind() + ": " + bound));
-    console.say("again: penstock attack %s --kinds %s --seed %d --minutes %s".formatted(address, phase.kind(), seed,
-        Math.max(SHORTEST_MINUTES, Math.ceil(phase.seconds() * 2 / 60 * 100) / 100)));
+    console.say(
+        "again: penstock attack %s --kinds %s --seed %d --minutes %s".formatted(address, phase.kind(), phase.seed(),
+            Math.max(SHORTEST_MINUTES, Math.ceil(phase.seconds() * 2 / 60 * 100) / 100)));
   }
 
   private static String table(AttackReport report) {

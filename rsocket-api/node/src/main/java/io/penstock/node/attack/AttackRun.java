@@ -1,7 +1,5 @@
 package io.penstock.node.attack;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.node.attack.AttackReport.Quiet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -104,7 +102,8 @@ final class AttackRun {
   private PhaseReport phase(AttackKind kind, Duration time, Quiet quiet) {
     long visible = client.visible();
     Target target = Target.of(client.space(), client.connected().capacityBlocks(), client.kept());
-    SplittableRandom random = new SplittableRandom(seed + kind.ordinal() + 1000L * phases.size());
+    long drawn = seed + phases.stream().filter(phase -> phase.kind().equals(kind.word())).count();
+    SplittableRandom random = new SplittableRandom(drawn);
     Tally tally = new Tally(client);
     Long peak;
     attackers.begin(all -> kind.on(all, target, random));
@@ -124,7 +123,7 @@ final class AttackRun {
         .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally)
         .letGo(after, quiet.node(), seconds)
         .memory(peak, quiet.node().residentBytes(), quiet.budgetBytes()).broken();
-    return new PhaseReport(kind.word(), broken.isEmpty(), time.toMillis() / 1e3, tally.puts(),
+    return new PhaseReport(kind.word(), drawn, broken.isEmpty(), time.toMillis() / 1e3, tally.puts(),
         tally.puts().timesOf(quiet.puts()), tally.gets(), tally.gets().timesOf(quiet.gets()), tally.visits(), visible,
         still, tally.failedCalls(), tally.errors(), tally.wrongBlocks(), peak, seconds, after, broken);
   }
@@ -136,27 +135,20 @@ final class AttackRun {
     long began = System.nanoTime();
     long end = began + time.toNanos();
     long nextVisit = began + Math.min(VISIT_NANOS, time.toNanos() / 2);
-    Long peak = null;
+    long peak = 0;
     for (long now = began; now < end; now = System.nanoTime()) {
       tally.round();
       if (System.nanoTime() >= nextVisit) {
         nextVisit = System.nanoTime() + VISIT_NANOS;
         tally.visit();
-        peak = larger(peak, tally.tried("metrics", this::gauges, Gauges.UNKNOWN).residentBytes());
+        Long resident = tally.tried("metrics", this::gauges, Gauges.UNKNOWN).residentBytes();
+        peak = Math.max(peak, resident == null ? 0 : resident);
       }
       listener.at(Duration.ofNanos(playedNanos + Math.min(System.nanoTime(), end) - began));
       LockSupport.parkNanos(now + ROUND_NANOS - System.nanoTime());
     }
     playedNanos += time.toNanos();
-    return peak;
-  }
-
-  private static @Nullable Long larger(@Nullable Long one, @Nullable Long other) {
-    return one == null || other == null ? requireEither(one, other) : (Long) Math.max(one, other);
-  }
-
-  private static @Nullable Long requireEither(@Nullable Long one, @Nullable Long other) {
-    return one == null ? other : one;
+    return peak == 0 ? null : (Long) peak;
   }
 
   /// Waits until the node is as idle as it was; answers what it holds then, null if it does not answer.
@@ -181,11 +173,8 @@ final class AttackRun {
   }
 
   private Gauges gauges() {
-    if (gauges == null) {
-      return Gauges.UNKNOWN;
-    }
     try {
-      return requireNonNull(gauges).now();
+      return gauges == null ? Gauges.UNKNOWN : gauges.now();
     } catch (IOException e) {
       throw new UncheckedIOException("the admin endpoint must answer (was silent: " + e.getMessage() + ")", e);
     } catch (InterruptedException e) {

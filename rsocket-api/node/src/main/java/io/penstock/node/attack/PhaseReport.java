@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What one attack did to others.
 ///
+/// @param seed that plays this attack again
 /// @param held whether no bound broke
 /// @param puts of the good client
 /// @param putsTimesQuiet slowest put beside the slowest of the quiet phase; so `getsTimesQuiet`
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /// @param letGoSeconds from the end of the attack until the node was as idle as before, or was no longer waited for
 /// @param after what the node held then; null if it did not answer
 /// @param broken bounds, in words
-record PhaseReport(String kind, boolean held, double seconds, Latency puts, double putsTimesQuiet, Latency gets,
+record PhaseReport(String kind, long seed, boolean held, double seconds, Latency puts, double putsTimesQuiet,
+    Latency gets,
     double getsTimesQuiet, Latency connects, long visibleBefore, long visibleAfter, long failedCalls,
     Map<String, Long> errors, long wrongBlocks, @Nullable Long peakResidentBytes, double letGoSeconds,
     @Nullable NodeFigures after, List<String> broken) {
