@@ -10,7 +10,9 @@ public final class BudgetExhaustedException extends TransientKvException {
   private final int maxWaiters;
 
   public BudgetExhaustedException(String budget, long wanted, long free, int maxWaiters) {
-    super(budget + ": waiters must be <= " + maxWaiters + " (was one more, for " + wanted + " of " + free + " free)");
+    super(maxWaiters == 0
+        ? budget + " must leave to others what one party has (was asked for " + wanted + " of " + free + " free)"
+        : budget + ": waiters must be <= " + maxWaiters + " (was one more, for " + wanted + " of " + free + " free)");
     this.budget = budget;
     this.wanted = wanted;
     this.free = free;

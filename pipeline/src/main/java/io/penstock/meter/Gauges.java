@@ -35,9 +35,11 @@ public final class Gauges {
   }
 
   /// Shows what a server serves now.
-  public static void bindServer(MeterRegistry registry, IntSupplier connections, IntSupplier streams) {
+  public static void bindServer(MeterRegistry registry, IntSupplier connections, IntSupplier streams,
+      LongSupplier frameBytes) {
     gauge(registry, KvMeters.WIRE_CONNECTIONS, Tags.empty(), connections, IntSupplier::getAsInt);
     gauge(registry, KvMeters.WIRE_STREAMS, Tags.empty(), streams, IntSupplier::getAsInt);
+    gauge(registry, KvMeters.WIRE_FRAMES, Tags.empty(), frameBytes, LongSupplier::getAsLong);
   }
 
   /// Shows the bytes of host memory that is of one kind of pages.

@@ -148,7 +148,10 @@ enum KvMeters implements MeterDocumentation {
   SIDECAR_FAILURES("penstock.sidecar.failures", Meter.Type.COUNTER, null,
       "Requests that the side-car refused, or that failed, by code", MeterTag.CODE),
   WIRE_CONNECTIONS("penstock.wire.connections", Meter.Type.GAUGE, null, "Open connections of clients"),
-  WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run");
+  WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run"),
+  WIRE_FRAMES("penstock.wire.frames", Meter.Type.GAUGE, "bytes", "Room that unfinished frames of clients have taken"),
+  WIRE_REFUSED("penstock.wire.refused", Meter.Type.COUNTER, null, "Connections that a bound of the node ended",
+      MeterTag.CODE);
 
   private final String meterName;
   private final Meter.Type type;

@@ -27,7 +27,8 @@ enum MeterTag implements KeyName {
   DIRECTION("direction"),
   /// Which kind of call copied them, in lower case.
   METHOD("method"),
-  /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done.
+  /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
+  /// connections, the bound that ended one.
   CODE("code"),
   /// `hit` or `miss`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");

@@ -1,6 +1,7 @@
 package io.penstock.meter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
@@ -61,7 +62,8 @@ final class KvMetersTest {
   void everyMeterOfTheCatalogue_isRegisteredWithItsTypeUnitAndTags() {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "dram", tier.arena());
-    Gauges.bindServer(registry, () -> 3, () -> 4);
+    Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
+    new WireMeters(registry, List.of("address")).refused("address");
     Gauges.bindMemory(registry, "plain", () -> 5);
     Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
@@ -211,7 +213,7 @@ final class KvMetersTest {
 
   @Test
   void server_showsConnectionsAndStreams() {
-    Gauges.bindServer(registry, () -> 3, () -> 4);
+    Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
 
     assertThat(gauge(KvMeters.WIRE_CONNECTIONS)).isEqualTo(3);
     assertThat(gauge(KvMeters.WIRE_STREAMS)).isEqualTo(4);

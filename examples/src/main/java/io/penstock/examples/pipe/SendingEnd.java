@@ -7,6 +7,7 @@ import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.ConnectionSlots;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -40,8 +41,9 @@ public final class SendingEnd {
       PipeTier tier = new PipeTier(options, arena);
       KvServerOptions serving = KvServerOptions.defaults().withNode("pipe")
           .withLimits(new Limits(options.chunkBytes(), 1, ReceivingEnd.KEYS_A_LEASE));
-      return KvServer.bind(TcpTransport.server(where.withMaxConnections(1), loops, listener(tier)), tier, serving,
-          new ByteBudget("pipe", 2 * serving.sendWindowBytes(), 2), timers)
+      return KvServer
+          .bind(TcpTransport.server(where.withSlots(ConnectionSlots.of(1)), loops, listener(tier)), tier, serving,
+              new ByteBudget("pipe", 2 * serving.sendWindowBytes(), 2), timers)
           .map(server -> new SendingEnd(options, tier, arena, server)).doOnError(error -> arena.close());
     });
   }

@@ -1,8 +1,10 @@
 package io.penstock.wire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockScope;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source
 /// memory may be reused.
@@ -13,6 +15,7 @@ final class InFlight {
   @GuardedBy("this") private final List<Runnable> drained = new ArrayList<>(0);
   @GuardedBy("this") private int slices;
   @GuardedBy("this") private boolean over;
+  @GuardedBy("this") private @Nullable BlockScope scope;
 
   /// One more slice; the answer is run once when the socket released it, and runs `released`.
   Runnable enter(Runnable released) {
@@ -25,9 +28,25 @@ final class InFlight {
     };
   }
 
-  /// Slices that the socket holds now.
-  synchronized int slices() {
-    return slices;
+  /// What the stream holds; made here, so that it ends with the connection even if the stream is lost.
+  BlockScope openScope() {
+    BlockScope opened = new BlockScope();
+    synchronized (this) {
+      scope = opened;
+    }
+    return opened;
+  }
+
+  /// The stream is over, if it is not already: an `Error` may have cut it short before anything could end it.
+  void abandon() {
+    BlockScope held;
+    synchronized (this) {
+      held = over ? null : scope;
+    }
+    if (held != null) {
+      held.close();
+    }
+    over();
   }
 
   /// The stream sends no more.

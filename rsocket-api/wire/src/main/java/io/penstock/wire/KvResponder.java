@@ -17,6 +17,8 @@ import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -35,8 +37,13 @@ final class KvResponder implements RSocket {
   ///
   /// @param requests the heap that running requests may take, see [Request]
   /// @param decisions runs heavy requests
-  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, Scheduler timers,
+  /// @param windows blocks that open windows of puts may have
+  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, BudgetLane windows,
+      Scheduler timers,
       Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {}
+
+  /// One connection alone may have most of the open windows, so that the next window is announced while one is filled.
+  private static final int ROOM_GREED = 4;
 
   private final Serving serving;
   private final String dataMimeType;
@@ -45,7 +52,11 @@ final class KvResponder implements RSocket {
   private final SliceFraming framing;
   private final StreamTickets streams;
   private final Budget incoming;
+  /// Blocks that open windows of puts may have.
+  private final BudgetLane room;
   private final Budget requests;
+  /// Requests that are charged; those that an `Error` cut short end with the connection.
+  private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -57,7 +68,9 @@ final class KvResponder implements RSocket {
     KvServerOptions options = serving.options();
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
-    this.requests = serving.requests().part("requests", serving.requests().share(), 1);
+    this.requests = serving.requests().part("requests", serving.requests().share(), 1, 1);
+    this.room = serving.windows().part("blocks of open windows", serving.windows().share(), options.maxStreams(),
+        ROOM_GREED);
     this.incoming = serving.budget().incoming(options.maxStreams());
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
@@ -101,6 +114,8 @@ final class KvResponder implements RSocket {
   @Override
   public void dispose() {
     subscribed.dispose();
+    running.forEach(Request::close);
+    streams.close();
   }
 
   private Handshake.Welcome hello(Handshake.Hello hello) {
@@ -129,12 +144,13 @@ final class KvResponder implements RSocket {
             startLayer(request.startLayer()));
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
-      return Flux.using(BlockScope::new,
+      return Flux.using(inFlight::openScope,
           scope -> serving.tier().lease(keys, onMiss, scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
-                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight, stall))),
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
+                      stallOf(onMiss)))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -145,7 +161,7 @@ final class KvResponder implements RSocket {
   /// @param payload the open message of a channel, which stays the caller's
   private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
     payload.retain();
-    Request request = Request.charged(payload, requests);
+    Request request = Request.charged(payload, requests, running);
     try {
       return request.route(dataMimeType, serving.allocator(), call -> put(call, request, out));
     } catch (RuntimeException e) {
@@ -164,7 +180,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
+      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
           serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, stall, () -> {
             request.close();
             inFlight.over();
@@ -174,6 +190,13 @@ final class KvResponder implements RSocket {
 
   private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
+  }
+
+  /// A reader that awaits blocks may give its credit when they come.
+  private SilenceLimit.Rule stallOf(OnMiss onMiss) {
+    return onMiss == OnMiss.SKIP
+        ? stall
+        : new SilenceLimit.Rule(stall.limit().plus(serving.options().awaitTimeout()), stall.timers());
   }
 
   private static Messages.Found found(Lease lease) {
@@ -226,14 +249,14 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.using(() -> Request.charged(payload, requests), request -> {
+    return Mono.using(() -> Request.charged(payload, requests, running), request -> {
       Mono<Payload> answer = Mono.defer(() -> request.route(dataMimeType, serving.allocator(), route));
       return request.isHeavy() ? answer.subscribeOn(serving.decisions()) : answer;
     }).onErrorMap(WireErrors::toWire);
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.using(() -> Request.charged(payload, requests), request -> {
+    return whileConnected(Flux.using(() -> Request.charged(payload, requests, running), request -> {
       Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
       return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
     }, Request::close, false));

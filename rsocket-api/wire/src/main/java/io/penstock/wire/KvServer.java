@@ -14,7 +14,6 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
-import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,9 +26,6 @@ import reactor.core.scheduler.Schedulers;
 ///
 /// The tier, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
 public final class KvServer {
-  /// A peer that connects and does not set up is ended then: until then it has one of the transport's connections.
-  private static final Duration MOST_TO_SETUP = Duration.ofMinutes(1);
-
   private final Closeable listening;
   private final AtomicBoolean draining;
   private final RunningStreams running;
@@ -46,11 +42,15 @@ public final class KvServer {
   private static final class Connections {
     private final Set<RSocket> open = new LinkedHashSet<>();
 
-    void enter(RSocket peer) {
+    /// @param served disposed when the connection is gone, whatever became of RSocket's own end of it
+    void enter(RSocket peer, RSocket served) {
       synchronized (open) {
         open.add(peer);
       }
-      peer.onClose().onErrorComplete().doFinally(end -> leave(peer)).subscribe();
+      peer.onClose().onErrorComplete().doFinally(end -> {
+        leave(peer);
+        served.dispose();
+      }).subscribe();
     }
 
     private void leave(RSocket peer) {
@@ -93,22 +93,22 @@ public final class KvServer {
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, bytes, requests(options), timers, decisions,
+        new KvResponder.Serving(tier, options, bytes, lane("requests", options.requestBytes()),
+            lane("blocks of open windows", options.putBlocks()), timers, decisions,
             ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(WholeFrames::require).maxTimeToFirstFrame(MOST_TO_SETUP).bind(transport)
+        .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
         .map(listening -> new KvServer(listening, draining, running, connections));
   }
 
-  private static BudgetLane requests(KvServerOptions options) {
-    Permits all = new Permits("requests", options.requestBytes(), 1);
-    return new BudgetLane("requests", Budget.of(all), options.requestBytes(), 1);
+  private static BudgetLane lane(String name, long capacity) {
+    return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE);
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
     return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
-        .doOnNext(accepted -> connections.enter(peer));
+        .doOnNext(accepted -> connections.enter(peer, accepted));
   }
 
   private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {

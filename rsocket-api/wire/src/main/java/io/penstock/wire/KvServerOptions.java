@@ -12,16 +12,19 @@ import java.time.Duration;
 /// @param sendWindowBytes most bytes of slices a connection that wait for its socket: what a reader that takes nothing
 ///     holds of the node's budget
 /// @param maxStreams most streams of slices a connection
-/// @param windowsAhead windows of a put for which room is made before the first of them is complete
+/// @param windowsAhead windows of a put that are announced before the first of them is complete
 /// @param awaitTimeout longest wait of a `get` for a block that is being written
 /// @param stallTimeout how long a client may keep a stream from moving: a `get` whose reader gives no credit or takes
 ///     nothing from its socket, a `put` that has credit and sends nothing; more than that and less than twice that ends
 ///     the stream
+/// @param mostLifetime longest silence, without even a keep-alive frame, after which a client may ask the node to take
+///     it for lost
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
 ///     about 16 times as much of the heap. A connection has no more of it than it leaves to others
+/// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
-    Duration awaitTimeout, Duration stallTimeout, long requestBytes,
+    Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
     long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
@@ -34,57 +37,138 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.positive("windowsAhead", windowsAhead);
     Checks.positive("awaitTimeout", awaitTimeout);
     Checks.positive("stallTimeout", stallTimeout);
+    Checks.atLeastOneMilli("mostLifetime", mostLifetime);
+    Checks.positive("putBlocks", putBlocks);
     if (requestBytes < limits.longestRequest()) {
       throw new IllegalArgumentException("requestBytes must be >= " + limits.longestRequest()
           + ", a request of maxKeys " + limits.maxKeys() + " (was " + requestBytes + ")");
     }
   }
 
-  /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
-  /// waiting, 30 s of standing still, 1/64 of the heap (at least 4 MiB) for messages of requests.
+  /// What [#builder()] starts with.
   public static KvServerOptions defaults() {
-    return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60),
-        Duration.ofSeconds(30), Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64), 0);
+    return builder().build();
   }
 
-  public KvServerOptions withNode(String node) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes, generation);
+  /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
+  /// waiting, 30 s of standing still, 5 minutes of silence, 1/64 of the heap (at least 4 MiB) for messages of requests,
+  /// 128 blocks of open windows, generation 0.
+  public static Builder builder() {
+    return new Builder();
   }
 
-  public KvServerOptions withLimits(Limits limits) {
-    return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams,
-        windowsAhead, awaitTimeout,
-        stallTimeout, Math.max(requestBytes, limits.longestRequest()), generation);
+  private Builder with() {
+    return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
+        .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
+        .requestBytes(requestBytes).putBlocks(putBlocks).generation(generation);
   }
 
-  public KvServerOptions withSendWindowBytes(long sendWindowBytes) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes, generation);
+  public KvServerOptions withNode(String name) {
+    return with().node(name).build();
   }
 
-  public KvServerOptions withWindowsAhead(int windowsAhead) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes, generation);
+  /// With a send window and bytes for requests that these limits need, if they are larger.
+  public KvServerOptions withLimits(Limits other) {
+    return with().limits(other).build();
   }
 
-  public KvServerOptions withAwaitTimeout(Duration awaitTimeout) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout,
-        stallTimeout, requestBytes, generation);
+  public KvServerOptions withSendWindowBytes(long bytes) {
+    return with().sendWindowBytes(bytes).build();
   }
 
-  public KvServerOptions withStallTimeout(Duration stallTimeout) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-        requestBytes, generation);
+  public KvServerOptions withWindowsAhead(int windows) {
+    return with().windowsAhead(windows).build();
   }
 
-  public KvServerOptions withRequestBytes(long requestBytes) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-        requestBytes, generation);
+  public KvServerOptions withAwaitTimeout(Duration timeout) {
+    return with().awaitTimeout(timeout).build();
   }
 
-  public KvServerOptions withGeneration(long generation) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-        requestBytes, generation);
+  public KvServerOptions withStallTimeout(Duration timeout) {
+    return with().stallTimeout(timeout).build();
+  }
+
+  public KvServerOptions withMostLifetime(Duration lifetime) {
+    return with().mostLifetime(lifetime).build();
+  }
+
+  /// Sets what differs from the defaults.
+  public static final class Builder {
+    private String node = "penstock";
+    private Limits limits = Limits.defaults();
+    private long sendWindowBytes = 4 << 20;
+    private int maxStreams = 1024;
+    private int windowsAhead = 2;
+    private Duration awaitTimeout = Duration.ofSeconds(60);
+    private Duration stallTimeout = Duration.ofSeconds(30);
+    private Duration mostLifetime = Duration.ofMinutes(5);
+    private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64);
+    private int putBlocks = 128;
+    private long generation;
+
+    private Builder() {}
+
+    public Builder node(String name) {
+      node = name;
+      return this;
+    }
+
+    /// Raises the send window and the bytes for requests to what `allowed` needs.
+    public Builder limits(Limits allowed) {
+      limits = allowed;
+      sendWindowBytes = Math.max(sendWindowBytes, allowed.maxSliceBytes());
+      requestBytes = Math.max(requestBytes, allowed.longestRequest());
+      return this;
+    }
+
+    public Builder sendWindowBytes(long bytes) {
+      sendWindowBytes = bytes;
+      return this;
+    }
+
+    public Builder maxStreams(int streams) {
+      maxStreams = streams;
+      return this;
+    }
+
+    public Builder windowsAhead(int windows) {
+      windowsAhead = windows;
+      return this;
+    }
+
+    public Builder awaitTimeout(Duration timeout) {
+      awaitTimeout = timeout;
+      return this;
+    }
+
+    public Builder stallTimeout(Duration timeout) {
+      stallTimeout = timeout;
+      return this;
+    }
+
+    public Builder mostLifetime(Duration lifetime) {
+      mostLifetime = lifetime;
+      return this;
+    }
+
+    public Builder requestBytes(long bytes) {
+      requestBytes = bytes;
+      return this;
+    }
+
+    public Builder putBlocks(int blocks) {
+      putBlocks = blocks;
+      return this;
+    }
+
+    public Builder generation(long number) {
+      generation = number;
+      return this;
+    }
+
+    public KvServerOptions build() {
+      return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
+          mostLifetime, requestBytes, putBlocks, generation);
+    }
   }
 }

@@ -58,7 +58,7 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
 
   /// Bytes of the longest message that a client sends: a request of `maxKeys` in JSON.
   int longestRequest() {
-    return 4 * Math.ceilDiv(maxKeys * BlockHash.BYTES, 3) + OTHER_FIELDS;
+    return OTHER_FIELDS + 4 * Math.ceilDiv(maxKeys * BlockHash.BYTES, 3);
   }
 
   private static void requireWithin(String name, int value, int least, int most) {

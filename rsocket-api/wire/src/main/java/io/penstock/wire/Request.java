@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BudgetExhaustedException;
 import io.rsocket.Payload;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -23,24 +24,29 @@ final class Request implements AutoCloseable {
   private final Payload payload;
   private final Budget budget;
   private final int bytes;
+  private final Set<Request> running;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
-  private Request(Payload payload, Budget budget, int bytes) {
+  private Request(Payload payload, Budget budget, int bytes, Set<Request> running) {
     this.payload = payload;
     this.budget = budget;
     this.bytes = bytes;
+    this.running = running;
   }
 
   /// Takes `payload` over and charges it.
   ///
+  /// @param running has it until it is closed
   /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
-  static Request charged(Payload payload, Budget budget) {
+  static Request charged(Payload payload, Budget budget, Set<Request> running) {
     int bytes = Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
-    if (!budget.tryAcquire(bytes)) {
+    if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
       payload.release();
       throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
     }
-    return new Request(payload, budget, bytes);
+    Request request = new Request(payload, budget, bytes, running);
+    running.add(request);
+    return request;
   }
 
   boolean isHeavy() {
@@ -52,11 +58,14 @@ final class Request implements AutoCloseable {
     if (!state.compareAndSet(State.WAITING, State.READING)) {
       throw new CancellationException("request ended before it was read");
     }
+    boolean endless = false;
     try {
-      return route.apply(Call.read(payload, dataMimeType, allocator));
+      Call call = Call.read(payload, dataMimeType, allocator);
+      endless = Routes.hasNoKeys(call.route());
+      return route.apply(call);
     } finally {
       payload.release();
-      if (!state.compareAndSet(State.READING, State.READ)) {
+      if (!state.compareAndSet(State.READING, State.READ) || endless) {
         end();
       }
     }
@@ -66,7 +75,7 @@ final class Request implements AutoCloseable {
   public void close() {
     if (state.compareAndSet(State.WAITING, State.CLOSED)) {
       payload.release();
-      budget.release(bytes);
+      giveBack();
     } else if (!state.compareAndSet(State.READING, State.CLOSED_MEANWHILE)) {
       end();
     }
@@ -74,7 +83,12 @@ final class Request implements AutoCloseable {
 
   private void end() {
     if (state.getAndSet(State.CLOSED) != State.CLOSED) {
-      budget.release(bytes);
+      giveBack();
     }
+  }
+
+  private void giveBack() {
+    running.remove(this);
+    budget.release(bytes);
   }
 }

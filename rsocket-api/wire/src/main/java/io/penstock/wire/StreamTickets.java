@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
@@ -25,8 +26,8 @@ final class StreamTickets {
   /// @throws WireFormatException if there are too many, or one with this ticket
   InFlight enter(long ticket) {
     InFlight inFlight = count(ticket);
-    running.enter();
     inFlight.onDrained(running::leave);
+    running.enter(); // last, and without an allocation: what counts is given back
     return inFlight;
   }
 
@@ -48,6 +49,11 @@ final class StreamTickets {
     }
     inFlight.onDrained(() -> streams.remove(id, inFlight));
     return inFlight;
+  }
+
+  /// The connection is gone, and every stream was cancelled. One that never heard of that is over all the same.
+  void close() {
+    List.copyOf(streams.values()).forEach(InFlight::abandon);
   }
 
   /// Completes when the stream with `ticket` is drained, at once if there is none.

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
@@ -11,11 +12,13 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -40,12 +44,7 @@ final class KvResponderTest {
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
-  private final KvResponder responder =
-      new KvResponder(
-          new KvResponder.Serving(tier, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-              new BudgetLane("requests", Budget.of(requests), 1 << 16, 1), clock, Schedulers.immediate(), memory,
-              () -> false, running),
-          ControlCodec.CBOR.mimeType());
+  private final KvResponder responder = responder(tier);
 
   /// Of one stream.
   private class Reader extends BaseSubscriber<Payload> {
@@ -85,6 +84,16 @@ final class KvResponderTest {
     public boolean isDirectBufferPooled() {
       return false;
     }
+  }
+
+  private KvResponder responder(BlockTier of) {
+    return new KvResponder(
+        new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
+            new BudgetLane("requests", Budget.of(requests), 1 << 16, 1),
+            new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16), clock,
+            Schedulers.immediate(), memory,
+            () -> false, running),
+        ControlCodec.CBOR.mimeType());
   }
 
   private void store() {
@@ -173,6 +182,33 @@ final class KvResponderTest {
 
     readers.forEach(BaseSubscriber::cancel);
     assertThat(List.of(requests.inUse(), (long) running.count())).containsOnly(0L);
+  }
+
+  /// Reactor passes such an `Error` to the caller, and neither to the subscriber nor to what would clean up.
+  @Test
+  void stream_thatRunsOutOfMemory_isOver_andHoldsNothing_onceItsConnectionIsGone() {
+    store();
+    BlockTier exhausted = (BlockTier) Proxy.newProxyInstance(BlockTier.class.getClassLoader(),
+        new Class<?>[] {BlockTier.class}, (proxy, method, arguments) -> {
+          Object answer = method.invoke(tier, arguments);
+          if (method.getName().equals("lease")) {
+            ((Mono<?>) answer).subscribe(); // the blocks are leased to the scope
+            throw new OutOfMemoryError("as told");
+          }
+          return answer;
+        });
+    KvResponder failing = responder(exhausted);
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1);
+    assertThatThrownBy(() -> failing.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get))
+        .subscribe(new Reader())).isInstanceOf(OutOfMemoryError.class);
+    assertThat(running.count()).isEqualTo(1);
+
+    failing.dispose();
+
+    assertThat(running.count()).isZero();
+    tier.remove(KEYS).block();
+    assertThat(tier.arena().claimedSlots()).isZero();
+    assertThat(List.of(ingress.inUseBytes(), requests.inUse())).containsOnly(0L);
   }
 
   @Test

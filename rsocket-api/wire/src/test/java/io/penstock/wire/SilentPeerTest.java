@@ -2,9 +2,8 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.KvException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
@@ -13,6 +12,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.TierListener;
+import io.penstock.wire.transport.ConnectionSlots;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -20,18 +20,19 @@ import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
-import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Peers that connect and say too little: each has one of the connections that a node may have, but not for ever.
+/// Peers that connect and say too little: they cost others nothing, and not for long.
 @Timeout(60)
 final class SilentPeerTest {
   private static final CacheSpace SPACE = CacheSpace.of("silent", BlockLayout.attention(1, 1, 1, 16, ElementType.BF16));
@@ -41,35 +42,34 @@ final class SilentPeerTest {
   private final Scheduler timers = Schedulers.newSingle("timers", true);
   private final HostTier tier = new HostTier(SPACE, 4, TierListener.noop());
   private final SlabArena arena = new SlabArena("client", SPACE.layout(), 4, 4);
-  private VirtualTimeScheduler time;
+  private final List<Socket> silent = new ArrayList<>();
   private KvServer server;
   private TcpListener listening;
 
-  /// RSocket keeps its time limit by the schedulers that everybody shares.
-  @BeforeEach
-  void listen() {
+  private void listen(ConnectionSlots slots) {
     server = requireNonNull(
-        KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0).withMaxConnections(1), loops), tier,
+        KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0).withSlots(slots), loops), tier,
             KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers).block(PATIENCE));
     listening = (TcpListener) server.listening();
-    time = VirtualTimeScheduler.getOrSet();
   }
 
   @AfterEach
-  void close() {
-    VirtualTimeScheduler.reset();
+  void close() throws IOException {
+    for (Socket each : silent) {
+      each.close();
+    }
     server.close().then(tier.close()).block(PATIENCE);
     arena.close();
     timers.dispose();
     loops.disposeLater(Duration.ZERO, PATIENCE).block(PATIENCE);
   }
 
-  private static void await(BooleanSupplier condition, Runnable meanwhile) {
+  private static void await(BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
-      meanwhile.run();
       Thread.onSpinWait();
     }
+    assertTrue(condition.getAsBoolean(), "it took too long");
   }
 
   private KvClient connect() {
@@ -79,29 +79,53 @@ final class SilentPeerTest {
   }
 
   /// @param said the first bytes of a frame that never ends
-  private void assertEnded(byte... said) throws IOException {
-    try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), listening.port())) {
-      silent.getOutputStream().write(said);
-      silent.getOutputStream().flush();
-      await(() -> listening.connections() == 1, () -> {});
-      assertThrows(KvException.class, this::connect);
+  private Socket silent(byte... said) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), listening.port());
+    silent.add(socket);
+    socket.getOutputStream().write(said);
+    return socket;
+  }
 
-      await(() -> listening.connections() == 0, () -> time.advanceTimeBy(Duration.ofSeconds(61)));
-      assertEquals(-1, silent.getInputStream().read(), "it hears the end, and nothing else");
-    }
-    VirtualTimeScheduler.reset();
+  private void assertServes() {
     KvClient served = connect();
     assertEquals(0, served.match(Blocks.keys(SPACE, 0, 1)).block(PATIENCE));
     served.close().block(PATIENCE);
   }
 
+  private void assertEnded(byte... said) throws IOException {
+    listen(ConnectionSlots.of(2).withTimeToSetup(Duration.ofMillis(200)));
+    Socket socket = silent(said);
+
+    String heard = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertTrue(heard.endsWith("SETUP must come within 200 ms (was not there)"), heard);
+    await(() -> listening.connections() == 0);
+    assertServes();
+  }
+
   @Test
-  void peerThatSaysNothing_isEnded_andItsPlaceIsFree() throws IOException {
+  void peerThatSaysNothing_isEnded_withTheRule() throws IOException {
     assertEnded();
   }
 
   @Test
-  void peerThatBeginsAFrame_isEnded_andItsPlaceIsFree() throws IOException {
+  void peerThatBeginsAFrame_isEnded_withTheRule() throws IOException {
     assertEnded((byte) 0, (byte) 0, (byte) 60, (byte) 0);
+  }
+
+  @Test
+  void silentPeers_howeverMany_shutOutNoOther_andDoNotPileUp() throws IOException {
+    listen(ConnectionSlots.of(2).withNewcomers(16).withTimeToSetup(Duration.ofMinutes(10)));
+    for (int i = 0; i < 300; i++) {
+      silent(new byte[i % 3]);
+      if (i % 50 == 49) {
+        assertServes();
+      }
+    }
+    await(() -> listening.connections() <= 16);
+    for (Socket each : silent) {
+      each.close();
+    }
+    await(() -> listening.connections() == 0);
   }
 }

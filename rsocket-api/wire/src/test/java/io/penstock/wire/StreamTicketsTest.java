@@ -49,4 +49,20 @@ final class StreamTicketsTest {
     endless.over();
     streams.enter(0);
   }
+
+  @Test
+  void connectionThatIsGone_takesItsStreamsAlong_onceTheirLastSliceWasReleased() {
+    InFlight sending = streams.enter(7);
+    Runnable released = sending.enter(() -> {});
+    streams.enter(0);
+
+    streams.close();
+
+    assertThat(running.count()).isEqualTo(1);
+    released.run();
+    assertThat(running.count()).isZero();
+    sending.over();
+    streams.close();
+    assertThat(running.count()).isZero();
+  }
 }

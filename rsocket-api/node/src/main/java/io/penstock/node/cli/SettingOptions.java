@@ -61,6 +61,7 @@ public final class SettingOptions {
 
   private static OptionSpec option(Setting<?> setting, boolean hidden, boolean takesVariables) {
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
+        .arity(setting.type().isFlag() ? "0..1" : "1").fallbackValue("true")
         .hidden(hidden)
         .description(plain(setting.description()),
             plain("Must be " + setting.type().rule() + ". "

@@ -20,7 +20,7 @@ final class AscendTypes {
 
   /// By its value: a variable that is there and says `0` says no.
   static SettingType<Boolean> flag() {
-    return new SettingType<>("BOOLEAN", "true or false, 1 or 0, yes or no, on or off",
+    return new SettingType<>(SettingType.FLAG_LABEL, "true or false, 1 or 0, yes or no, on or off",
         text -> switch (text.toLowerCase(Locale.ROOT)) {
           case "true", "1", "yes", "on" -> true;
           case "false", "0", "no", "off" -> false;

@@ -4,6 +4,8 @@ import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackOptions;
+import io.penstock.wire.FrameLengths;
+import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,8 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
+    rules.rule(rules::thisHost, NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
         NodeSettings.WINDOW_BLOCKS);
@@ -142,6 +146,34 @@ final class ConfigRules {
     if (config.get(NodeSettings.BUDGET) < 2L * config.get(NodeSettings.SLICE_BYTES)) {
       problems.add("%s must be >= 2 slices, one in and one out, of %s (%s)".formatted(NodeSettings.BUDGET.key(),
           config.said(NodeSettings.SLICE_BYTES), config.was(NodeSettings.BUDGET)));
+    }
+  }
+
+  private void thisHost() {
+    String host = config.get(NodeSettings.LISTEN_HOST);
+    if (!isThisHost(host) && !config.get(NodeSettings.OPEN_TO_NETWORK)) {
+      problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have neither TLS nor"
+          + " authentication; %s allows others (%s)").formatted(NodeSettings.LISTEN_HOST.key(),
+              NodeSettings.OPEN_TO_NETWORK.flag(), config.was(NodeSettings.LISTEN_HOST)));
+    }
+  }
+
+  /// A name is not looked up: what it means may change.
+  private static boolean isThisHost(String host) {
+    try {
+      return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private void twoFrames() {
+    if (layout != null) {
+      long least = 2L * FrameLengths.of(config.limits(), layout).longest();
+      if (config.get(NodeSettings.FRAMES_BYTES) < least) {
+        problems.add("%s must be >= 2 frames of the longest, %s (%s)".formatted(NodeSettings.FRAMES_BYTES.key(),
+            Sizes.exact(least), config.was(NodeSettings.FRAMES_BYTES)));
+      }
     }
   }
 

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.wire.Limits;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -143,6 +144,12 @@ public final class NodeConfig {
   /// What the blocks look like.
   public BlockLayout layout() {
     return StatedLayout.of(this);
+  }
+
+  /// What a request may ask for.
+  public Limits limits() {
+    return Limits.defaults().withMaxSliceBytes(get(NodeSettings.SLICE_BYTES))
+        .withWindowBlocks(get(NodeSettings.WINDOW_BLOCKS));
   }
 
   /// The space whose blocks the node holds.

@@ -19,7 +19,9 @@ import java.util.stream.Stream;
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
   public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
-      "Address that clients connect to; 0.0.0.0 for all interfaces.");
+      "Address that clients connect to; 0.0.0.0 for all interfaces. Beyond this host only with --open-to-network.");
+  public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
+      "Whether other hosts may connect, with neither TLS nor authentication.");
   public static final Setting<Integer> LISTEN_PORT = new Setting<>("listen.port", SettingType.port(), "7733",
       "Port that clients connect to.");
   public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
@@ -141,7 +143,23 @@ public final class NodeSettings {
       new Setting<>("loops", SettingType.count(1, 1024), String.valueOf(halfOfTheCores()),
           "Network threads; the default is half the cores, at least one.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "1024",
-      "Most open connections.");
+      "Most connections.");
+  public static final Setting<Integer> CONNECTIONS_BY_ADDRESS =
+      new Setting<>("connections.by.address", SettingType.count(1, 1 << 20), "512",
+          "Most connections from one address, or from one IPv6 network of 64 bits.");
+  public static final Setting<Integer> NEWCOMERS = new Setting<>("newcomers", SettingType.count(1, 1 << 20), "256",
+      "Most connections, beside these, that are not set up. For one more, the oldest of the address that has most of"
+          + " them makes way.");
+  public static final Setting<Duration> SETUP_TIMEOUT = new Setting<>("setup.timeout", SettingType.duration(), "5s",
+      "Time in which a connection must be set up.");
+  public static final Setting<Duration> SILENCE_TIMEOUT =
+      new Setting<>("silence.timeout", SettingType.duration(), "5m",
+          "Longest silence, without even a keep-alive frame, that a client may ask for.");
+  public static final Setting<Long> FRAMES_BYTES =
+      new Setting<>("frames.bytes", SettingType.longSize(1 << 10), "32 MiB",
+          "Host memory for requests that have not come whole, beside the budget; twice the longest frame or more.");
+  public static final Setting<Duration> FRAME_TIMEOUT = new Setting<>("frame.timeout", SettingType.duration(), "10s",
+      "Time in which a frame that has begun must come whole.");
   public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that another client is writing.");
   public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
@@ -162,7 +180,7 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
       Topic.of("Disk", SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE,
@@ -170,8 +188,10 @@ public final class NodeSettings {
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
       Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS),
-      Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS,
+      Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
           AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
+      Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
+          FRAMES_BYTES, FRAME_TIMEOUT),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       Topic.of("Log", LOG_LEVEL));
 

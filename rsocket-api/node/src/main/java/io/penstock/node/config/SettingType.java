@@ -17,6 +17,13 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   /// What follows from other settings.
   public static final String AUTO = "auto";
 
+  static final String FLAG_LABEL = "BOOLEAN";
+
+  /// True if its option may stand alone, and then means `true`.
+  public boolean isFlag() {
+    return label.equals(FLAG_LABEL);
+  }
+
   static SettingType<Integer> count(int min, int max) {
     return new SettingType<>("N", "an integer from " + min + " to " + max,
         text -> within(Integer.parseInt(text), min, max), String::valueOf);

@@ -3,15 +3,25 @@ package io.penstock.node.serve;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.penstock.node.config.LogLevel;
+import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /// Sets how much is logged. Where it goes is written in `logback.xml`.
 final class Logging {
+  /// At a lower level they write what goes over the network, frame by frame.
+  private static final List<String> NETWORK = List.of("io.rsocket", "io.netty", "reactor");
+
   private Logging() {}
 
   static void set(LogLevel level) {
-    if (LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME) instanceof Logger root) {
-      root.setLevel(Level.toLevel(level.name()));
+    Level own = Level.toLevel(level.name());
+    level(org.slf4j.Logger.ROOT_LOGGER_NAME, own);
+    NETWORK.forEach(name -> level(name, own.isGreaterOrEqual(Level.WARN) ? own : Level.WARN));
+  }
+
+  private static void level(String name, Level level) {
+    if (LoggerFactory.getLogger(name) instanceof Logger logger) {
+      logger.setLevel(level);
     }
   }
 }

@@ -1,13 +1,18 @@
 package io.penstock.node.serve;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.MappedMemory;
 import io.penstock.device.memory.MemoryPages;
+import io.penstock.node.config.Capacity;
 import io.penstock.node.config.ConfigException;
+import io.penstock.node.config.DeviceKind;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
+import io.penstock.node.config.Sizes;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -19,6 +24,35 @@ final class MemoryFailure {
   static Mono<Void> requireNode(NodeConfig config) {
     return Mono.fromRunnable(
         () -> config.get(NodeSettings.MEMORY_NUMA).ifPresent(node -> requireNode(config, node, MappedMemory.nodes())));
+  }
+
+  /// @return cold; signals [ConfigException] where the machine has less memory than the node may take
+  static Mono<Void> requireMemory(NodeConfig config) {
+    return Mono.fromRunnable(() -> {
+      if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
+        requireMemory(config, system.getTotalMemorySize()); // of the container, if there is one
+      }
+    });
+  }
+
+  static void requireMemory(NodeConfig config, long hasBytes) {
+    int blockBytes = config.layout().blockBytes();
+    long dram = bytes(config, NodeSettings.DRAM, blockBytes);
+    long hbm = config.get(NodeSettings.HBM_DEVICE) == DeviceKind.SIM ? bytes(config, NodeSettings.HBM, blockBytes) : 0;
+    long beside = Math.min(dram, hbm) + (long) config.get(NodeSettings.RESERVE_BLOCKS) * blockBytes
+        + config.get(NodeSettings.BUDGET) + config.get(NodeSettings.FRAMES_BYTES);
+    if (Math.max(dram, hbm) > hasBytes - beside) {
+      throw told(config, dram >= hbm ? NodeSettings.DRAM : NodeSettings.HBM,
+          "<= the memory of this machine, " + Sizes.human(hasBytes) + ", less " + Sizes.human(beside)
+              + " for other levels, reserve.blocks, budget and frames.bytes",
+          "");
+    }
+  }
+
+  /// 0 if it has no bound: then it takes memory as blocks come.
+  private static long bytes(NodeConfig config, Setting<Capacity> level, int blockBytes) {
+    long blocks = config.get(level).inBlocks(blockBytes);
+    return blocks == Long.MAX_VALUE ? 0 : Math.multiplyExact(blocks, (long) blockBytes);
   }
 
   static void requireNode(NodeConfig config, int node, List<Integer> nodes) {

@@ -36,7 +36,9 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.Limits;
+import io.penstock.wire.FrameLengths;
+import io.penstock.wire.transport.ConnectionSlots;
+import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -101,25 +103,28 @@ public final class Node {
   ///     setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     // Before a disk is touched
-    return MemoryFailure.requireNode(config).then(FreePorts.required(config)).then(Mono.defer(() -> {
-      PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-      TierPlan plan = tiers(config);
-      NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
-      memory.bind(registry);
-      MeteredCopies copies = new MeteredCopies(registry);
-      return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
-          .doOnNext(tier -> tier.devices().values().forEach(copies::show))
-          .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
-          .flatMap(tier -> {
-            Node node = new Node(config, registry, tier);
-            return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
-          });
-    }));
+    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
+        .then(Mono.defer(() -> {
+          PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+          TierPlan plan = tiers(config);
+          NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
+          memory.bind(registry);
+          MeteredCopies copies = new MeteredCopies(registry);
+          return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
+              .doOnNext(tier -> tier.devices().values().forEach(copies::show))
+              .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
+              .flatMap(tier -> {
+                Node node = new Node(config, registry, tier);
+                return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+              });
+        }));
   }
 
   private Mono<Void> listen() {
     Mono<Void> wire =
-        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), budget, timers, decisions)
+        KvServer
+            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tier, serverOptions(config),
+                budget, timers, decisions)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
@@ -143,7 +148,7 @@ public final class Node {
   private void serving(KvServer bound) {
     server = bound;
     Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0,
-        bound::runningStreams);
+        bound::runningStreams, () -> bound.listening() instanceof TcpListener listener ? listener.frameBytes() : 0);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {
@@ -208,15 +213,21 @@ public final class Node {
   }
 
   private static KvServerOptions serverOptions(NodeConfig config) {
-    Limits limits = Limits.defaults().withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
-        .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS));
-    return KvServerOptions.defaults().withLimits(limits).withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
-        .withStallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).withGeneration(System.currentTimeMillis());
+    return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
+        .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).generation(System.currentTimeMillis()).build();
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {
-    return TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
-        .withMaxConnections(config.get(NodeSettings.CONNECTIONS));
+    int connections = config.get(NodeSettings.CONNECTIONS);
+    ConnectionSlots slots =
+        new ConnectionSlots(connections, Math.min(connections, config.get(NodeSettings.CONNECTIONS_BY_ADDRESS)),
+            config.get(NodeSettings.NEWCOMERS), config.get(NodeSettings.SETUP_TIMEOUT));
+    return FrameLengths.of(config.limits(), config.layout()).bound(
+        TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
+            .withSlots(slots),
+        ReceiveLimits.defaults().withRoomBytes(config.get(NodeSettings.FRAMES_BYTES))
+            .withFrameTime(config.get(NodeSettings.FRAME_TIMEOUT)));
   }
 
   /// Port that clients connect to.

@@ -46,7 +46,7 @@ final class NodeConfigTest {
     assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(LayoutSettings.LAYERS)).contains(2);
     assertThat(NodeConfig.resolve(file, variable, Map.of()).get(LayoutSettings.LAYERS)).contains(4);
     assertThat(NodeConfig.resolve(file, variable, flag).get(LayoutSettings.LAYERS)).contains(16);
-    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(5).origin()).hasToString("--layers");
+    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(6).origin()).hasToString("--layers");
   }
 
   @Test
@@ -161,6 +161,11 @@ final class NodeConfigTest {
     "model: ' ' | model must be not empty (was empty, from FILE line 1)",
     "budget: 4KiB | budget must be >= 2 slices, one in and one out, of slice.bytes 512 KiB from default (was 4 KiB, "
         + "from FILE line 1)",
+    "listen.host: 0.0.0.0 | listen.host must be an address of this host alone, such as 127.0.0.1, for connections have "
+        + "neither TLS nor authentication; --open-to-network allows others (was 0.0.0.0, from FILE line 1)",
+    "frames.bytes: 1MiB | frames.bytes must be >= 2 frames of the longest, 2812592 B (was 1 MiB, from FILE line 1)",
+    "setup.timeout: 5 | setup.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE "
+        + "line 1)",
     "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",
     "window.blocks: 999 | reserve.blocks must be >= window.blocks 999 from FILE line 1 (was 128, from default)",
   })
@@ -169,6 +174,22 @@ final class NodeConfigTest {
 
     assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
         .hasMessage(problem.replace("FILE", file.toString()));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"127.0.0.1, false", "127.8.9.1, false", "::1, false", "localhost, false", "0.0.0.0, true",
+    "10.1.2.3, true", "::, true", "node7.example, true"})
+  void listenHost_beyondThisHost_needsTheFlag(String host, boolean needsFlag) {
+    Map<Setting<?>, String> closed = Map.of(NodeSettings.LISTEN_HOST, host);
+    Map<Setting<?>, String> open = Map.of(NodeSettings.LISTEN_HOST, host, NodeSettings.OPEN_TO_NETWORK, "true");
+
+    assertThat(NodeConfig.resolve(null, Map.of(), open).get(NodeSettings.LISTEN_HOST)).isEqualTo(host);
+    if (needsFlag) {
+      assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), closed)).isInstanceOf(ConfigException.class)
+          .hasMessageContaining("(was " + host + ", from --listen-host)");
+    } else {
+      assertThat(NodeConfig.resolve(null, Map.of(), closed).get(NodeSettings.LISTEN_HOST)).isEqualTo(host);
+    }
   }
 
   @Test

@@ -30,6 +30,7 @@ final class PrintConfigTest {
         KEY                            VALUE       FROM
         listen.host                    127.0.0.1   default
         listen.port                    7733        default
+        open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
         model                          llama       %1$s line 1
@@ -69,6 +70,7 @@ final class PrintConfigTest {
         ssd.stall.after                5s          default
         stack.mode                     exclusive   default
         policy                         lru         default
+        exact                          false       default
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
@@ -79,9 +81,16 @@ final class PrintConfigTest {
         waiters                        1024        default
         events.kept                    65536       default
         loops                          1           --loops
-        connections                    1024        default
         await.timeout                  1m          default
+        stall.timeout                  30s         default
         drain.timeout                  90s         --drain-timeout
+        connections                    1024        default
+        connections.by.address         512         default
+        newcomers                      256         default
+        setup.timeout                  5s          default
+        silence.timeout                5m          default
+        frames.bytes                   32 MiB      default
+        frame.timeout                  10s         default
         sidecar                        off         default
         sidecar.client.bytes           64 GiB      default
         sidecar.bytes                  256 GiB     default
@@ -106,7 +115,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(44).toString())
+    assertThat(rows.get(46).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }

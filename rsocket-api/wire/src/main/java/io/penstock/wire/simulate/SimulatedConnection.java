@@ -105,6 +105,11 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   // --- gauges
 
   @Override
+  public String peer() {
+    return String.valueOf(remoteAddress());
+  }
+
+  @Override
   public long queuedBytes() {
     return queue.bytes();
   }

@@ -2,6 +2,9 @@ package io.penstock.wire.transport;
 
 /// What one connection holds and has moved, read from any thread. Bytes are those of frames with their length headers.
 public interface ConnectionGauges {
+  /// Who is at the other end, as far as the socket tells.
+  String peer();
+
   /// Bytes waiting for the socket to take them.
   long queuedBytes();
 

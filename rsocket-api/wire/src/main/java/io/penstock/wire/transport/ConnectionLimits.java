@@ -11,8 +11,7 @@ import java.time.Duration;
 /// @param maxChannelBytes bytes handed to the socket after which the rest waits in the queue, where frames of stream 0
 ///     overtake
 /// @param minReceiveBytes smallest receive buffer
-/// @param maxReceiveBytes largest receive buffer; a slice of a frame pins it until released, so keep it within 256 KiB
-///     to 1 MiB
+/// @param maxReceiveBytes largest receive buffer; a short frame pins the one that it came in until it is released
 /// @param closeGrace how long a close may take to flush and to hear the peer's own close
 public record ConnectionLimits(
     int maxFrameBytes,
@@ -41,10 +40,10 @@ public record ConnectionLimits(
     Checks.positive("closeGrace", closeGrace);
   }
 
-  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 64 KiB to 1
-  /// MiB; 2 s grace.
+  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 4 to 64
+  /// KiB; 2 s grace.
   public static ConnectionLimits defaults() {
-    return new ConnectionLimits(LONGEST_FRAME, 64L << 20, 1 << 16, 1 << 20, 1 << 16, 1 << 20, Duration.ofSeconds(2));
+    return new ConnectionLimits(LONGEST_FRAME, 64L << 20, 1 << 16, 1 << 20, 1 << 12, 1 << 16, Duration.ofSeconds(2));
   }
 
   public ConnectionLimits withMaxFrameBytes(int bytes) {

@@ -2,45 +2,115 @@ package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.CompositeByteBuf;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// Cuts received bytes into frames without copying them: a frame is a slice of one receive buffer, or a composite of
-/// slices.
+/// Cuts received bytes into frames. A frame that came in one receive buffer is a slice of it. Any other frame has one
+/// buffer of exactly its length; most of it is read from the socket straight into that buffer, which [#lend] gives.
 ///
-/// A slice pins its whole receive buffer. So that a peer which sends a few bytes at a time cannot pin a large buffer
-/// for each of them, bytes of an open frame are copied together when less than a quarter of their buffer was filled.
+/// A frame begins when there is room for it. Until then the bytes behind its length wait, and nothing more must be fed.
 /// Not thread-safe.
 final class FrameDecoder {
-  private static final int GATHER_BYTES = 1 << 16;
+  /// Fewer bytes are read with those that follow them, and copied.
+  private static final int LEAST_LENT_BYTES = 1 << 12;
 
   private final ByteBufAllocator alloc;
-  private final int maxFrameBytes;
+  private final IntPredicate room;
 
+  private int maxFrameBytes;
   private int headerSeen;
   private int length;
-  private int missing;
-  private @Nullable CompositeByteBuf open;
-  private @Nullable ByteBuf gathered;
+  private int frames;
+  private @Nullable ByteBuf open;
+  private @Nullable ByteBuf lent;
+  /// Bytes that came before there was room for their frame.
+  private @Nullable ByteBuf held;
+  private boolean waiting;
   private boolean closed;
 
-  FrameDecoder(ByteBufAllocator alloc, int maxFrameBytes) {
+  /// @param room asked with the length of a frame that did not come in one buffer; if it refuses, `roomFound` follows
+  FrameDecoder(ByteBufAllocator alloc, int maxFrameBytes, IntPredicate room) {
     this.alloc = alloc;
     this.maxFrameBytes = maxFrameBytes;
+    this.room = room;
   }
 
-  /// Reads all of `in` and hands each whole frame to `frames`; both `in` and the frames stay the giver's: retain what
-  /// is kept.
+  /// For the frames that begin from now on.
+  void maxFrameBytes(int bytes) {
+    maxFrameBytes = bytes;
+  }
+
+  /// True between the first byte of a frame and its last, but for the time that it waits for room.
+  boolean isOpen() {
+    return headerSeen > 0 && !waiting && !closed;
+  }
+
+  /// True while a frame waits for room.
+  boolean isWaiting() {
+    return waiting;
+  }
+
+  /// How many frames have begun; tells one from the next.
+  int begun() {
+    return frames;
+  }
+
+  /// Length of the frame that is open or was the last, 0 if its header has not come whole.
+  int length() {
+    return length;
+  }
+
+  /// Bytes of the open frame that have come.
+  int got() {
+    ByteBuf frame = open;
+    return frame == null ? 0 : frame.writerIndex();
+  }
+
+  /// Memory of the open frame for the bytes that are to come next, or null if they are to come in a buffer of their
+  /// own. Given to [#feed] once filled, or released.
+  @Nullable ByteBuf lend() {
+    ByteBuf frame = open;
+    if (frame == null || frame.writableBytes() < LEAST_LENT_BYTES) {
+      return null;
+    }
+    ByteBuf rest = frame.retainedSlice(frame.writerIndex(), frame.writableBytes()).clear();
+    lent = rest;
+    return rest;
+  }
+
+  /// Reads all of `in` and hands each whole frame to `to`; both `in` and the frames stay the giver's: retain what is
+  /// kept.
   ///
   /// @throws FrameLengthException for a length that no frame may have
-  void feed(ByteBuf in, Consumer<ByteBuf> frames) {
-    boolean sparse = in.readableBytes() < in.capacity() >>> 2;
-    while (!closed && in.isReadable()) {
-      if (headerSeen < SendQueue.HEADER_BYTES) {
-        readHeader(in);
-      } else {
-        readBody(in, sparse, frames);
+  @SuppressWarnings("ReferenceEquality") // the very memory that was lent
+  void feed(ByteBuf in, Consumer<ByteBuf> to) {
+    ByteBuf frame = open;
+    if (in == lent && frame != null && !closed) {
+      frame.writerIndex(frame.writerIndex() + in.readableBytes());
+      emitIfWhole(to);
+    } else if (waiting) {
+      hold(in);
+    } else {
+      cut(in, to);
+    }
+    lent = null;
+  }
+
+  /// The frame that waited has room.
+  void roomFound(Consumer<ByteBuf> to) {
+    ByteBuf rest = held;
+    held = null;
+    if (!waiting) {
+      return;
+    }
+    waiting = false;
+    begin();
+    if (rest != null) {
+      try {
+        cut(rest, to);
+      } finally {
+        rest.release();
       }
     }
   }
@@ -48,96 +118,86 @@ final class FrameDecoder {
   /// Drops the open frame; what is fed from now on is ignored.
   void close() {
     closed = true;
-    CompositeByteBuf dropped = open;
+    waiting = false;
+    release(open);
     open = null;
+    release(held);
+    held = null;
+  }
+
+  private static void release(@Nullable ByteBuf dropped) {
     if (dropped != null) {
       dropped.release();
     }
-    ByteBuf part = gathered;
-    gathered = null;
-    if (part != null) {
-      part.release();
+  }
+
+  private void cut(ByteBuf in, Consumer<ByteBuf> to) {
+    while (!closed && in.isReadable()) {
+      if (headerSeen < SendQueue.HEADER_BYTES) {
+        readHeader(in);
+      } else if (open != null) {
+        fill(open, in, to);
+      } else if (in.readableBytes() >= length) {
+        headerSeen = 0;
+        to.accept(in.readSlice(length));
+      } else if (room.test(length)) {
+        begin();
+      } else {
+        waiting = true;
+        hold(in);
+        return;
+      }
     }
   }
 
   private void readHeader(ByteBuf in) {
+    if (headerSeen == 0) {
+      frames++;
+      length = 0;
+    }
     if (headerSeen == 0 && in.readableBytes() >= SendQueue.HEADER_BYTES) {
       length = in.readUnsignedMedium();
       headerSeen = SendQueue.HEADER_BYTES;
     } else {
-      length = headerSeen == 0 ? in.readUnsignedByte() : length << 8 | in.readUnsignedByte();
+      length = length << 8 | in.readUnsignedByte();
       headerSeen++;
     }
-    if (headerSeen == SendQueue.HEADER_BYTES) {
-      if (length < ConnectionLimits.SHORTEST_FRAME || length > maxFrameBytes) {
-        throw new FrameLengthException(length, maxFrameBytes);
-      }
-      missing = length;
+    if (headerSeen == SendQueue.HEADER_BYTES
+        && (length < ConnectionLimits.SHORTEST_FRAME || length > maxFrameBytes)) {
+      throw new FrameLengthException(length, maxFrameBytes);
     }
   }
 
-  private void readBody(ByteBuf in, boolean sparse, Consumer<ByteBuf> frames) {
-    int take = Math.min(missing, in.readableBytes());
-    if (take == length) {
+  private void begin() {
+    open = alloc.directBuffer(length, length);
+  }
+
+  private void fill(ByteBuf frame, ByteBuf in, Consumer<ByteBuf> to) {
+    frame.writeBytes(in, Math.min(frame.writableBytes(), in.readableBytes()));
+    emitIfWhole(to);
+  }
+
+  private void emitIfWhole(Consumer<ByteBuf> to) {
+    ByteBuf frame = open;
+    if (frame != null && !frame.isWritable()) {
+      open = null;
       headerSeen = 0;
-      frames.accept(in.readSlice(take));
-      return;
-    }
-    if (sparse) {
-      gather(in, take);
-    } else {
-      addGathered();
-      open().addComponent(true, in.readRetainedSlice(take));
-      missing -= take;
-    }
-    if (missing == 0) {
-      emit(frames);
-    }
-  }
-
-  private void emit(Consumer<ByteBuf> frames) {
-    addGathered();
-    CompositeByteBuf frame = open();
-    open = null;
-    headerSeen = 0;
-    try {
-      frames.accept(frame);
-    } finally {
-      frame.release();
-    }
-  }
-
-  private void gather(ByteBuf in, int bytes) {
-    for (int left = bytes; left > 0;) {
-      ByteBuf into = gathered;
-      if (into == null) {
-        into = alloc.directBuffer(Math.min(missing, GATHER_BYTES), Math.min(missing, GATHER_BYTES));
-        gathered = into;
-      }
-      int step = Math.min(left, into.writableBytes());
-      into.writeBytes(in, step);
-      left -= step;
-      missing -= step;
-      if (!into.isWritable()) {
-        addGathered();
+      try {
+        to.accept(frame);
+      } finally {
+        frame.release();
       }
     }
   }
 
-  private void addGathered() {
-    ByteBuf part = gathered;
-    if (part != null) {
-      gathered = null;
-      open().addComponent(true, part);
+  private void hold(ByteBuf in) {
+    ByteBuf before = held;
+    int bytes = in.readableBytes() + (before == null ? 0 : before.readableBytes());
+    ByteBuf all = alloc.directBuffer(bytes, bytes);
+    if (before != null) {
+      all.writeBytes(before);
+      before.release();
     }
-  }
-
-  private CompositeByteBuf open() {
-    CompositeByteBuf frame = open;
-    if (frame == null) {
-      frame = alloc.compositeDirectBuffer(Integer.MAX_VALUE);
-      open = frame;
-    }
-    return frame;
+    held = all.writeBytes(in);
   }
 }

@@ -1,15 +1,14 @@
 package io.penstock.wire.transport;
 
-import io.penstock.PermanentKvException;
-
 /// The peer announced a frame that is too short to be one or longer than agreed; the connection was closed.
-public final class FrameLengthException extends PermanentKvException {
+public final class FrameLengthException extends RefusedPeerException {
   private final int length;
   private final int maxFrameBytes;
 
   public FrameLengthException(int length, int maxFrameBytes) {
-    super("frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length
-        + ")");
+    super(Refusal.FRAME_LENGTH,
+        "frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length
+            + ")");
     this.length = length;
     this.maxFrameBytes = maxFrameBytes;
   }

@@ -2,7 +2,6 @@ package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
@@ -10,9 +9,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.Future;
+import io.penstock.KvException;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
+import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.ErrorFrameCodec;
 import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
@@ -28,7 +29,7 @@ import reactor.netty.Connection;
 ///
 /// **Sending.** Any thread offers frames to the [SendQueue]; the [FramePump] takes them to the channel.
 ///
-/// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
+/// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [IncomingFrames].
 ///
 /// **Closing.** `dispose` and `sendErrorAndClose` flush what was accepted before, shut the output, and read on into
 /// nothing until the peer closes too, so that it hears the last frame instead of a reset; all within `closeGrace`. A
@@ -36,13 +37,18 @@ import reactor.netty.Connection;
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
+  private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
+
   private final Channel channel;
   private final ConnectionLimits limits;
   private final ConnectionListener listener;
   private final SendQueue queue;
   private final FramePump pump;
-  private final FrameDecoder decoder;
+  private final IncomingFrames incoming;
   private final FrameInbox inbox;
+  private final Object source;
+  private final String peer;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final Sinks.Empty<Void> gone = Sinks.empty();
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
@@ -52,34 +58,46 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   private @Nullable Future<?> grace;
   private boolean discarding;
 
-  private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener) {
+  private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener,
+      IncomingFrames.@Nullable Server server) {
     this.channel = channel;
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
     this.pump = new FramePump(channel, queue, this::execute, this::breakOff);
-    this.decoder = new FrameDecoder(channel.alloc(), limits.maxFrameBytes());
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
+    this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
+    this.source = SourceAddress.of(channel.remoteAddress());
+    this.peer = SourceAddress.words(channel.remoteAddress());
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
   static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener) {
+    return open(connection, limits, listener, null);
+  }
+
+  /// The same for a channel that a server accepted.
+  static TcpConnection accept(Connection connection, TcpServerOptions options, ConnectionListener listener,
+      IncomingFrames.Server server) {
+    TcpConnection opened = open(connection, options.limits(), listener, server);
+    opened.incoming.begin(options.slots().timeToSetup());
+    server.accepted().enter(opened);
+    return opened;
+  }
+
+  private static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener,
+      IncomingFrames.@Nullable Server server) {
     Channel channel = connection.channel();
+    TcpConnection opened = new TcpConnection(channel, limits, listener, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
-    config.setRecvByteBufAllocator(receiveBuffers(limits));
+    config.setRecvByteBufAllocator(new FrameBuffers(limits, opened.incoming.decoder()));
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
-    TcpConnection opened = new TcpConnection(channel, limits, listener);
     connection.addHandlerLast("penstock.frames", opened);
     listener.opened(opened);
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
-  }
-
-  private static AdaptiveRecvByteBufAllocator receiveBuffers(ConnectionLimits limits) {
-    int initial = Math.clamp(1 << 18, limits.minReceiveBytes(), limits.maxReceiveBytes());
-    return new AdaptiveRecvByteBufAllocator(limits.minReceiveBytes(), initial, limits.maxReceiveBytes());
   }
 
   // --- DuplexConnection: any thread
@@ -92,6 +110,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       fail(new FrameLengthException(size, limits.maxFrameBytes()));
       return;
     }
+    incoming.sent(streamId, frame);
     switch (queue.offer(streamId, frame)) {
       case WAKE -> pump.wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
@@ -126,6 +145,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     return gone.asMono();
   }
 
+  /// What connections of one peer have in common.
+  Object source() {
+    return source;
+  }
+
   /// True from the moment nothing more is sent.
   @Override
   public boolean isDisposed() {
@@ -143,6 +167,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   // --- gauges: any thread
+
+  @Override
+  public String peer() {
+    return peer;
+  }
 
   @Override
   public long queuedBytes() {
@@ -190,13 +219,27 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   /// Ends at once for a broken rule: what waits is dropped, the peer is told.
-  private void fail(Throwable broken) {
+  void fail(Throwable broken) {
     cause.compareAndSet(null, broken);
-    String message = String.valueOf(broken.getMessage());
-    end(ErrorFrameCodec.encode(alloc(), 0, new ConnectionErrorException(message, broken)));
+    end(ErrorFrameCodec.encode(alloc(), 0, told(broken)));
     queue.dropWaiting();
     // Senders stop now: one that sends without a pause on the loop would never let it close
     closed.tryEmitError(broken);
+  }
+
+  private static RSocketErrorException told(Throwable broken) {
+    String message = broken instanceof KvException ? String.valueOf(broken.getMessage()) : UNREADABLE;
+    return broken instanceof RefusedPeerException refused && refused.reason().isOfSetup()
+        ? new RejectedSetupException(message, broken)
+        : new ConnectionErrorException(message, broken);
+  }
+
+  /// After [#fail]: the peer is told, but nothing waits until it has read that.
+  void closeAtOnce() {
+    onLoop(() -> {
+      pump.drain();
+      closeNow();
+    });
   }
 
   /// A sender that holds the loop is told of the end at once: the loop cannot close the channel before it lets go.
@@ -206,7 +249,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     }
   }
 
-  private void onLoop(Runnable step) {
+  void onLoop(Runnable step) {
     if (channel.eventLoop().inEventLoop()) {
       step.run();
       return;
@@ -224,8 +267,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   // --- receiving: event loop
 
-  private void showDemand() {
-    boolean wanted = discarding || inbox.hasDemand();
+  /// Reads, or does not, as the subscriber and the room for frames want.
+  void showDemand() {
+    boolean wanted = discarding || (inbox.hasDemand() && !incoming.isWaiting());
     if (channel.config().isAutoRead() != wanted) {
       channel.config().setAutoRead(wanted);
     }
@@ -236,7 +280,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       return;
     }
     discarding = true;
-    decoder.close();
+    incoming.close();
     grace = channel.eventLoop().schedule(this::closeNow, limits.closeGrace().toNanos(), TimeUnit.NANOSECONDS);
     showDemand();
   }
@@ -252,7 +296,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   private void ended() {
     queue.close();
-    decoder.close();
+    incoming.close();
     if (grace != null) {
       grace.cancel(false);
     }
@@ -281,7 +325,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     pump.readBegins();
     try {
       if (!discarding) {
-        decoder.feed(in, inbox::accept);
+        incoming.read(in);
       }
     } catch (RuntimeException e) {
       fail(e);
@@ -289,6 +333,12 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       in.release();
       pump.readEnds();
     }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    incoming.readComplete();
+    context.fireChannelReadComplete();
   }
 
   @Override

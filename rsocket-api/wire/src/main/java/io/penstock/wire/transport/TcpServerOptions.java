@@ -11,23 +11,27 @@ import java.nio.file.Path;
 ///
 /// @param local an internet address (port 0 takes a free one) or a Unix domain socket
 /// @param backlog connections the kernel may hold before they are accepted
-/// @param maxConnections most open connections; one more is told so and closed
-public record TcpServerOptions(SocketAddress local, int backlog, int maxConnections, ConnectionLimits limits) {
+/// @param slots how many connections it has; one more is told so and closed
+/// @param receive what it holds of frames that have not come whole
+public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots slots, ReceiveLimits receive,
+    ConnectionLimits limits) {
   public TcpServerOptions {
     requireNonNull(local, "local");
+    requireNonNull(slots, "slots");
     requireNonNull(limits, "limits");
+    receive.requireRoomFor(limits.maxFrameBytes());
     ConnectionLimits.within("backlog", backlog, 1, 1 << 16);
-    ConnectionLimits.within("maxConnections", maxConnections, 1, 1 << 20);
   }
 
-  /// A backlog of 1,024, up to 4,096 connections, default limits.
+  /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(String host, int port) {
     return on(new InetSocketAddress(host, port));
   }
 
-  /// A backlog of 1,024, up to 4,096 connections, default limits.
+  /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(SocketAddress local) {
-    return new TcpServerOptions(local, 1_024, 4_096, ConnectionLimits.defaults());
+    return new TcpServerOptions(local, 1_024, ConnectionSlots.defaults(), ReceiveLimits.defaults(),
+        ConnectionLimits.defaults());
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -35,11 +39,15 @@ public record TcpServerOptions(SocketAddress local, int backlog, int maxConnecti
     return on(new DomainSocketAddress(socket.toString()));
   }
 
-  public TcpServerOptions withMaxConnections(int connections) {
-    return new TcpServerOptions(local, backlog, connections, limits);
+  public TcpServerOptions withSlots(ConnectionSlots slots) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits);
+  }
+
+  public TcpServerOptions withReceive(ReceiveLimits receive) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits);
   }
 
   public TcpServerOptions withLimits(ConnectionLimits limits) {
-    return new TcpServerOptions(local, backlog, maxConnections, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits);
   }
 }

@@ -113,15 +113,13 @@ public final class TcpTransport {
     public Mono<TcpListener> start(ConnectionAcceptor acceptor) {
       requireNonNull(acceptor, "acceptor");
       return Mono.defer(() -> {
-        TcpListener.Accepted accepted = new TcpListener.Accepted(options.maxConnections());
+        IncomingFrames.Server shared = new IncomingFrames.Server(options);
         return LoopbackPath.listening(tcp, options.local(), loops).doOnConnection(connection -> {
-          TcpConnection opened = TcpConnection.open(connection, options.limits(), listener);
-          if (accepted.admit(opened)) {
-            acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
-          }
+          TcpConnection opened = TcpConnection.accept(connection, options, listener, shared);
+          acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
         })
             .bind()
-            .map(server -> new TcpListener(server, accepted));
+            .map(server -> new TcpListener(server, shared));
       });
     }
 

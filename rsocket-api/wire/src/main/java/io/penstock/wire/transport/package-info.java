@@ -7,7 +7,11 @@
 /// | waiting to be sent | [ConnectionLimits#maxQueuedBytes()]; one more: [SendQueueOverrunException] |
 /// | handed to the socket, unsent | [ConnectionLimits#maxChannelBytes()] and one frame |
 /// | received, not yet taken by the subscriber | one receive buffer and one open frame; none is read without demand |
-/// | received, taken, not yet released | the credit the receiver gave; a slice pins the receive buffer it lies in |
+/// | of open frames of a server, over all connections | [ReceiveLimits#roomBytes()], but for those that it asked for |
+/// | received, taken, not yet released | the credit the receiver gave; a short frame pins its receive buffer |
+///
+/// A server bounds its connections by [ConnectionSlots]: those that are set up, in all and by source address, and
+/// those that are not. What ends a connection has a name, a [Refusal].
 ///
 /// Reading never depends on how far writing is behind: two peers that stopped reading because neither could write would
 /// wait for each other for ever. A peer that does not read is met by the send bound and by keep-alive instead.

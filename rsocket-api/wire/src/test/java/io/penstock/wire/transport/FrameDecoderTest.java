@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +23,7 @@ class FrameDecoderTest {
       List<byte[]> sent = frames(random);
       ByteBuf stream = encode(sent);
       List<byte[]> got = new ArrayList<>();
-      FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20);
+      FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
 
       while (stream.isReadable()) {
         int chunk = Math.min(stream.readableBytes(), 1 + random.nextInt(1 << random.nextInt(1, 17)));
@@ -47,7 +46,7 @@ class FrameDecoderTest {
   void feed_wholeFrameInOneBuffer_isASliceOfIt() {
     ByteBuf in = ledger.directBuffer(64).writeMedium(10).writeZero(10).writeMedium(6).writeZero(6);
 
-    new FrameDecoder(ledger, 100).feed(in, frame -> frame.setByte(0, 42));
+    new FrameDecoder(ledger, 100, length -> true).feed(in, frame -> frame.setByte(0, 42));
 
     assertThat(in.getByte(3)).isEqualTo((byte) 42);
     in.release();
@@ -56,9 +55,9 @@ class FrameDecoderTest {
   }
 
   @Test
-  void feed_frameOverSeveralFullBuffers_isACompositeOfTheirSlices() {
+  void feed_frameOverSeveralBuffers_hasOneOfItsLength_andPinsNoOther() {
     List<ByteBuf> kept = new ArrayList<>();
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20);
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
     ByteBuf first = ledger.directBuffer(100).writeMedium(197).writeZero(97);
     ByteBuf second = ledger.directBuffer(100).writeZero(100);
 
@@ -68,36 +67,92 @@ class FrameDecoderTest {
     }
 
     assertThat(kept).hasSize(1);
-    assertThat(((CompositeByteBuf) kept.get(0)).numComponents()).isEqualTo(2);
-    assertThat(first.refCnt()).isEqualTo(1); // pinned by the frame
+    assertThat(kept.get(0).capacity()).isEqualTo(197);
+    assertThat(first.refCnt() + second.refCnt()).isZero();
     kept.get(0).release();
     ledger.assertAllReturned();
   }
 
   @Test
-  void feed_drippingPeer_pinsNoLargeBuffers() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20);
-    List<ByteBuf> fed = new ArrayList<>();
-    for (int i = 0; i < 1_000; i++) {
-      ByteBuf in = ledger.directBuffer(1 << 16);
-      if (i == 0) {
-        in.writeMedium(1 << 20);
-      }
-      in.writeByte(i);
-      decoder.feed(in, frame -> {});
-      in.release();
-      fed.add(in);
-    }
+  void lend_givesTheRestOfTheOpenFrame_whichIsReadInPlace() {
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+    List<byte[]> got = new ArrayList<>();
+    assertThat(decoder.lend()).isNull();
+    ByteBuf first = ledger.directBuffer(1_000).writeMedium(100_000).writeByte(7);
+    decoder.feed(first, frame -> got.add(ByteBufUtil.getBytes(frame)));
+    first.release();
 
-    assertThat(fed).allMatch(in -> in.refCnt() == 0);
+    ByteBuf part = decoder.lend();
+    assertThat(part.maxWritableBytes()).isEqualTo(99_999);
+    decoder.feed(part.writeZero(50_000), frame -> got.add(ByteBufUtil.getBytes(frame)));
+    part.release();
+    ByteBuf unread = decoder.lend(); // a read that found nothing
+    unread.release();
+    ByteBuf rest = decoder.lend();
+    decoder.feed(rest.writeZero(49_998).writeByte(9), frame -> got.add(ByteBufUtil.getBytes(frame)));
+    rest.release();
+
+    byte[] expected = new byte[100_000];
+    expected[0] = 7;
+    expected[99_999] = 9;
+    assertThat(got).hasSize(1);
+    assertThat(got.get(0)).isEqualTo(expected);
+    assertThat(ledger.lentSoFar()).isEqualTo(2); // one receive buffer, one frame
+    assertThat(decoder.lend()).isNull();
+    ledger.assertAllReturned();
+  }
+
+  @Test
+  void feed_withoutRoom_keepsWhatCame_andGoesOnWhenThereIsRoom() {
+    List<Integer> asked = new ArrayList<>();
+    List<byte[]> got = new ArrayList<>();
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> {
+      asked.add(length);
+      return false;
+    });
+    ByteBuf in = ledger.directBuffer(64).writeMedium(6).writeBytes(new byte[6]).writeMedium(20).writeByte(1);
+    decoder.feed(in, frame -> got.add(ByteBufUtil.getBytes(frame)));
+    in.release();
+    ByteBuf behind = ledger.directBuffer(64).writeByte(2); // the socket gave one more buffer
+    decoder.feed(behind, frame -> got.add(ByteBufUtil.getBytes(frame)));
+    behind.release();
+
+    assertThat(decoder.isWaiting()).isTrue();
+    assertThat(decoder.isOpen()).isFalse();
+    assertThat(asked).containsExactly(20);
+    decoder.roomFound(frame -> got.add(ByteBufUtil.getBytes(frame)));
+    assertThat(decoder.isOpen()).isTrue();
+    ByteBuf rest = ledger.directBuffer(64).writeZero(17).writeByte(20);
+    decoder.feed(rest, frame -> got.add(ByteBufUtil.getBytes(frame)));
+    rest.release();
+
+    byte[] expected = new byte[20];
+    expected[0] = 1;
+    expected[1] = 2;
+    expected[19] = 20;
+    assertThat(got).hasSize(2);
+    assertThat(got.get(1)).isEqualTo(expected);
+    ledger.assertAllReturned();
+  }
+
+  @Test
+  void close_whileAFrameWaits_returnsWhatCame() {
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> false);
+    ByteBuf in = ledger.directBuffer(64).writeMedium(20).writeByte(1);
+    decoder.feed(in, frame -> {});
+    in.release();
+
     decoder.close();
+    decoder.roomFound(frame -> {});
+
+    assertThat(decoder.isWaiting() || decoder.isOpen()).isFalse();
     ledger.assertAllReturned();
   }
 
   @Test
   void feed_badLength_namesRuleAndValue() {
     for (int length : new int[] {0, 1, 5, 101, 0xFF_FFFF}) {
-      FrameDecoder decoder = new FrameDecoder(ledger, 100);
+      FrameDecoder decoder = new FrameDecoder(ledger, 100, any -> true);
       ByteBuf in = ledger.directBuffer(16).writeMedium(length).writeZero(3);
       assertThatThrownBy(() -> decoder.feed(in, frame -> {}))
           .isInstanceOf(FrameLengthException.class)
@@ -110,7 +165,7 @@ class FrameDecoderTest {
 
   @Test
   void close_whileHandingOut_dropsTheRest() {
-    FrameDecoder decoder = new FrameDecoder(ledger, 100);
+    FrameDecoder decoder = new FrameDecoder(ledger, 100, length -> true);
     ByteBuf in = ledger.directBuffer(64).writeMedium(6).writeZero(6).writeMedium(6).writeZero(6);
     List<Integer> seen = new ArrayList<>();
 

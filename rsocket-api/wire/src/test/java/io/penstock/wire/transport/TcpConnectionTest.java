@@ -210,15 +210,19 @@ final class TcpConnectionTest {
   }
 
   @Test
-  void accept_moreThanMaxConnections_isRefusedInWords() {
-    TcpListener few = pair.listen(pair.server(options -> options.withMaxConnections(1)), pair::collect);
+  void setUp_ofMoreThanThereMayBe_isRefusedInWords() {
+    pair.slots = ConnectionSlots.of(1);
+    TcpListener few = pair.listen(pair::collect);
     DuplexConnection first = pair.client(few).connect().block(TcpPair.PATIENCE);
-    pair.accepted(0);
+    FrameReader firstFrame = FrameReader.unbounded(pair.accepted(0));
+    first.sendFrame(0, pair.marked(100, 1));
+    Eventually.holds("the first is set up", () -> firstFrame.count.get() == 1);
     FrameReader reader = new FrameReader(Long.MAX_VALUE);
     DuplexConnection second =
         pair.client(few).connect().doOnNext(connection -> connection.receive().subscribe(reader))
             .block(TcpPair.PATIENCE);
 
+    FrameReader.unbounded(pair.accepted(1));
     second.sendFrame(0, pair.marked(100, 1));
 
     Eventually.holds("the second was refused", () -> reader.ended());

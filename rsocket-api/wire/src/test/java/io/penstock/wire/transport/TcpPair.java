@@ -36,6 +36,9 @@ final class TcpPair implements AutoCloseable {
   private final ByteBuf zeros = Unpooled.directBuffer(1 << 20).writeZero(1 << 20);
   private final List<TcpListener> listening = new ArrayList<>();
   ConnectionLimits limits = ConnectionLimits.defaults();
+  /// Bare connections send no SETUP: their first frame may be any.
+  ReceiveLimits receive = ReceiveLimits.defaults().withSetupBytes(ConnectionLimits.LONGEST_FRAME);
+  ConnectionSlots slots = ConnectionSlots.defaults().withTimeToSetup(PATIENCE);
 
   TcpListener listen(ServerTransport.ConnectionAcceptor acceptor) {
     return listen(server(), acceptor);
@@ -52,7 +55,8 @@ final class TcpPair implements AutoCloseable {
   }
 
   ServerTransport<TcpListener> server(UnaryOperator<TcpServerOptions> change) {
-    TcpServerOptions options = change.apply(TcpServerOptions.on("127.0.0.1", 0).withLimits(limits));
+    TcpServerOptions options = change.apply(TcpServerOptions.on("127.0.0.1", 0).withLimits(limits).withSlots(slots)
+        .withReceive(receive));
     return TcpTransport.server(options, loops, listener, ledger);
   }
 

@@ -26,11 +26,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, is told so and let
-/// go.
+/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, or wants to be
+/// silent for ever, is told so and let go.
 @Timeout(60)
-final class WholeFramesTest {
+final class CheckedFramesTest {
   private static final ByteBufAllocator ALLOC = ByteBufAllocator.DEFAULT;
+  private static final int INTERVAL_OFFSET = 10;
+  private static final int LIFETIME_OFFSET = 14;
   private static final List<BiFunction<Integer, ByteBuf, ByteBuf>> FRAGMENTS = List.of(
       (stream, data) -> RequestResponseFrameCodec.encode(ALLOC, stream, true, null, data),
       (stream, data) -> RequestFireAndForgetFrameCodec.encode(ALLOC, stream, true, null, data),
@@ -55,6 +57,33 @@ final class WholeFramesTest {
       }
       assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void setup_withTimesThatHoldADeadConnection_isRefused_namingTheRule(Link link) throws Exception {
+    try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
+      for (int lifetime : new int[] {0, -1, Integer.MIN_VALUE, 99, 300_001, Integer.MAX_VALUE}) {
+        assertThat(refused(node, 20_000, lifetime))
+            .isEqualTo("keep-alive lifetime must be in [100, 300000] ms (was " + lifetime + ")");
+      }
+      for (int interval : new int[] {0, -1, 99, 90_001, Integer.MAX_VALUE}) {
+        assertThat(refused(node, interval, 90_000))
+            .isEqualTo("keep-alive interval must be in [100, 90000] ms (was " + interval + ")");
+      }
+      assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
+    }
+  }
+
+  private static String refused(WireNode node, int interval, int lifetime) throws Exception {
+    DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
+    CompletableFuture<String> told =
+        peer.receive().filter(frame -> FrameHeaderCodec.frameType(frame) == FrameType.ERROR)
+            .map(ErrorFrameCodec::dataUtf8).next().toFuture();
+    peer.sendFrame(0, setup().setInt(INTERVAL_OFFSET, interval).setInt(LIFETIME_OFFSET, lifetime));
+    String message = told.get(20, TimeUnit.SECONDS);
+    peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
+    return message;
   }
 
   /// What looks like a fragment of a type that there is not. RSocket's own transport tells the peer, and leaves the

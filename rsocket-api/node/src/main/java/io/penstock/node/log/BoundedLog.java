@@ -1,0 +1,54 @@
+package io.penstock.node.log;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+
+/// Writes to the console, of each kind so many lines a minute. Lines of one logger and one message are of a kind; of
+/// another's code, whose messages quote what peers sent, all lines of a logger are.
+public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
+  private static final int LINES = 20;
+  private static final long PERIOD_MILLIS = 60_000;
+  private static final String OURS = "io.penstock.";
+
+  private final LogBound bound = new LogBound(LINES, PERIOD_MILLIS);
+
+  @Override
+  protected void append(ILoggingEvent event) {
+    boolean admitted;
+    synchronized (bound) {
+      bound.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence)));
+      admitted = bound.admits(kind(event));
+    }
+    if (admitted) {
+      super.append(event);
+    }
+  }
+
+  @Override
+  public void stop() {
+    synchronized (bound) {
+      if (isStarted()) {
+        bound.leftOut().forEach(sentence -> super.append(told(sentence)));
+      }
+    }
+    super.stop();
+  }
+
+  static boolean isOurs(ILoggingEvent event) {
+    return event.getLoggerName().startsWith(OURS);
+  }
+
+  private static String kind(ILoggingEvent event) {
+    String logger = event.getLoggerName();
+    return isOurs(event) ? logger + ", " + event.getMessage() : logger;
+  }
+
+  private LoggingEvent told(String sentence) {
+    Logger logger = ((LoggerContext) getContext()).getLogger(BoundedLog.class);
+    return new LoggingEvent(BoundedLog.class.getName(), logger, Level.WARN, sentence, null, null);
+  }
+}

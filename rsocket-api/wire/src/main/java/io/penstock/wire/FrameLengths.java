@@ -1,0 +1,50 @@
+package io.penstock.wire;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.wire.transport.ConnectionLimits;
+import io.penstock.wire.transport.ReceiveLimits;
+import io.penstock.wire.transport.TcpServerOptions;
+
+/// How long the frames of a connection can be, by what a node allows.
+///
+/// @param slice longest with a slice
+/// @param longest longest of all
+public record FrameLengths(int slice, int longest) {
+  /// Headers and metadata of RSocket, and the short fields of a message.
+  private static final int REST_BYTES = 4 << 10;
+  /// One of a `stored` message, in JSON.
+  private static final int RECEIPT_BYTES = 160;
+
+  /// Those of a node with `limits`, whose blocks have `layout`.
+  public static FrameLengths of(Limits limits, BlockLayout layout) {
+    long slice = REST_BYTES + (long) limits.maxSliceBytes() + headerBytes(limits, layout);
+    long request = REST_BYTES + (long) limits.longestRequest();
+    long receipts = REST_BYTES + (long) limits.windowBlocks() * RECEIPT_BYTES;
+    return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
+  }
+
+  /// `options` with these bounds, and `receive` with them.
+  ///
+  /// @throws IllegalArgumentException if two of the longest do not fit the room of `receive`
+  public TcpServerOptions bound(TcpServerOptions options, ReceiveLimits receive) {
+    return new TcpServerOptions(options.local(), options.backlog(), options.slots(), receive.withAskedBytes(slice),
+        options.limits().withMaxFrameBytes(longest));
+  }
+
+  /// A whole granule has one checksum, and so have the rows that are cut from one.
+  private static long headerBytes(Limits limits, BlockLayout layout) {
+    int planes = layout.planes().size();
+    long smallest = Long.MAX_VALUE;
+    for (int plane = 0; plane < planes; plane++) {
+      smallest = Math.min(smallest, layout.rowBytes(plane));
+    }
+    long checksums =
+        Math.min((long) limits.windowBlocks() * layout.layers() * planes, limits.maxSliceBytes() / smallest);
+    return Math.min(SliceHeader.LARGEST_HEADER_BYTES,
+        SliceHeader.TABLES_OFFSET + Integer.BYTES * (limits.windowBlocks() + checksums));
+  }
+
+  private static int frame(long bytes) {
+    return (int) Math.min(ConnectionLimits.LONGEST_FRAME, bytes);
+  }
+}

@@ -1,0 +1,31 @@
+package io.penstock.wire.transport;
+
+import java.util.Locale;
+
+/// Which bound of a server ended a connection.
+public enum Refusal {
+  /// Connections that are set up.
+  CONNECTIONS,
+  /// Connections that are set up from one address.
+  ADDRESS,
+  /// Connections that are not set up.
+  NEWCOMERS,
+  /// Time to set up.
+  SETUP_TIME,
+  /// Time for a frame.
+  FRAME_TIME,
+  /// Room for frames, which others waited for.
+  ROOM,
+  /// Length of a frame.
+  FRAME_LENGTH;
+
+  /// A word for programs.
+  public String code() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /// True for what a peer learns as the answer to its SETUP.
+  boolean isOfSetup() {
+    return this == CONNECTIONS || this == ADDRESS || this == NEWCOMERS || this == SETUP_TIME;
+  }
+}

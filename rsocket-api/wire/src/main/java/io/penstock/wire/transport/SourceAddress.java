@@ -1,0 +1,32 @@
+package io.penstock.wire.transport;
+
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/// What connections are counted by.
+final class SourceAddress {
+  private static final String LOCAL = "a socket of this host";
+
+  private SourceAddress() {}
+
+  /// Equal for connections of one peer: an IPv4 address, an IPv6 network of 64 bits, which one host has as a rule, or
+  /// all sockets that have no internet address.
+  static Object of(@Nullable SocketAddress remote) {
+    if (!(remote instanceof InetSocketAddress internet) || internet.getAddress() == null) {
+      return LOCAL;
+    }
+    return internet.getAddress() instanceof Inet6Address six
+        ? (Object) ByteBuffer.wrap(six.getAddress()).getLong()
+        : internet.getAddress();
+  }
+
+  /// For people; without a look-up of names.
+  static String words(@Nullable SocketAddress remote) {
+    return remote instanceof InetSocketAddress internet && internet.getAddress() != null
+        ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
+        : LOCAL;
+  }
+}
