@@ -92,6 +92,7 @@ final class LeaseWindows extends DemandLoop {
       emit(window);
     } else {
       StoreWindow window = new StoreWindow(state, items, shape);
+      lease.hold(window);
       next = window;
       window.claim(this::drain);
     }
@@ -153,6 +154,7 @@ final class LeaseWindows extends DemandLoop {
       return false;
     }
     state.decide(after -> state.figures().prefetched(window.missing()));
+    lease.hold(window);
     prefetched = true;
     next = window;
     return true;

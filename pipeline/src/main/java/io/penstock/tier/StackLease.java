@@ -176,7 +176,7 @@ final class StackLease extends Lease {
   }
 
   /// Counts the blocks of `window` among those that windows hold, until it is over.
-  void hold(ReadyWindow window) {
+  void hold(LeasedWindow window) {
     state.decide(after -> leases.hold(window.size()));
     window.whenOver(() -> state.decide(after -> leases.hold(-window.size())));
   }

@@ -302,6 +302,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     }
     List<LeasedBlock> leased = new ArrayList<>(blocks.size());
     blocks.forEach(each -> leased.add(new LeasedBlock(each.position(), scope.adopt(requireNonNull(each.block())))));
+    over();
     return leased;
   }
 
@@ -311,6 +312,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   protected void free() {
     ticket.cancel();
     cleanUp(false);
+    over();
   }
 
   /// Gives everything back, once, and wakes the reader if it still waits.

@@ -108,13 +108,14 @@ public final class TierStack implements BlockTier {
     })));
   }
 
-  /// Answers for the keys of one step after the other: others get their turn at the lock in between.
-  private static Presence inSteps(List<BlockKey> keys, Function<List<BlockKey>, BitSet> step) {
+  /// Answers for the keys, in one decision if decisions are exact; else others get their turn at the lock in between.
+  private Presence inSteps(List<BlockKey> keys, Function<List<BlockKey>, BitSet> step) {
     BitSet answer = new BitSet(keys.size());
+    int most = state.shape().options().exact() ? Integer.MAX_VALUE : StackLeases.DECISION_KEYS;
     int from = 0;
     do {
       int first = from;
-      from = Math.min(keys.size(), first + StackLeases.DECISION_KEYS);
+      from = (int) Math.min(keys.size(), (long) first + most);
       step.apply(keys.subList(first, from)).stream().forEach(i -> answer.set(first + i));
     } while (from < keys.size());
     return Presence.of(keys.size(), answer);

@@ -300,10 +300,10 @@ final class LateJournalTest {
     try (LoggedLines logged = new LoggedLines(LateJournal.class)) {
       CountDownLatch changed = new CountDownLatch(1);
       LateJournal late = LateJournal.openWithin(Duration.ofMillis(10), SPACE, own, journal -> {});
-      late.watch(changed::countDown);
       assertThat(late.isOpening()).isTrue();
       assertThat(late.health()).isEqualTo(new StoreHealth(StoreHealth.State.OFF, "disk level is opening"));
       TierStack stack = stack(late);
+      late.watch(changed::countDown); // after the stack's own watcher, which hears of a change first
       assertThat(put(stack, 3)).as("in memory").isEqualTo(Durability.VOLATILE);
       while (logged.lines().isEmpty()) {
         Thread.onSpinWait();

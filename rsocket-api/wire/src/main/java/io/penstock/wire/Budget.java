@@ -17,6 +17,11 @@ interface Budget {
   /// Bytes that are not taken now.
   long free();
 
+  /// Bytes that were given back so far, of a lane; 0 of what does not count them.
+  default long returned() {
+    return 0;
+  }
+
   /// Gives `bytes` back and serves the queue.
   void release(long bytes);
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A share of a budget for one party: what it takes, it takes of the budget too, and never more than its share.
 ///
-/// A *fair* lane that has bytes already takes more only if its budget then has at least as many free as the lane has.
-/// So n parties that keep what they have leave about 1/(n + 1) of the budget free, and a newcomer always finds bytes.
+/// A *fair* lane that has bytes already takes more only if it then has at most `greed` times what was free. So parties
+/// that keep what they have leave some of the budget free, and a newcomer finds bytes.
 ///
 /// The party's own waiters queue here, first come, first served; one of them at a time waits for the budget. So parties
 /// take turns at the budget, however many waiters each has.
@@ -24,10 +24,12 @@ final class BudgetLane implements Budget {
   private final int maxWaiters;
   /// The lane of which this one is a fair part; null for a lane that is not fair.
   private final @Nullable BudgetLane whole;
+  private final int greed;
   /// Fair parts of this lane that wait until more of it is free.
   @GuardedBy("this") private final Set<BudgetLane> parts = new LinkedHashSet<>();
   @GuardedBy("this") private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
   @GuardedBy("this") private long inUse;
+  @GuardedBy("this") private long returned;
   /// The first of the queue, whose bytes count here already, while it waits for the budget.
   @GuardedBy("this") private @Nullable Waiter first;
 
@@ -35,10 +37,11 @@ final class BudgetLane implements Budget {
   /// @param share most bytes of `budget` that this party may have
   /// @param maxWaiters longest queue
   BudgetLane(String name, Budget budget, long share, int maxWaiters) {
-    this(name, budget, share, maxWaiters, null);
+    this(name, budget, share, maxWaiters, null, 1);
   }
 
-  private BudgetLane(String name, Budget budget, long share, int maxWaiters, @Nullable BudgetLane whole) {
+  private BudgetLane(String name, Budget budget, long share, int maxWaiters, @Nullable BudgetLane whole, int greed) {
+    this.greed = greed;
     this.name = name;
     this.budget = budget;
     this.whole = whole;
@@ -47,8 +50,10 @@ final class BudgetLane implements Budget {
   }
 
   /// A fair lane of this one.
-  BudgetLane part(String name, long share, int maxWaiters) {
-    return new BudgetLane(name, this, share, maxWaiters, this);
+  ///
+  /// @param greed what it may have for each unit that is free
+  BudgetLane part(String name, long share, int maxWaiters, int greed) {
+    return new BudgetLane(name, this, share, maxWaiters, this, greed);
   }
 
   @Override
@@ -65,6 +70,21 @@ final class BudgetLane implements Budget {
       }
     }
     return taken;
+  }
+
+  /// Takes as much of `most` as is fair, and leaves something free. Takes at least one if the lane has nothing and there
+  /// is one.
+  ///
+  /// @return what was taken; 0 if the lane has to wait
+  long takeUpTo(long most) {
+    long free = free();
+    long fair = Math.max((greed * free - inUse()) / (greed + 1), inUse() == 0 ? 1 : 0);
+    for (long take = Math.min(most, Math.min(fair, free)); take > 0; take /= 2) {
+      if (tryAcquire(take)) {
+        return take;
+      }
+    }
+    return 0;
   }
 
   @Override
@@ -102,7 +122,7 @@ final class BudgetLane implements Budget {
   }
 
   @GuardedBy("this") private boolean isFair(long bytes) {
-    return whole == null || inUse == 0 || inUse + bytes <= whole.free();
+    return whole == null || inUse == 0 || inUse + bytes <= greed * whole.free();
   }
 
   @Override
@@ -123,9 +143,15 @@ final class BudgetLane implements Budget {
     queue.add(waiter);
   }
 
+  @Override
+  public synchronized long returned() {
+    return returned;
+  }
+
   private void giveUp(long bytes) {
     synchronized (this) {
       inUse -= bytes;
+      returned += bytes;
     }
     serve();
     waitingParts().forEach(BudgetLane::serve);
@@ -158,23 +184,28 @@ final class BudgetLane implements Budget {
   }
 
   private @Nullable Waiter next() {
-    boolean unfair;
-    synchronized (this) {
-      Waiter next = queue.peek();
-      if (first != null || next == null) {
-        return null;
-      }
-      if (mayTake(next.bytes)) {
-        inUse += next.bytes;
-        first = next;
-        return next;
-      }
-      unfair = !isFair(next.bytes);
-    }
-    if (unfair && whole != null) {
+    Waiter next = takeNext();
+    if (next == null && whole != null && isUnfair()) {
       whole.await(this);
+      next = takeNext(); // bytes may have come back before the lane was told to wait for them
     }
-    return null;
+    return next;
+  }
+
+  private synchronized @Nullable Waiter takeNext() {
+    Waiter next = queue.peek();
+    if (first != null || next == null || !mayTake(next.bytes)) {
+      return null;
+    }
+    inUse += next.bytes;
+    first = next;
+    return next;
+  }
+
+  /// Whether the first of the queue waits for more of the budget to be free.
+  private synchronized boolean isUnfair() {
+    Waiter next = queue.peek();
+    return first == null && next != null && !isFair(next.bytes);
   }
 
   /// The budget granted the bytes of `waiter`.

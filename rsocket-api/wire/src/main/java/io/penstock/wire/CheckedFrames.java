@@ -20,9 +20,9 @@ import reactor.core.publisher.SynchronousSink;
 
 /// A connection that ends with the first frame that RSocket would take and a node must not.
 ///
-/// A payload must come in one frame: fragments would be put together by RSocket before anything of ours is asked, as many
-/// bytes a stream and as many streams as the peer likes. The times of keep-alive in SETUP must be positive and bounded:
-/// RSocket takes 0 for *never*, and a connection whose peer is gone would stay.
+/// A payload must come in one frame: fragments would be put together by RSocket before anything of ours is asked, as
+/// many bytes a stream and as many streams as the peer likes. The times of keep-alive in SETUP must be positive and
+/// bounded: RSocket takes 0 for *never*, and a connection whose peer is gone would stay.
 ///
 /// @param mostLifetime longest silence that SETUP may ask for; null at a client, which gets none
 record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime) implements DuplexConnection {

@@ -18,7 +18,7 @@ public record FrameLengths(int slice, int longest) {
   /// Those of a node with `limits`, whose blocks have `layout`.
   public static FrameLengths of(Limits limits, BlockLayout layout) {
     long slice = REST_BYTES + (long) limits.maxSliceBytes() + headerBytes(limits, layout);
-    long request = limits.longestRequest();
+    long request = REST_BYTES + (long) limits.longestRequest();
     long receipts = REST_BYTES + (long) limits.windowBlocks() * RECEIPT_BYTES;
     return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
   }

@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 /// a window are whole with its last slice. What breaks this is a typed error. Every call is a step of the stream's
 /// [Serial].
 final class GetWindows {
-  private static final BitSet NONE = new BitSet();
-
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final SlotsAhead slots;
@@ -95,7 +93,7 @@ final class GetWindows {
           current.add(position, begin(position, current));
         }
       }
-      Landing.land(data, header, layout, current, NONE);
+      Landing.land(data, header, layout, current);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
       }

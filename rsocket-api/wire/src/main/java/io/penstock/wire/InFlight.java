@@ -28,11 +28,6 @@ final class InFlight {
     };
   }
 
-  /// Slices that the socket holds now.
-  synchronized int slices() {
-    return slices;
-  }
-
   /// What the stream holds; made here, so that it ends with the connection even if the stream is lost.
   BlockScope openScope() {
     BlockScope opened = new BlockScope();

@@ -149,11 +149,23 @@ public final class KvClient {
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return Flux
-        .defer(() -> connection.rsocket()
-            .requestStream(NodeConnection.request(Routes.EVENTS, new Messages.EventsRequest(sequence))))
+    return events(new Messages.EventsRequest(sequence));
+  }
+
+  private Flux<TierEvent> events(Messages.EventsRequest request) {
+    return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, request)))
         .map(payload -> NodeConnection.read(payload, Messages.Event.class).event())
         .onErrorMap(connection::failure);
+  }
+
+  /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
+  public Flux<TierEvent> events(long sequence, long generation) {
+    return events(new Messages.EventsRequest(sequence, generation));
+  }
+
+  /// Differs from start to start of a node; 0 from a node that does not tell.
+  public long generation() {
+    return welcome.generation() == null ? 0 : welcome.generation();
   }
 
   /// Lets the node decide on `keys` and leases what it found.

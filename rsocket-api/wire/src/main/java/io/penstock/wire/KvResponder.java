@@ -37,8 +37,13 @@ final class KvResponder implements RSocket {
   ///
   /// @param requests the heap that running requests may take, see [Request]
   /// @param decisions runs heavy requests
-  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, Scheduler timers,
+  /// @param windows blocks that open windows of puts may have
+  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, BudgetLane windows,
+      Scheduler timers,
       Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {}
+
+  /// One connection alone may have most of the open windows, so that the next window is announced while one is filled.
+  private static final int ROOM_GREED = 4;
 
   private final Serving serving;
   private final String dataMimeType;
@@ -47,6 +52,8 @@ final class KvResponder implements RSocket {
   private final SliceFraming framing;
   private final StreamTickets streams;
   private final Budget incoming;
+  /// Blocks that open windows of puts may have.
+  private final BudgetLane room;
   private final Budget requests;
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
@@ -61,7 +68,9 @@ final class KvResponder implements RSocket {
     KvServerOptions options = serving.options();
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
-    this.requests = serving.requests().part("requests", serving.requests().share(), 1);
+    this.requests = serving.requests().part("requests", serving.requests().share(), 1, 1);
+    this.room = serving.windows().part("blocks of open windows", serving.windows().share(), options.maxStreams(),
+        ROOM_GREED);
     this.incoming = serving.budget().incoming(options.maxStreams());
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
@@ -140,7 +149,8 @@ final class KvResponder implements RSocket {
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
-                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight, stall))),
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
+                      stallOf(onMiss)))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -170,7 +180,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
+      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
           serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, stall, () -> {
             request.close();
             inFlight.over();
@@ -180,6 +190,13 @@ final class KvResponder implements RSocket {
 
   private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
+  }
+
+  /// A reader that awaits blocks may give its credit when they come.
+  private SilenceLimit.Rule stallOf(OnMiss onMiss) {
+    return onMiss == OnMiss.SKIP
+        ? stall
+        : new SilenceLimit.Rule(stall.limit().plus(serving.options().awaitTimeout()), stall.timers());
   }
 
   private static Messages.Found found(Lease lease) {

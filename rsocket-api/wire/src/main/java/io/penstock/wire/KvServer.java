@@ -93,7 +93,8 @@ public final class KvServer {
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, bytes, requests(options), timers, decisions,
+        new KvResponder.Serving(tier, options, bytes, lane("requests", options.requestBytes()),
+            lane("blocks of open windows", options.putBlocks()), timers, decisions,
             ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
@@ -101,9 +102,8 @@ public final class KvServer {
         .map(listening -> new KvServer(listening, draining, running, connections));
   }
 
-  private static BudgetLane requests(KvServerOptions options) {
-    Permits all = new Permits("requests", options.requestBytes(), 1);
-    return new BudgetLane("requests", Budget.of(all), options.requestBytes(), 1);
+  private static BudgetLane lane(String name, long capacity) {
+    return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE);
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {

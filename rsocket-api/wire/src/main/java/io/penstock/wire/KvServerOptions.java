@@ -21,9 +21,11 @@ import java.time.Duration;
 ///     it for lost
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
 ///     about 16 times as much of the heap. A connection has no more of it than it leaves to others
+/// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
-    Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, long generation) {
+    Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
+    long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -36,6 +38,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.positive("awaitTimeout", awaitTimeout);
     Checks.positive("stallTimeout", stallTimeout);
     Checks.atLeastOneMilli("mostLifetime", mostLifetime);
+    Checks.positive("putBlocks", putBlocks);
     if (requestBytes < limits.longestRequest()) {
       throw new IllegalArgumentException("requestBytes must be >= " + limits.longestRequest()
           + ", a request of maxKeys " + limits.maxKeys() + " (was " + requestBytes + ")");
@@ -49,7 +52,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/64 of the heap (at least 4 MiB) for messages of requests,
-  /// generation 0.
+  /// 128 blocks of open windows, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -57,7 +60,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
-        .requestBytes(requestBytes).generation(generation);
+        .requestBytes(requestBytes).putBlocks(putBlocks).generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -100,6 +103,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private Duration stallTimeout = Duration.ofSeconds(30);
     private Duration mostLifetime = Duration.ofMinutes(5);
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64);
+    private int putBlocks = 128;
     private long generation;
 
     private Builder() {}
@@ -152,6 +156,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder putBlocks(int blocks) {
+      putBlocks = blocks;
+      return this;
+    }
+
     public Builder generation(long number) {
       generation = number;
       return this;
@@ -159,7 +168,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, generation);
+          mostLifetime, requestBytes, putBlocks, generation);
     }
   }
 }

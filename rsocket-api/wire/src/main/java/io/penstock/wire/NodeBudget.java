@@ -34,14 +34,14 @@ final class NodeBudget {
   ///
   /// @param maxWaiters most streams that wait
   Budget incoming(int maxWaiters) {
-    return in.part(permits.name() + ", incoming", share, maxWaiters);
+    return in.part(permits.name() + ", incoming", share, maxWaiters, 1);
   }
 
   /// What one connection may have on its way out: at most its send window.
   ///
   /// @param maxWaiters most streams that wait
   Budget outgoing(long sendWindowBytes, int maxWaiters) {
-    return out.part("send window", sendWindowBytes, maxWaiters);
+    return out.part("send window", sendWindowBytes, maxWaiters, 1);
   }
 
   /// Bytes in flight, both ways.

@@ -2,11 +2,9 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
@@ -20,22 +18,25 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 
-/// The receiving end of one `put` channel: announces window by window which keys are wanted, grants credit for their
-/// slices, claims room in the tier when the first slice of a window has come, lands slices in drafts
-/// ([IncomingWindow]), commits each window when its last granule was verified, and answers receipts.
+/// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands
+/// slices in drafts of the tier ([IncomingWindow]), commits each window when its last granule was verified, and answers
+/// receipts.
 ///
-/// Credit is exact: never more than the slices that the announced windows still need ([SliceCredit]). A slow sender
-/// holds [#CREDIT_SLICES] of the budget at most, whatever it announces; a silent one holds no room in the tier. A sender
-/// that has credit and stays silent is ended ([SilenceLimit]). All state is touched by [#serial] steps only.
+/// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A slow sender
+/// holds [#CREDIT_SLICES] of the budget at most, and the blocks of its windows are a fair part of those that all open
+/// windows may have: a window has fewer blocks when many are open. A sender that owes slices, or takes no answer, and
+/// stays silent is ended ([SilenceLimit]). A sender waits for blocks of windows, then for memory of the tier, then for
+/// bytes of the budget: in this order, so puts never wait in a ring. All state is touched by [#serial] steps only.
 final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///
-  /// @param stall longest silence of a sender that has credit; more than that and less than twice that ends the channel
+  /// @param room blocks that open windows of the connection may have
+  /// @param stall how long a sender may be silent
   /// @param over told once when the channel holds nothing any more
-  record Setting(BlockTier tier, Budget budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
+  record Setting(BlockTier tier, Budget budget, BudgetLane room, int windowsAhead, int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, Runnable over) {}
 
-  /// Most slices that are asked for ahead, or wait for room.
+  /// Most slices that are asked for ahead.
   private static final int CREDIT_SLICES = 16;
 
   private final CoreSubscriber<? super Payload> out;
@@ -43,17 +44,16 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final List<BlockKey> keys;
   private final BlockScope scope = new BlockScope();
   private final ArrayDeque<PutMessages.PutSignal> signals = new ArrayDeque<>();
-  /// Those whose slices have not all landed; the slices that come are those of the first one.
+  /// Those with room for more slices.
   private final ArrayDeque<IncomingWindow> windows = new ArrayDeque<>();
-  /// Slices of the first windows, which wait for room.
-  private final ArrayDeque<Payload> held = new ArrayDeque<>();
   private final SliceCredit credit;
   private final SilenceLimit silence;
   private @Nullable Subscription in;
-  /// The question which keys of the next window are wanted.
-  private @Nullable Disposable asking;
-  /// The wait for room of the first window.
-  private @Nullable Disposable claiming;
+  private @Nullable Disposable reserving;
+  /// The wait for a block of a window.
+  private Budget.@Nullable Place waiting;
+  /// Blocks of open windows.
+  private long roomTaken;
   private int nextKey;
   private int nextWindow;
   private int committing;
@@ -65,8 +65,12 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.keys = keys;
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
     this.silence =
-        new SilenceLimit("slices that were asked for", setting.stall(), serial,
-            () -> !done && credit.outstanding() > 0 && claiming == null);
+        new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed);
+  }
+
+  /// Whether the sender owes slices, or credit for an answer.
+  private boolean isOwed() {
+    return !done && (credit.outstanding() > 0 || (requested == 0 && !signals.isEmpty()));
   }
 
   @Override
@@ -85,8 +89,9 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
         return;
       }
       silence.heard();
-      credit.arrived(payload);
-      held.add(payload);
+      if (credit.spend(payload, this::land)) {
+        commit(windows.remove());
+      }
       proceed();
     });
   }
@@ -103,10 +108,10 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   public void onComplete() {
     serial.run(() -> {
       senderDone = true;
-      if (nextKey < keys.size()) {
-        fail(incomplete(windows.isEmpty() ? nextKey : windows.element().firstWanted()));
+      IncomingWindow open = windows.peek();
+      if (open != null || nextKey < keys.size()) {
+        fail(incomplete(open == null ? nextKey : open.firstWanted()));
       }
-      proceed();
     });
   }
 
@@ -123,101 +128,105 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     while (requested > 0 && !signals.isEmpty()) {
       requested = Demand.minus(requested, 1);
       out.onNext(setting.encoder().apply(signals.poll()));
+      silence.heard();
     }
-    landHeld();
-    if (nextKey == keys.size() && windows.isEmpty() && committing == 0 && asking == null) {
+    if (nextKey == keys.size() && windows.isEmpty() && committing == 0 && reserving == null) {
       if (signals.isEmpty()) {
         finish();
+      } else {
+        silence.watch();
       }
-    } else if (senderDone && held.isEmpty() && !windows.isEmpty()) {
-      fail(incomplete(windows.element().firstWanted()));
-    } else {
-      announce();
-      grant();
+      return;
     }
+    makeRoom();
+    grant();
+    silence.watch();
   }
 
-  /// Asks which keys of the next window are wanted.
-  private void announce() {
-    if (asking != null || nextKey == keys.size() || windows.size() >= setting.windowsAhead()
+  private void makeRoom() {
+    if (reserving != null || waiting != null || nextKey == keys.size() || windows.size() >= setting.windowsAhead()
         || signals.size() > setting.windowsAhead()) {
       return;
     }
-    int first = nextKey;
-    List<BlockKey> run = keys.subList(first, Math.min(first + setting.windowBlocks(), keys.size()));
-    nextKey += run.size();
-    Disposable.Swap question = Disposables.swap();
-    asking = question;
-    question.update(setting.tier().contains(run).subscribe(
-        present -> serial.run(() -> announce(first, run, present)), error -> serial.run(() -> fail(error))));
+    int blocks = (int) setting.room().takeUpTo(Math.min(setting.windowBlocks(), keys.size() - nextKey));
+    if (blocks > 0) {
+      reserve(blocks);
+    } else {
+      waiting = setting.room().acquire(1, () -> serial.run(this::roomCame), refusal -> serial.run(() -> fail(refusal)));
+    }
   }
 
-  private void announce(int first, List<BlockKey> run, Presence present) {
-    asking = null;
+  private void roomCame() {
+    waiting = null;
     if (done) {
+      setting.room().release(1);
+    } else {
+      reserve(1);
+      proceed();
+    }
+  }
+
+  /// @param blocks taken for the next window
+  private void reserve(int blocks) {
+    roomTaken += blocks;
+    int first = nextKey;
+    List<BlockKey> run = keys.subList(first, first + blocks);
+    nextKey += blocks;
+    Disposable.Swap reservation = Disposables.swap();
+    reserving = reservation;
+    reservation.update(setting.tier().reserve(run, scope).subscribe(
+        room -> serial.run(() -> open(first, run, room)), error -> serial.run(() -> fail(error))));
+  }
+
+  private void open(int first, List<BlockKey> run, Reservation room) {
+    reserving = null;
+    if (done) {
+      room.close();
       return;
     }
-    IncomingWindow window = new IncomingWindow(nextWindow++, first, run, present, setting.maxSliceBytes());
-    if (!window.isEmpty()) {
+    IncomingWindow window = new IncomingWindow(nextWindow++, first, run, room, setting.maxSliceBytes());
+    if (window.isEmpty()) {
+      room.close();
+      giveRoom(window.blocks());
+    } else if (senderDone) {
+      room.close();
+      fail(incomplete(window.firstWanted()));
+      return;
+    } else {
       windows.add(window);
     }
     signals.add(new PutMessages.PutSignal(window.room(), null));
     proceed();
   }
 
-  /// Lands what has come, as far as there is room.
-  private void landHeld() {
-    while (!done && !held.isEmpty()) {
-      IncomingWindow window = windows.peek();
-      if (window == null) {
-        throw WireFormatException.slice("window", "one that was announced", "none");
-      }
-      if (!window.hasRoom()) {
-        claim(window);
-        return;
-      }
-      if (credit.land(held.remove(), data -> land(window, data))) {
-        commit(windows.remove());
-      }
+  /// Grants as much credit as the open windows need and the budget allows.
+  private void grant() {
+    long needed = 0;
+    for (IncomingWindow window : windows) {
+      needed += window.slicesLeft();
+    }
+    credit.raise(Math.min(needed, CREDIT_SLICES));
+  }
+
+  private void giveRoom(long blocks) {
+    long given = Math.min(blocks, roomTaken); // a channel that has stopped has given all back
+    if (given > 0) {
+      roomTaken -= given;
+      setting.room().release(given);
     }
   }
 
-  private boolean land(IncomingWindow window, ByteBuf data) {
+  /// True if that was the last slice of the first open window.
+  private boolean land(ByteBuf data) {
+    IncomingWindow window = windows.peek();
+    if (window == null) {
+      throw WireFormatException.slice("window", "one with room", "none");
+    }
     try {
-      return window.land(data, keys, layout());
+      return window.land(data, keys);
     } catch (IllegalStateException e) {
       throw window.isRevoked() ? new TierClosedException(setting.tier().info().name()) : e;
     }
-  }
-
-  /// Waits for room, unless it does already.
-  private void claim(IncomingWindow window) {
-    if (claiming == null) {
-      Disposable.Swap wait = Disposables.swap();
-      claiming = wait;
-      wait.update(setting.tier().reserve(window.keys(), scope).subscribe(
-          room -> serial.run(() -> claimed(window, room)), error -> serial.run(() -> fail(error))));
-    }
-  }
-
-  private void claimed(IncomingWindow window, Reservation room) {
-    claiming = null;
-    if (done) {
-      room.close();
-    } else {
-      window.land(room);
-      proceed();
-    }
-  }
-
-  /// Grants as much credit as the announced windows need and the budget allows.
-  private void grant() {
-    long needed = -held.size();
-    for (IncomingWindow window : windows) {
-      needed += window.slicesLeft(layout());
-    }
-    credit.raise(Math.min(needed, CREDIT_SLICES - held.size()));
-    silence.watch();
   }
 
   private void commit(IncomingWindow window) {
@@ -229,6 +238,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private void stored(IncomingWindow window, List<Receipt> receipts) {
     committing--;
     List<PutMessages.Stored> stored = window.stored(receipts);
+    giveRoom(window.blocks());
     if (!done) {
       signals.add(new PutMessages.PutSignal(null, stored));
       proceed();
@@ -236,11 +246,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   private IncompleteBlockException incomplete(int position) {
-    return new IncompleteBlockException(keys.get(position), 0, layout().granules());
-  }
-
-  private BlockLayout layout() {
-    return setting.tier().info().space().layout();
+    return new IncompleteBlockException(keys.get(position), 0, setting.tier().info().space().layout().granules());
   }
 
   /// Gives everything back, tells the sender, and only then says that the channel is over: a node that drains closes
@@ -272,20 +278,18 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     if (in != null && !senderDone) {
       in.cancel();
     }
-    dispose(asking);
-    dispose(claiming);
+    if (reserving != null) {
+      reserving.dispose();
+      reserving = null;
+    }
+    if (waiting != null && waiting.cancel()) {
+      waiting = null;
+    }
     silence.stop();
     credit.stop();
-    held.forEach(Payload::release);
-    held.clear();
     windows.clear();
     signals.clear();
     scope.close();
-  }
-
-  private static void dispose(@Nullable Disposable work) {
-    if (work != null) {
-      work.dispose();
-    }
+    giveRoom(roomTaken);
   }
 }

@@ -40,7 +40,7 @@ final class Request implements AutoCloseable {
   /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
   static Request charged(Payload payload, Budget budget, Set<Request> running) {
     int bytes = Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
-    if (!budget.tryAcquire(bytes)) {
+    if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
       payload.release();
       throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
     }
@@ -58,11 +58,14 @@ final class Request implements AutoCloseable {
     if (!state.compareAndSet(State.WAITING, State.READING)) {
       throw new CancellationException("request ended before it was read");
     }
+    boolean endless = false;
     try {
-      return route.apply(Call.read(payload, dataMimeType, allocator));
+      Call call = Call.read(payload, dataMimeType, allocator);
+      endless = Routes.hasNoKeys(call.route());
+      return route.apply(call);
     } finally {
       payload.release();
-      if (!state.compareAndSet(State.READING, State.READ)) {
+      if (!state.compareAndSet(State.READING, State.READ) || endless) {
         end();
       }
     }

@@ -28,4 +28,9 @@ public final class Routes {
   public static final String EVENTS = PREFIX + "events";
 
   private Routes() {}
+
+  /// Whether a request on `route` keeps nothing of its message while it runs.
+  static boolean hasNoKeys(String route) {
+    return route.equals(EVENTS) || route.equals(DRAIN);
+  }
 }

@@ -3,6 +3,7 @@ package io.penstock.wire;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
@@ -18,12 +19,20 @@ final class SilenceLimit {
   private final Scheduler timers;
   private final Serial serial;
   private final BooleanSupplier owed;
+  /// Grows when the peer does something that no step of this stream hears of.
+  private final LongSupplier elsewhere;
   private @Nullable Disposable timer;
   private long heard;
 
   /// @param what the peer owes, named in the error
   /// @param owed whether it owes anything now
   SilenceLimit(String what, Rule rule, Serial serial, BooleanSupplier owed) {
+    this(what, rule, serial, owed, () -> 0);
+  }
+
+  /// @param elsewhere grows when the peer does something that no step of this stream hears of
+  SilenceLimit(String what, Rule rule, Serial serial, BooleanSupplier owed, LongSupplier elsewhere) {
+    this.elsewhere = elsewhere;
     this.what = what;
     this.limit = rule.limit();
     this.timers = rule.timers();
@@ -34,7 +43,7 @@ final class SilenceLimit {
   /// Watches from now on, until nothing is owed when the timer ends.
   void watch() {
     if (timer == null && owed.getAsBoolean()) {
-      long before = heard;
+      long before = told();
       timer = timers.schedule(() -> serial.run(() -> listen(before)), limit.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
@@ -44,9 +53,13 @@ final class SilenceLimit {
     heard++;
   }
 
+  private long told() {
+    return heard + elsewhere.getAsLong();
+  }
+
   private void listen(long before) {
     timer = null;
-    if (owed.getAsBoolean() && heard == before) {
+    if (owed.getAsBoolean() && told() == before) {
       throw new AwaitTimeoutException(what, limit); // fails the stream
     }
     watch();

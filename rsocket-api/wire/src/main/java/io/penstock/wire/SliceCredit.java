@@ -20,8 +20,6 @@ final class SliceCredit {
   private @Nullable Subscription sender;
   private Budget.@Nullable Place place;
   private long outstanding;
-  /// Slices that came and have not been dealt with.
-  private int unlanded;
   private boolean stopped;
 
   /// @param sliceBytes what a slice is charged
@@ -82,44 +80,28 @@ final class SliceCredit {
   ///
   /// @throws WireFormatException if nothing was asked for
   <T extends @Nullable Object> T spend(Payload payload, Function<ByteBuf, T> land) {
-    arrived(payload);
-    return land(payload, land);
-  }
-
-  /// A slice came, which is dealt with later: its bytes stay charged until [#land].
-  ///
-  /// @throws WireFormatException if nothing was asked for; the payload is released then
-  void arrived(Payload payload) {
     if (outstanding == 0) {
       payload.release();
       throw WireFormatException.request("payloads", "<= the credit given", "one more");
     }
     outstanding--;
-    unlanded++;
-  }
-
-  /// Passes a slice that has arrived to `land`, then releases the payload and returns its bytes to the budget.
-  <T extends @Nullable Object> T land(Payload payload, Function<ByteBuf, T> land) {
     try {
       return land.apply(payload.sliceData());
     } finally {
       payload.release();
-      unlanded--;
       budget.release(sliceBytes);
     }
   }
 
-  /// Leaves the queue and refunds what is on its way or has arrived: it is not landed any more.
+  /// Leaves the queue and refunds what is on its way, which is not landed any more.
   void stop() {
     stopped = true;
     if (place != null && place.cancel()) {
       place = null;
     }
-    long charged = outstanding + unlanded;
-    if (charged > 0) {
+    if (outstanding > 0) {
+      budget.release(outstanding * sliceBytes);
       outstanding = 0;
-      unlanded = 0;
-      budget.release(charged * sliceBytes);
     }
   }
 }

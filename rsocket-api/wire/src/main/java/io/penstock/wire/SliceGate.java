@@ -36,7 +36,10 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     this.framing = framing;
     this.head = head;
     this.inFlight = inFlight;
-    this.stall = rule == null ? null : new SilenceLimit("credit, or slices to be taken", rule, serial, this::isOwed);
+    this.stall = rule == null
+        ? null
+        : new SilenceLimit("credit, or slices to be taken,", rule, serial, this::isOwed,
+            framing.sendWindow()::returned);
   }
 
   /// @param slices asked for one at a time; taken over, and owned by a scope of theirs
@@ -49,9 +52,9 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
         .subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight, stall)));
   }
 
-  /// Whether the reader owes credit, or a look at its socket.
+  /// Whether the reader owes credit, or its connection room in the send window.
   private boolean isOwed() {
-    return !done && (requested == 0 || (place != null && inFlight.slices() > 0));
+    return !done && (requested == 0 || place != null);
   }
 
   @Override

@@ -69,20 +69,20 @@ final class BudgetLaneTest {
     BudgetLane whole = new BudgetLane("whole", Budget.of(new Permits("big", 64, 8)), 64, 64);
     List<Long> taken = new ArrayList<>();
     for (int i = 0; i < 7; i++) {
-      BudgetLane greedy = whole.part("greedy " + i, 64, 4);
+      BudgetLane greedy = whole.part("greedy " + i, 64, 4, 1);
       while (greedy.tryAcquire(1)) {
       }
       taken.add(greedy.inUse());
     }
     assertThat(taken).containsExactly(32L, 16L, 8L, 4L, 2L, 1L, 1L);
-    assertThat(whole.part("eighth", 64, 4).tryAcquire(1)).as("64 - 64 free").isFalse();
+    assertThat(whole.part("eighth", 64, 4, 1).tryAcquire(1)).as("64 - 64 free").isFalse();
   }
 
   @Test
   void fairLane_thatWaitsForMoreToBeFree_isServedWhenAnotherGivesBack() {
     BudgetLane whole = new BudgetLane("whole", Budget.of(permits), 8, 4);
-    BudgetLane first = whole.part("first", 8, 4);
-    BudgetLane second = whole.part("second", 8, 4);
+    BudgetLane first = whole.part("first", 8, 4, 1);
+    BudgetLane second = whole.part("second", 8, 4, 1);
     assertThat(first.tryAcquire(4)).isTrue();
     assertThat(second.tryAcquire(1)).isTrue();
     acquire(second, "second", 3);

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, or wants to be silent
-/// for ever, is told so and let go.
+/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, or wants to be
+/// silent for ever, is told so and let go.
 @Timeout(60)
 final class CheckedFramesTest {
   private static final ByteBufAllocator ALLOC = ByteBufAllocator.DEFAULT;

@@ -151,6 +151,7 @@ final class KvProgressTest {
       KvClient reader = node.client(WireNode.clientOptions(window), landing, budget);
       // One a put, see ProducingSource
       KvClient writer = node.client(WireNode.clientOptions(window), node.arena(8 * window), node.budget(1));
+      node.put(writer, node.keys(0, 24));
       AtomicLong bytes = new AtomicLong();
       List<CompletableFuture<Void>> all = new ArrayList<>();
       for (int i = 0; i < 16; i++) {

@@ -89,7 +89,9 @@ final class KvResponderTest {
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
         new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-            new BudgetLane("requests", Budget.of(requests), 1 << 16, 1), clock, Schedulers.immediate(), memory,
+            new BudgetLane("requests", Budget.of(requests), 1 << 16, 1),
+            new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16), clock,
+            Schedulers.immediate(), memory,
             () -> false, running),
         ControlCodec.CBOR.mimeType());
   }

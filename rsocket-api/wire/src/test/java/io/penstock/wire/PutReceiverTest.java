@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
 import reactor.core.Exceptions;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.test.publisher.TestPublisher;
@@ -37,11 +39,23 @@ final class PutReceiverTest {
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
   private final HostTier tier = new HostTier(Blocks.smallSpace(), 8, TierListener.noop());
   private final ByteBudget budget = leaks.watch(new ByteBudget("ingress", 1 << 16, 4));
+  private final Permits windows = new Permits("windows", 8, 4);
+  private final BudgetLane whole = new BudgetLane("windows", Budget.of(windows), 8, 4);
+  private final BudgetLane room = whole.part("windows", 8, 4, 4);
   private final TestPublisher<Payload> sender = TestPublisher.create();
   private Throwable error;
   private int over;
 
+  private long credit = Long.MAX_VALUE;
+
   private final BaseSubscriber<Payload> signals = new BaseSubscriber<>() {
+    @Override
+    protected void hookOnSubscribe(Subscription subscription) {
+      if (credit > 0) {
+        subscription.request(credit);
+      }
+    }
+
     @Override
     protected void hookOnNext(Payload signal) {
       signal.release();
@@ -56,7 +70,7 @@ final class PutReceiverTest {
   private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 2);
 
   private void receive() {
-    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, 4096, 4,
+    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
         signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
@@ -76,57 +90,6 @@ final class PutReceiverTest {
     assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
   }
 
-  private static List<byte[]> slices() {
-    return new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceShape.Order.LAYER_FIRST).of(KEYS, List.of(0, 1));
-  }
-
-  @Test
-  void sender_isAskedForSlices_beforeTheTierMakesRoom_andTheFirstSliceClaimsIt() {
-    receive();
-    assertEquals(0, tier.arena().claimedSlots());
-
-    slices().forEach(slice -> sender.next(ByteBufPayload.create(slice)));
-
-    assertEquals(2, KEYS.stream().filter(key -> tier.contains(List.of(key)).block().get(0)).count());
-    assertEquals(List.of(0L, 1L), List.of(budget.inUseBytes(), (long) over));
-  }
-
-  @Test
-  void keyThatAnotherWriterWritesFirst_isDropped_andTheOthersAreStored() {
-    receive();
-    try (BlockScope scope = new BlockScope()) {
-      Reservation faster = tier.reserve(KEYS.subList(0, 1), scope).block();
-      List<byte[]> slices = slices();
-      slices.forEach(slice -> sender.next(ByteBufPayload.create(slice)));
-
-      assertNull(error);
-      assertEquals(1, over);
-      assertEquals(List.of(false, true),
-          KEYS.stream().map(key -> tier.contains(List.of(key)).block().get(0)).toList());
-      faster.close();
-    }
-    assertEquals(0L, budget.inUseBytes());
-  }
-
-  @Test
-  void slices_thatWaitForRoom_areNoSilence_andAreGivenBackWithTheChannel() {
-    try (BlockScope scope = new BlockScope()) {
-      int slots = (int) tier.arena().capacitySlots();
-      Reservation all = tier.reserve(Blocks.keys(Blocks.smallSpace(), 100, 100 + slots), scope).block();
-      receive();
-      sender.next(ByteBufPayload.create(slices().getFirst()));
-
-      clock.advanceTimeBy(IDLE.multipliedBy(3));
-      assertNull(error);
-      assertTrue(budget.inUseBytes() > 0);
-
-      signals.cancel();
-      assertEquals(List.of(0L, 1L), List.of(budget.inUseBytes(), (long) over));
-      all.close();
-    }
-    assertEquals(0L, tier.arena().claimedSlots());
-  }
-
   @Test
   void sender_thatSendsMoreThanWasAskedFor_isToldSo() {
     receive();
@@ -137,9 +100,49 @@ final class PutReceiverTest {
   }
 
   @Test
+  void window_hasTheBlocksThatAreFair_andGivesThemBack() {
+    whole.tryAcquire(7);
+    receive();
+    assertEquals(1, tier.arena().claimedSlots(), "one block was free");
+    whole.release(7);
+    signals.cancel();
+    assertEquals(List.of(0L, 0L, 1L), List.of(windows.inUse(), tier.arena().claimedSlots(), (long) over));
+  }
+
+  @Test
+  void sender_thatWaitsForABlockOfAWindow_isNotSilent_andGoesOnWhenOneIsFree() {
+    whole.tryAcquire(8);
+    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
+        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+    sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
+    clock.advanceTimeBy(IDLE.multipliedBy(3));
+    assertNull(error);
+    whole.release(8);
+    assertTrue(tier.arena().claimedSlots() > 0);
+    signals.cancel();
+    assertEquals(List.of(0L, 0L), List.of(windows.inUse(), tier.arena().claimedSlots()));
+  }
+
+  @Test
+  void sender_thatTakesNoAnswer_isEnded() {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation written = tier.reserve(KEYS, scope).block();
+      written.drafts().forEach(Blocks::produce);
+      written.commit(written.drafts()).block();
+    }
+    credit = 0;
+    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
+        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+    sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
+    clock.advanceTimeBy(IDLE.multipliedBy(2));
+    assertInstanceOf(AwaitTimeoutException.class, error);
+    assertEquals(List.of(0L, 1L), List.of(windows.inUse(), (long) over));
+  }
+
+  @Test
   void sender_silentWithCredit_isEndedAndEverythingGivenBack() {
     receive();
-    assertTrue(tier.arena().claimedSlots() == 0 && budget.inUseBytes() > 0, "credit was given, and no room was taken");
+    assertTrue(tier.arena().claimedSlots() == 2 && budget.inUseBytes() > 0, "room and credit were given");
 
     clock.advanceTimeBy(IDLE.minusSeconds(1));
     assertNull(error);

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.KvException;
+import io.penstock.block.Permits;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockScope;
@@ -199,8 +200,11 @@ final class ReceiverFuzzTest {
     List<byte[]> payloads = new ArrayList<>(streams.get(shape));
     boolean forged = FaultyPeer.broken(payloads, 0, random);
     Signals signals = new Signals();
+    Permits windows = new Permits("windows", KEYS, 4);
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, stream.maxSliceBytes(),
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()),
+            new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), 2,
+            stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
             new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),
             () -> signals.over++),

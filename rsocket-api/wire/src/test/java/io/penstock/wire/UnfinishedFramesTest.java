@@ -155,7 +155,7 @@ final class UnfinishedFramesTest {
   /// The slowest of some puts and gets, whose bytes are compared.
   private Duration slowest(int from) {
     long slowest = 0;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 8; i++) {
       List<BlockKey> keys = Blocks.keys(SPACE, from + 4 * (i % 4), from + 4 * (i % 4) + 4);
       long began = System.nanoTime();
       good.put(keys, new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
@@ -12,15 +13,26 @@ import java.util.stream.Stream;
 public final class Directories {
   private Directories() {}
 
-  /// Copies everything below `from` to `to`, which must not be there.
+  /// Copies everything below `from` to `to`, which must not be there. A file that is deleted meanwhile, as an old
+  /// checkpoint is, is left out.
   public static Path copy(Path from, Path to) {
     try (Stream<Path> files = Files.walk(from)) {
       for (Path file : files.toList()) {
-        Files.copy(file, to.resolve(from.relativize(file)));
+        copyIfThere(file, to.resolve(from.relativize(file)));
       }
       return to;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void copyIfThere(Path file, Path to) throws IOException {
+    try {
+      Files.copy(file, to);
+    } catch (NoSuchFileException e) {
+      if (Files.exists(file)) {
+        throw e;
+      }
     }
   }
 

@@ -1,10 +1,11 @@
 package io.penstock.node.log;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
-import org.jspecify.annotations.Nullable;
 
 /// Writes to the console, of each kind so many lines a minute. Lines of one logger and one message are of a kind; of
 /// another's code, whose messages quote what peers sent, all lines of a logger are.
@@ -19,7 +20,7 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   protected void append(ILoggingEvent event) {
     boolean admitted;
     synchronized (bound) {
-      bound.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence, event)));
+      bound.leftOut(event.getTimeStamp()).forEach(sentence -> super.append(told(sentence)));
       admitted = bound.admits(kind(event));
     }
     if (admitted) {
@@ -31,7 +32,7 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   public void stop() {
     synchronized (bound) {
       if (isStarted()) {
-        bound.leftOut().forEach(sentence -> super.append(told(sentence, null)));
+        bound.leftOut().forEach(sentence -> super.append(told(sentence)));
       }
     }
     super.stop();
@@ -46,13 +47,8 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
     return isOurs(event) ? logger + ", " + event.getMessage() : logger;
   }
 
-  private static LoggingEvent told(String sentence, @Nullable ILoggingEvent beside) {
-    LoggingEvent told = new LoggingEvent();
-    told.setLoggerName(BoundedLog.class.getName());
-    told.setLevel(Level.WARN);
-    told.setMessage(sentence);
-    told.setThreadName(Thread.currentThread().getName());
-    told.setTimeStamp(beside == null ? System.currentTimeMillis() : beside.getTimeStamp());
-    return told;
+  private LoggingEvent told(String sentence) {
+    Logger logger = ((LoggerContext) getContext()).getLogger(BoundedLog.class);
+    return new LoggingEvent(BoundedLog.class.getName(), logger, Level.WARN, sentence, null, null);
   }
 }

@@ -38,7 +38,7 @@ final class LogBound {
     List<String> sentences = new ArrayList<>(0);
     lines.forEach((kind, count) -> {
       if (count > most) {
-        sentences.add(count - most + " more lines like the last of " + kind + " were left out");
+        sentences.add("lines like the last of %s: %,d more were left out".formatted(kind, count - most));
       }
     });
     lines.clear();

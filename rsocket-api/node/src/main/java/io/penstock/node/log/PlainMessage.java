@@ -6,8 +6,8 @@ import ch.qos.logback.classic.spi.IThrowableProxy;
 import io.penstock.node.cli.Reason;
 import java.util.stream.Collectors;
 
-/// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone of
-/// another's, which a peer's bytes may have brought about.
+/// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone
+/// of another's, which a peer's bytes may have brought about.
 public final class PlainMessage extends ThrowableProxyConverter {
   private static final int LONGEST = 400;
   private static final int MOST_LINES = 50;

@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.KvException;
 import io.penstock.meter.WireMeters;
 import io.penstock.node.cli.Reason;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -31,7 +32,13 @@ final class ConnectionReports implements ConnectionListener {
     }
     if (cause != null) { // a client that is gone is none of the node's trouble
       LOG.atLevel(cause instanceof IOException ? Level.INFO : Level.WARN)
-          .log("connection of {} ended: {}", connection.peer(), Reason.of(cause));
+          .log("connection of {} ended: {}", connection.peer(), reason(cause));
     }
+  }
+
+  private static String reason(Throwable cause) {
+    return cause instanceof RuntimeException && !(cause instanceof KvException)
+        ? "a frame could not be read (" + cause.getClass().getSimpleName() + ")"
+        : Reason.of(cause);
   }
 }

@@ -217,7 +217,7 @@ public final class Node {
   private static KvServerOptions serverOptions(NodeConfig config) {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .generation(System.currentTimeMillis()).build();
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).generation(System.currentTimeMillis()).build();
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {

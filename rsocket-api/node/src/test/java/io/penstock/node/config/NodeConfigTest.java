@@ -163,7 +163,7 @@ final class NodeConfigTest {
         + "from FILE line 1)",
     "listen.host: 0.0.0.0 | listen.host must be an address of this host alone, such as 127.0.0.1, for connections have "
         + "neither TLS nor authentication; --open-to-network allows others (was 0.0.0.0, from FILE line 1)",
-    "frames.bytes: 1MiB | frames.bytes must be >= 2 frames of the longest, 2804400 B (was 1 MiB, from FILE line 1)",
+    "frames.bytes: 1MiB | frames.bytes must be >= 2 frames of the longest, 2812592 B (was 1 MiB, from FILE line 1)",
     "setup.timeout: 5 | setup.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE "
         + "line 1)",
     "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",

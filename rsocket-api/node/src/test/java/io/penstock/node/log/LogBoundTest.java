@@ -22,9 +22,9 @@ final class LogBoundTest {
     assertThat(admitted("b", 1)).isEqualTo(1);
 
     assertThat(bound.leftOut(999)).isEmpty();
-    assertThat(bound.leftOut(1_000)).containsExactly("4998 more lines like the last of a were left out");
+    assertThat(bound.leftOut(1_000)).containsExactly("lines like the last of a: 4,998 more were left out");
     assertThat(admitted("a", 5)).isEqualTo(2);
-    assertThat(bound.leftOut(2_000)).containsExactly("3 more lines like the last of a were left out");
+    assertThat(bound.leftOut(2_000)).containsExactly("lines like the last of a: 3 more were left out");
     assertThat(bound.leftOut(3_000)).isEmpty();
   }
 

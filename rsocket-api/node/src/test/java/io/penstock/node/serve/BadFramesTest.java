@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// What a node logs of peers that send what no client sends, and that it serves others beside them.
 @Timeout(120)
 final class BadFramesTest {
-  private static final int CONNECTIONS = 50;
+  private static final int CONNECTIONS = 250;
   private static final int FRAMES = 5_000;
   private static final String FORGED = "route\n2026-01-01T00:00:00.000Z ERROR Forged line\u001b[31m";
 
@@ -45,7 +45,7 @@ final class BadFramesTest {
       node.terminate();
       assertThat(node.exitCode()).isZero();
       assertThat(node.said().lines().count()).as(node.said()).isLessThanOrEqualTo(100);
-      assertThat(node.said()).contains("connection of 127.0.0.1:").doesNotContain("\tat ").doesNotContain("\u001b");
+      assertThat(node.said()).contains("more were left out").doesNotContain("\tat ").doesNotContain("\u001b");
       assertThat(node.said().lines()).noneMatch(line -> line.contains("Forged line") && line.startsWith("2026-01-01"));
       assertThat(node.said().length()).isLessThan(64 << 10);
     }

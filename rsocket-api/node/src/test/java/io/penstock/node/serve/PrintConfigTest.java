@@ -70,6 +70,7 @@ final class PrintConfigTest {
         ssd.stall.after                5s          default
         stack.mode                     exclusive   default
         policy                         lru         default
+        exact                          false       default
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
@@ -81,6 +82,7 @@ final class PrintConfigTest {
         events.kept                    65536       default
         loops                          1           --loops
         await.timeout                  1m          default
+        stall.timeout                  30s         default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
         connections.by.address         512         default
@@ -113,7 +115,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(45).toString())
+    assertThat(rows.get(46).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.Future;
+import io.penstock.KvException;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -36,6 +37,9 @@ import reactor.netty.Connection;
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
+  private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
+
   private final Channel channel;
   private final ConnectionLimits limits;
   private final ConnectionListener listener;
@@ -224,7 +228,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   private static RSocketErrorException told(Throwable broken) {
-    String message = String.valueOf(broken.getMessage());
+    String message = broken instanceof KvException ? String.valueOf(broken.getMessage()) : UNREADABLE;
     return broken instanceof RefusedPeerException refused && refused.reason().isOfSetup()
         ? new RejectedSetupException(message, broken)
         : new ConnectionErrorException(message, broken);
