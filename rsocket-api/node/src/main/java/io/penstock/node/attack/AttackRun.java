@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -122,10 +123,16 @@ final class AttackRun {
     List<String> broken = new Bounds().slowest("put", tally.puts(), quiet.puts())
         .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally)
         .letGo(after, quiet.node(), seconds)
-        .memory(peak, quiet.node().residentBytes(), quiet.budgetBytes()).broken();
+        .memory(peak, quiet.node().residentBytes(), mostResident(), quiet.budgetBytes()).broken();
     return new PhaseReport(kind.word(), drawn, broken.isEmpty(), time.toMillis() / 1e3, tally.puts(),
         tally.puts().timesOf(quiet.puts()), tally.gets(), tally.gets().timesOf(quiet.gets()), tally.visits(), visible,
         still, tally.failedCalls(), tally.errors(), tally.wrongBlocks(), peak, seconds, after, broken);
+  }
+
+  /// Most memory that was seen in an attack so far; 0 if none was.
+  private long mostResident() {
+    return phases.stream().map(PhaseReport::peakResidentBytes).filter(Objects::nonNull).mapToLong(each -> each).max()
+        .orElse(0);
   }
 
   /// Has the good client work for `time`, and a newcomer connect now and then.

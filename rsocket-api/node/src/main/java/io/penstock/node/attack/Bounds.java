@@ -65,11 +65,15 @@ final class Bounds {
         + (node.connections() == null ? "" : ", " + node.connections() + " connections");
   }
 
+  /// A heap that grew does not shrink: what an earlier attack made it take is no fault of this one.
+  ///
   /// @param peak null if unknown; so `quiet`
-  Bounds memory(@Nullable Long peak, @Nullable Long quiet, long budgetBytes) {
+  /// @param before most that was seen before this attack
+  Bounds memory(@Nullable Long peak, @Nullable Long quiet, long before, long budgetBytes) {
     if (peak != null && quiet != null) {
       long most = quiet + budgetBytes + MEMORY_BESIDE_BUDGET;
-      require(peak <= most, "resident memory must be <= %s (was %s; %s when quiet)", Sizes.human(most),
+      require(peak <= Math.max(most, before), "resident memory must be <= %s (was %s; %s when quiet)",
+          Sizes.human(most),
           Sizes.human(peak), Sizes.human(quiet));
     }
     return this;

@@ -47,8 +47,9 @@ final class BoundsTest {
   @Test
   void memory_hasTheBudgetAndAQuarterOfAGibibyte() {
     long most = (1L << 30) + (64 << 20) + (256 << 20);
-    assertThat(new Bounds().memory(most, 1L << 30, 64 << 20).memory(null, 1L, 0).broken()).isEmpty();
-    assertThat(new Bounds().memory(most + (64 << 20), 1L << 30, 64 << 20).broken())
+    assertThat(new Bounds().memory(most, 1L << 30, 0, 64 << 20).memory(null, 1L, 0, 0)
+        .memory(most + 1, 1L << 30, most + 1, 64 << 20).broken()).isEmpty();
+    assertThat(new Bounds().memory(most + (64 << 20), 1L << 30, 0, 64 << 20).broken())
         .containsExactly("resident memory must be <= 1.31 GiB (was 1.38 GiB; 1.00 GiB when quiet)");
   }
 
