@@ -80,6 +80,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   }
 
   private static @Nullable RSocketErrorException refusalOfSetup(ByteBuf frame, long mostMillis) {
+    if (isCut(frame)) { // RSocket would never release it
+      return new RejectedSetupException("SETUP must be whole (was cut short)");
+    }
     int lifetime = SetupFrameCodec.keepAliveMaxLifetime(frame);
     if (lifetime < LEAST_INTERVAL_MILLIS || lifetime > mostMillis) {
       return outside("lifetime", LEAST_INTERVAL_MILLIS, mostMillis, lifetime);
@@ -88,6 +91,14 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
     return interval < LEAST_INTERVAL_MILLIS || interval > lifetime
         ? outside("interval", LEAST_INTERVAL_MILLIS, lifetime, interval)
         : null;
+  }
+
+  private static boolean isCut(ByteBuf setup) {
+    try {
+      return SetupFrameCodec.dataMimeType(setup).isEmpty();
+    } catch (IndexOutOfBoundsException e) {
+      return true;
+    }
   }
 
   private static RejectedSetupException outside(String what, long least, long most, int was) {
