@@ -19,6 +19,7 @@ import io.rsocket.RSocket;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -38,12 +39,16 @@ final class KvResponder implements RSocket {
   /// @param requests the heap that running requests may take, see [Request]
   /// @param decisions runs heavy requests
   /// @param windows blocks that open windows of puts may have
+  /// @param waitingPuts how many puts wait for room
   record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, BudgetLane windows,
+      AtomicInteger waitingPuts,
       Scheduler timers,
       Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {}
 
   /// One connection alone may have most of the open windows, so that the next window is announced while one is filled.
   private static final int ROOM_GREED = 4;
+  /// A put may be silent so many times shorter while others wait for room.
+  private static final int PRESSED = 10;
 
   private final Serving serving;
   private final String dataMimeType;
@@ -58,6 +63,7 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
   KvResponder(Serving serving, String dataMimeType) {
@@ -73,6 +79,8 @@ final class KvResponder implements RSocket {
         ROOM_GREED);
     this.incoming = serving.budget().incoming(options.maxStreams());
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
+    this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
+        () -> serving.waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
@@ -181,7 +189,8 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
       return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
-          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, stall, () -> {
+          serving.waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, putStall,
+          () -> {
             request.close();
             inFlight.over();
           }), keys);

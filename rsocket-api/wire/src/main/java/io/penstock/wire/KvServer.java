@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -94,7 +95,7 @@ public final class KvServer {
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
         new KvResponder.Serving(tier, options, bytes, lane("requests", options.requestBytes()),
-            lane("blocks of open windows", options.putBlocks()), timers, decisions,
+            lane("blocks of open windows", options.putBlocks()), new AtomicInteger(), timers, decisions,
             ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)

@@ -22,6 +22,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
@@ -90,7 +91,7 @@ final class KvResponderTest {
     return new KvResponder(
         new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
             new BudgetLane("requests", Budget.of(requests), 1 << 16, 1),
-            new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16), clock,
+            new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16), new AtomicInteger(), clock,
             Schedulers.immediate(), memory,
             () -> false, running),
         ControlCodec.CBOR.mimeType());
