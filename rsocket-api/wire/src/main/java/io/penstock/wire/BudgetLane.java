@@ -101,6 +101,10 @@ final class BudgetLane implements Budget {
     giveUp(bytes);
   }
 
+  String name() {
+    return name;
+  }
+
   /// Most bytes that this lane may have.
   long share() {
     return share;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -29,6 +30,8 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
 
+  private static final ScopedValue<Object> SOURCE = ScopedValue.newInstance();
+
   /// Has every connection of a client that `registry` is for be such a one.
   static void ofClient(InterceptorRegistry registry) {
     require(registry, null);
@@ -45,6 +48,19 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
         : connection);
   }
 
+  /// Where the connection comes from whose SETUP is being accepted on this thread.
+  static Object source() {
+    return SOURCE.orElse("no address");
+  }
+
+  private boolean isSetup(ByteBuf frame) {
+    try {
+      return mostLifetime != null && FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP;
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
+      return false;
+    }
+  }
+
   @Override
   public Flux<ByteBuf> receive() {
     return connection.receive().handle(this::pass);
@@ -52,7 +68,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
 
   private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
     RSocketErrorException refusal = refusal(frame);
-    if (refusal == null) {
+    if (refusal == null && isSetup(frame)) {
+      ScopedValue.where(SOURCE, SourceAddress.of(connection.remoteAddress())).run(() -> next.next(frame));
+    } else if (refusal == null) {
       next.next(frame);
     } else {
       connection.sendErrorAndClose(refusal);
