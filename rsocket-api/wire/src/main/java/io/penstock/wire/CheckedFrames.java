@@ -30,7 +30,8 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
 
-  private static final ScopedValue<Object> SOURCE = ScopedValue.newInstance();
+  /// Of the SETUP that this thread passes on: RSocket does not tell an acceptor where its peer is.
+  private static final ThreadLocal<Object> SOURCE = ThreadLocal.withInitial(() -> "no address");
 
   /// Has every connection of a client that `registry` is for be such a one.
   static void ofClient(InterceptorRegistry registry) {
@@ -50,7 +51,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
 
   /// Where the connection comes from whose SETUP is being accepted on this thread.
   static Object source() {
-    return SOURCE.orElse("no address");
+    Object source = SOURCE.get();
+    SOURCE.remove();
+    return source;
   }
 
   private boolean isSetup(ByteBuf frame) {
@@ -68,9 +71,10 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
 
   private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
     RSocketErrorException refusal = refusal(frame);
-    if (refusal == null && isSetup(frame)) {
-      ScopedValue.where(SOURCE, SourceAddress.of(connection.remoteAddress())).run(() -> next.next(frame));
-    } else if (refusal == null) {
+    if (refusal == null) {
+      if (isSetup(frame)) {
+        SOURCE.set(SourceAddress.of(connection.remoteAddress())); // the acceptor runs when this has returned
+      }
       next.next(frame);
     } else {
       connection.sendErrorAndClose(refusal);
