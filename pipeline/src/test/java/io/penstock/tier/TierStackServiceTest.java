@@ -16,8 +16,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
-/// A stack whose decisions are not exact, because strangers reach it: what they ask for costs others nothing until bytes
-/// come, and readers that stand still keep no memory from writers.
+/// A stack whose decisions are not exact, because strangers reach it: what they ask for costs others nothing until
+/// bytes come, and readers that stand still keep no memory from writers.
 final class TierStackServiceTest {
   private static final int CAPACITY = 64;
   private static final int INGRESS = 16;

@@ -28,7 +28,7 @@ final class JournalWrites {
   /// Time between two looks at the disk while nothing is written.
   private static final long LOOK_MILLIS = 1_000;
 
-  /// Most time between two looks whether an unreadable segment may be tried again.
+  /// Longest wait before an unreadable segment is tried again.
   private static final long MOST_RETRY_MILLIS = 10_000;
 
   private final JournalLog log;

@@ -35,7 +35,7 @@ final class CopyStaging {
     this.stream = stream;
   }
 
-  /// Where element `index` of the call has its host's side.
+  /// The host address of element `index` of the call: its own memory or a staging buffer.
   ///
   /// @param host its memory
   /// @param isUp whether it is copied to the device

@@ -21,7 +21,7 @@ final class MemoryPlaces {
     this.host = new DeviceRegions<>(device, address -> null);
   }
 
-  /// The elements of `request`, whose results it gets; until the next ones are asked for.
+  /// The elements of `request`, valid until the next call. Their results go to `request`.
   CopyElements of(CopyRequest request) {
     if (sources.length < request.elements()) {
       sources = new MemoryPlace[request.elements()];

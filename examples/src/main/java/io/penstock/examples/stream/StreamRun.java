@@ -36,7 +36,7 @@ final class StreamRun {
   private static final int SLOW = 0;
   private static final int SECOND = 1;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  /// Slots of the tier's arena: for each reader two windows and all that its budget may have on the way.
+  /// Slots of the tier's arena: two windows for each reader.
   private static final int SLACK_BLOCKS = 4 * Shape.WINDOW_BLOCKS;
 
   private final StreamOptions options;

@@ -1,6 +1,7 @@
 package io.penstock.node;
 
 import io.penstock.PenstockVersion;
+import io.penstock.node.attack.AttackCommand;
 import io.penstock.node.bench.BenchCommand;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.CommandGroup;
@@ -56,6 +57,7 @@ public final class PenstockMain extends CommandGroup {
     CommandLine line = new CommandLine(new PenstockMain(), factory);
     line.addSubcommand(ServeCommand.line(console));
     ClientCommands.lines(console).forEach(line::addSubcommand);
+    line.addSubcommand(AttackCommand.line(console));
     OTHERS.forEach(command -> line.addSubcommand(new CommandLine(command, factory)));
     Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

@@ -72,8 +72,8 @@ final class BudgetLane implements Budget {
     return taken;
   }
 
-  /// Takes as much of `most` as is fair, and leaves something free. Takes at least one if the lane has nothing and there
-  /// is one.
+  /// Takes as much of `most` as is fair, and leaves something free. Takes at least one if the lane has nothing and
+  /// there is one.
   ///
   /// @return what was taken; 0 if the lane has to wait
   long takeUpTo(long most) {
@@ -99,6 +99,10 @@ final class BudgetLane implements Budget {
   public void release(long bytes) {
     budget.release(bytes);
     giveUp(bytes);
+  }
+
+  String name() {
+    return name;
   }
 
   /// Most bytes that this lane may have.

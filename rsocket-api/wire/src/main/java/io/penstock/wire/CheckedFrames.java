@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -29,6 +30,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
 
+  /// Of the SETUP that this thread passes on: RSocket does not tell an acceptor where its peer is.
+  private static final ThreadLocal<Object> SOURCE = ThreadLocal.withInitial(() -> "no address");
+
   /// Has every connection of a client that `registry` is for be such a one.
   static void ofClient(InterceptorRegistry registry) {
     require(registry, null);
@@ -45,6 +49,21 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
         : connection);
   }
 
+  /// Where the connection comes from whose SETUP is being accepted on this thread.
+  static Object source() {
+    Object source = SOURCE.get();
+    SOURCE.remove();
+    return source;
+  }
+
+  private boolean isSetup(ByteBuf frame) {
+    try {
+      return mostLifetime != null && FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP;
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
+      return false;
+    }
+  }
+
   @Override
   public Flux<ByteBuf> receive() {
     return connection.receive().handle(this::pass);
@@ -53,6 +72,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
     RSocketErrorException refusal = refusal(frame);
     if (refusal == null) {
+      if (isSetup(frame)) {
+        SOURCE.set(SourceAddress.of(connection.remoteAddress())); // the acceptor runs when this has returned
+      }
       next.next(frame);
     } else {
       connection.sendErrorAndClose(refusal);
@@ -80,6 +102,9 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   }
 
   private static @Nullable RSocketErrorException refusalOfSetup(ByteBuf frame, long mostMillis) {
+    if (isCut(frame)) { // RSocket would never release it
+      return new RejectedSetupException("SETUP must be whole (was cut short)");
+    }
     int lifetime = SetupFrameCodec.keepAliveMaxLifetime(frame);
     if (lifetime < LEAST_INTERVAL_MILLIS || lifetime > mostMillis) {
       return outside("lifetime", LEAST_INTERVAL_MILLIS, mostMillis, lifetime);
@@ -88,6 +113,14 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
     return interval < LEAST_INTERVAL_MILLIS || interval > lifetime
         ? outside("interval", LEAST_INTERVAL_MILLIS, lifetime, interval)
         : null;
+  }
+
+  private static boolean isCut(ByteBuf setup) {
+    try {
+      return SetupFrameCodec.dataMimeType(setup).isEmpty();
+    } catch (IndexOutOfBoundsException e) {
+      return true;
+    }
   }
 
   private static RejectedSetupException outside(String what, long least, long most, int was) {

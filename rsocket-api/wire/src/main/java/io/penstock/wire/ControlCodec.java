@@ -28,8 +28,8 @@ import tools.jackson.databind.util.StdConverter;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more. A field of another
-/// type is refused, whatever it could be converted to. Missing numbers are refused, but for those of a disk, of which an
-/// older node tells fewer: they are 0.
+/// type is refused, whatever it could be converted to. Missing numbers are refused, but for those of a disk, of which
+/// an older node tells fewer: they are 0.
 enum ControlCodec {
   CBOR("application/cbor", strict(CBORMapper.builder(), ByteStrings.binary())),
   JSON("application/json", strict(JsonMapper.builder(), ByteStrings.base64()));

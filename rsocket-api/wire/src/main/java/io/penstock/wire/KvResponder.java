@@ -19,6 +19,7 @@ import io.rsocket.RSocket;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -35,18 +36,21 @@ import reactor.core.scheduler.Scheduler;
 final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
-  /// @param requests the heap that running requests may take, see [Request]
   /// @param decisions runs heavy requests
-  /// @param windows blocks that open windows of puts may have
-  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, BudgetLane windows,
-      Scheduler timers,
-      Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {}
+  record Serving(BlockTier tier, KvServerOptions options, AddressShares shares, Scheduler timers, Scheduler decisions,
+      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
+    NodeBudget budget() {
+      return shares.budget();
+    }
+  }
 
-  /// One connection alone may have most of the open windows, so that the next window is announced while one is filled.
-  private static final int ROOM_GREED = 4;
+  /// A put may be silent so many times shorter while others wait for room.
+  private static final int PRESSED = 10;
 
   private final Serving serving;
   private final String dataMimeType;
+  private final Object address;
+  private final AtomicBoolean gone = new AtomicBoolean();
   private final TierInfo info;
   private final SpaceId space;
   private final SliceFraming framing;
@@ -58,21 +62,26 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
-  KvResponder(Serving serving, String dataMimeType) {
+  /// @param address of the peer, whose connections share
+  KvResponder(Serving serving, String dataMimeType, Object address) {
     this.serving = serving;
+    this.address = address;
+    AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
     this.info = serving.tier().info();
     this.space = info.space().id();
     KvServerOptions options = serving.options();
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
-        serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
-    this.requests = serving.requests().part("requests", serving.requests().share(), 1, 1);
-    this.room = serving.windows().part("blocks of open windows", serving.windows().share(), options.maxStreams(),
-        ROOM_GREED);
-    this.incoming = serving.budget().incoming(options.maxStreams());
+        share.outgoing(options.sendWindowBytes(), options.maxStreams()));
+    this.requests = share.requests();
+    this.room = share.windows();
+    this.incoming = share.incoming(options.maxStreams());
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
+    this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
+        () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
@@ -116,6 +125,9 @@ final class KvResponder implements RSocket {
     subscribed.dispose();
     running.forEach(Request::close);
     streams.close();
+    if (!gone.getAndSet(true)) {
+      serving.shares().leave(address);
+    }
   }
 
   private Handshake.Welcome hello(Handshake.Hello hello) {
@@ -181,7 +193,9 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
       return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
-          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, stall, () -> {
+          serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
+          putStall,
+          () -> {
             request.close();
             inFlight.over();
           }), keys);

@@ -92,10 +92,10 @@ public final class KvServer {
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
-    KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, bytes, lane("requests", options.requestBytes()),
-            lane("blocks of open windows", options.putBlocks()), timers, decisions,
-            ByteBufAllocator.DEFAULT, draining::get, running);
+    AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
+        lane("blocks of open windows", options.putBlocks()));
+    KvResponder.Serving serving = new KvResponder.Serving(tier, options, shares, timers, decisions,
+        ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
@@ -119,7 +119,7 @@ public final class KvServer {
       throw new RejectedSetupException(
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
-    return new KvResponder(serving, setup.dataMimeType());
+    return new KvResponder(serving, setup.dataMimeType(), CheckedFrames.source());
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

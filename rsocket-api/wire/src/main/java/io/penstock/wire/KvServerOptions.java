@@ -51,7 +51,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   }
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
-  /// waiting, 30 s of standing still, 5 minutes of silence, 1/64 of the heap (at least 4 MiB) for messages of requests,
+  /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of requests,
   /// 128 blocks of open windows, generation 0.
   public static Builder builder() {
     return new Builder();
@@ -102,7 +102,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private Duration awaitTimeout = Duration.ofSeconds(60);
     private Duration stallTimeout = Duration.ofSeconds(30);
     private Duration mostLifetime = Duration.ofMinutes(5);
-    private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 64);
+    private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;
     private long generation;
 

@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// The control messages of protocol version 1; those of `hello` stand at [Handshake], those of a `put` at
 /// [PutMessages]. Byte strings are binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
 ///
-/// A message that exists has all its fields, and numbers in their ranges: what breaks a rule is a [WireFormatException]
-/// from its constructor, whichever side reads it. The maker of a request checks what must agree with
-/// it.
+/// The constructor of each message checks its fields and their ranges, and throws [WireFormatException]. The sender of
+/// a request checks that the answer fits the request.
 final class Messages {
   private Messages() {}
 

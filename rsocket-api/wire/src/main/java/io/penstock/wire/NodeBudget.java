@@ -4,7 +4,7 @@ import io.penstock.block.Permits;
 
 /// A node's one budget of bytes in flight, for what comes in and what goes out.
 ///
-/// Each direction has a lane of the budget, and each connection a fair part of each. A quarter of the budget, and
+/// Each direction has a lane of the budget, of which each address has a fair part, and each connection of that. A quarter of the budget, and
 /// at least one slice, is beyond the reach of either direction: readers that take nothing do not keep puts from going
 /// on, and writers that send nothing do not keep gets.
 final class NodeBudget {
@@ -30,18 +30,16 @@ final class NodeBudget {
     this.out = new BudgetLane(permits.name() + ", outgoing", Budget.of(permits), share, Integer.MAX_VALUE);
   }
 
-  /// What one connection may have on its way in.
+  /// What one party may have on its way in.
   ///
-  /// @param maxWaiters most streams that wait
-  Budget incoming(int maxWaiters) {
-    return in.part(permits.name() + ", incoming", share, maxWaiters, 1);
+  /// @param greed as in [BudgetLane#part]
+  BudgetLane incoming(int greed) {
+    return in.part(in.name(), share, Integer.MAX_VALUE, greed);
   }
 
-  /// What one connection may have on its way out: at most its send window.
-  ///
-  /// @param maxWaiters most streams that wait
-  Budget outgoing(long sendWindowBytes, int maxWaiters) {
-    return out.part("send window", sendWindowBytes, maxWaiters, 1);
+  /// What one party may have on its way out.
+  BudgetLane outgoing(int greed) {
+    return out.part(out.name(), share, Integer.MAX_VALUE, greed);
   }
 
   /// Bytes in flight, both ways.

@@ -11,6 +11,7 @@ import io.penstock.tier.TierClosedException;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -31,9 +32,11 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// What a channel is received with.
   ///
   /// @param room blocks that open windows of the connection may have
+  /// @param waiting counts the puts that wait for room, over all connections
   /// @param stall how long a sender may be silent
   /// @param over told once when the channel holds nothing any more
-  record Setting(BlockTier tier, Budget budget, BudgetLane room, int windowsAhead, int maxSliceBytes, int windowBlocks,
+  record Setting(BlockTier tier, Budget budget, BudgetLane room, AtomicInteger waiting, int windowsAhead,
+      int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, Runnable over) {}
 
   /// Most slices that are asked for ahead.
@@ -50,6 +53,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final SilenceLimit silence;
   private @Nullable Subscription in;
   private @Nullable Disposable reserving;
+  /// Whether it counts among the puts that wait for room.
+  private boolean waits;
   /// The wait for a block of a window.
   private Budget.@Nullable Place waiting;
   /// Blocks of open windows.
@@ -140,6 +145,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     }
     makeRoom();
     grant();
+    waitForRoom(waiting != null || reserving != null);
     silence.watch();
   }
 
@@ -153,6 +159,13 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
       reserve(blocks);
     } else {
       waiting = setting.room().acquire(1, () -> serial.run(this::roomCame), refusal -> serial.run(() -> fail(refusal)));
+    }
+  }
+
+  private void waitForRoom(boolean now) {
+    if (now != waits) {
+      waits = now;
+      setting.waiting().addAndGet(now ? 1 : -1);
     }
   }
 
@@ -291,5 +304,6 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     signals.clear();
     scope.close();
     giveRoom(roomTaken);
+    waitForRoom(false);
   }
 }

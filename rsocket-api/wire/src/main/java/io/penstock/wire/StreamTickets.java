@@ -3,15 +3,20 @@ package io.penstock.wire;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 
 /// The streams of one connection, until they are drained, by the ticket that their client chose. Safe from any thread.
 final class StreamTickets {
+  /// Most streams of a connection that have no end of their own: each event is written for each of them.
+  static final int MOST_ENDLESS = 16;
+
   /// What a client names that will not ask for the stream.
   private static final long NONE = 0;
 
   private final int most;
   private final RunningStreams running;
+  private final AtomicInteger endless = new AtomicInteger();
   private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
 
   /// @param most streams of the connection
@@ -35,7 +40,18 @@ final class StreamTickets {
   ///
   /// @throws WireFormatException if there are too many
   InFlight enterEndless() {
-    return count(NONE);
+    int now = endless.incrementAndGet();
+    try {
+      if (now > MOST_ENDLESS) {
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams of events", "<= " + MOST_ENDLESS, now);
+      }
+      InFlight inFlight = count(NONE);
+      inFlight.onDrained(endless::decrementAndGet);
+      return inFlight;
+    } catch (RuntimeException e) {
+      endless.decrementAndGet();
+      throw e;
+    }
   }
 
   private InFlight count(long ticket) {

@@ -142,7 +142,7 @@ final class BudgetLaneTest {
 
   @Test
   void waiter_withoutAPlaceInTheBudget_isRefused_andTheLaneGoesOn() {
-    Budget connection = new NodeBudget(permits, 4).outgoing(4, 4);
+    Budget connection = new NodeBudget(permits, 4).outgoing(1).part("send window", 4, 4, 1);
     permits.tryAcquire(8);
     for (int i = 0; i < permits.maxWaiters(); i++) { // of another user of the budget
       permits.acquire(1, () -> permits.release(1));
@@ -199,8 +199,9 @@ final class BudgetLaneTest {
       permits = new Permits("node", random.nextInt(2 * SLICE, 12 * SLICE), 2);
       NodeBudget node = new NodeBudget(permits, SLICE);
       for (int i = 0; i < 3; i++) {
-        lanes.add(node.incoming(64));
-        lanes.add(node.outgoing(random.nextInt(SLICE, 4 * SLICE), 64));
+        BudgetLane incoming = node.incoming(4);
+        lanes.add(incoming.part("in", incoming.share(), 64, 1));
+        lanes.add(node.outgoing(4).part("out", random.nextInt(SLICE, 4 * SLICE), 64, 1));
       }
     }
 

@@ -43,6 +43,9 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
+  private final AddressShares shares = new AddressShares(new NodeBudget(ingress.permits(), 512 << 10),
+      new BudgetLane("messages of requests", Budget.of(requests), 1 << 16, 1),
+      new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16));
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
   private final KvResponder responder = responder(tier);
 
@@ -88,12 +91,9 @@ final class KvResponderTest {
 
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
-        new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-            new BudgetLane("requests", Budget.of(requests), 1 << 16, 1),
-            new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16), clock,
-            Schedulers.immediate(), memory,
+        new KvResponder.Serving(of, KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
             () -> false, running),
-        ControlCodec.CBOR.mimeType());
+        ControlCodec.CBOR.mimeType(), "here");
   }
 
   private void store() {

@@ -21,6 +21,7 @@ import io.rsocket.util.ByteBufPayload;
 import io.rsocket.util.DefaultPayload;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
@@ -70,8 +71,9 @@ final class PutReceiverTest {
   private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 2);
 
   private void receive() {
-    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
-        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+    PutReceiver.Setting setting =
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
   }
@@ -112,8 +114,9 @@ final class PutReceiverTest {
   @Test
   void sender_thatWaitsForABlockOfAWindow_isNotSilent_andGoesOnWhenOneIsFree() {
     whole.tryAcquire(8);
-    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
-        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+    PutReceiver.Setting setting =
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(3));
     assertNull(error);
@@ -131,8 +134,9 @@ final class PutReceiverTest {
       written.commit(written.drafts()).block();
     }
     credit = 0;
-    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, 2, 4096, 4,
-        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+    PutReceiver.Setting setting =
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(2));
     assertInstanceOf(AwaitTimeoutException.class, error);

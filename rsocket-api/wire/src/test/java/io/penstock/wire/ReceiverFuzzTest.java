@@ -42,6 +42,7 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Subscription;
@@ -203,7 +204,7 @@ final class ReceiverFuzzTest {
     Permits windows = new Permits("windows", KEYS, 4);
     PutReceiver receiver = new PutReceiver(signals,
         new PutReceiver.Setting(tier, Budget.of(budget.permits()),
-            new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), 2,
+            new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), new AtomicInteger(), 2,
             stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
             new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),

@@ -186,7 +186,8 @@ final class ChronicleRun implements AutoCloseable {
     NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
   }
 
-  /// Makes the head present, where Chronicle notes how far the file is written, and the place of one record in 256.
+  /// Loads the pages of the head, which Chronicle writes next: the write position and, for one record in 256, an index
+  /// entry.
   private void makeHeadPresent(SegmentFile file) throws IOException {
     NativePages.populate(mappedAt, records % INDEX_SPACING == 0 ? OVERHEAD_BYTES : 1, file.path());
   }

@@ -121,8 +121,8 @@ public final class NodeSettings {
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
           "Eviction order when a level is full.");
   public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
-      "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come, and"
-          + " readers that stand still may hold all blocks. For trusted clients.");
+      "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
+          + " and readers that stand still may hold all blocks. For trusted clients.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
       "Most bytes in flight in the whole node.");
   public static final Setting<Integer> SLICE_BYTES =

@@ -16,6 +16,17 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
 
   private final LogBound bound = new LogBound(LINES, PERIOD_MILLIS);
 
+  /// Tells at the end of the process what was left out of the last minute.
+  @Override
+  public void start() {
+    super.start();
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "penstock-log-end"));
+    } catch (IllegalStateException e) {
+      addInfo("the process ends already: nothing will have been left out", e);
+    }
+  }
+
   @Override
   protected void append(ILoggingEvent event) {
     boolean admitted;

@@ -109,7 +109,7 @@ final class TierFlags implements AutoCloseable {
   /// The same as arguments of `penstock serve`.
   static List<String> arguments(TierPlan plan) {
     List<String> arguments = new ArrayList<>(List.of("--hbm", plan.hbm().toString(), "--dram", plan.dram().toString(),
-        "--policy", lower(plan.policy()), "--stack-mode", lower(plan.mode())));
+        "--policy", lower(plan.policy()), "--stack-mode", lower(plan.mode()), "--exact", String.valueOf(plan.exact())));
     if (!plan.hbm().isOff()) {
       arguments.addAll(DeviceFlags.arguments(plan.device()));
     }

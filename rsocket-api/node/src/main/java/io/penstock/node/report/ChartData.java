@@ -37,7 +37,7 @@ public record ChartData(String axis, List<Double> seconds, List<Chart> charts) {
     }
   }
 
-  /// A value at each point, null where there is none; one value alone is the same at each.
+  /// A value at each point, null where there is none. A list of one value is a horizontal line.
   public record Line(String label, List<@Nullable Double> values) {
     public Line {
       requireNonNull(label, "label");

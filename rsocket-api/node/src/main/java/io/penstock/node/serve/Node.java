@@ -14,6 +14,7 @@ import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
+import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -91,6 +92,7 @@ public final class Node {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, tier.info().name(), tier.arena());
     new JvmMemoryMetrics().bindTo(registry);
+    ResidentMemory.bindTo(registry);
     collections.bindTo(registry);
     if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
       new NettyAllocatorMetrics(allocator).bindTo(registry);

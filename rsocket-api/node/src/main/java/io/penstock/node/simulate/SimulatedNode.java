@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The node: one life after the other, each with a tier of its own that is watched beside its model.
+/// The node under test. Each restart makes a new tier, which is compared with a model.
 final class SimulatedNode {
   private static final int MAX_WAITERS = 1024;
 

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /// A [TortureWriter] in a process of its own, which ends with this one.
 final class WriterProcess implements AutoCloseable {
   private static final List<String> QUICK =
-      List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
+      List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m",
           "-Xlog:disable", "-Xlog:all=off");
   private static final int SIGKILL = 128 + 9;
   private static final int LINES_KEPT = 4;

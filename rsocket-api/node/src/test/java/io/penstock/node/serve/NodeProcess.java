@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /// `penstock serve` in a process of its own, on ports that were free.
-final class NodeProcess implements AutoCloseable {
+public final class NodeProcess implements AutoCloseable {
   private final Process process;
   private final Path err;
   private final JsonNode ready;
@@ -34,7 +34,7 @@ final class NodeProcess implements AutoCloseable {
   /// Starts a node with `--json` and waits for its line.
   ///
   /// @param folder for what it says on standard error
-  static NodeProcess start(Path folder, String... flags) throws IOException {
+  public static NodeProcess start(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
     Process process = begin(Stream.concat(accessFlags().stream(), QuickStart.flags().stream()).toList(), err, flags);
     String line =
@@ -77,11 +77,11 @@ final class NodeProcess implements AutoCloseable {
         .toList();
   }
 
-  int port() {
+  public int port() {
     return ready.get("port").asInt();
   }
 
-  int adminPort() {
+  public int adminPort() {
     return ready.get("adminPort").asInt();
   }
 
@@ -118,7 +118,7 @@ final class NodeProcess implements AutoCloseable {
   }
 
   /// What it wrote to standard error.
-  String said() {
+  public String said() {
     return read(err);
   }
 

@@ -3,7 +3,7 @@ package io.penstock.wire.transport;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How many connections a server has, and for whom.
+/// How many connections a server has, in all and for one address.
 ///
 /// @param setUp most connections that are set up
 /// @param byAddress most of those from one source address; an IPv6 network of 64 bits counts as one, and so do all Unix

@@ -29,7 +29,8 @@ final class FrameDecoder {
   private boolean waiting;
   private boolean closed;
 
-  /// @param room asked with the length of a frame that did not come in one buffer; if it refuses, `roomFound` follows
+  /// @param room asked with the length of a frame that did not come in one buffer; if it refuses, [#roomFound] is
+  ///     called later
   FrameDecoder(ByteBufAllocator alloc, int maxFrameBytes, IntPredicate room) {
     this.alloc = alloc;
     this.maxFrameBytes = maxFrameBytes;

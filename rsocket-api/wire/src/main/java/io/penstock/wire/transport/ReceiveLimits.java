@@ -5,14 +5,14 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// What peers may make a server hold of frames that have not come whole. Of frames longer than `freeBytes`, those that
-/// this side asked for take no room: who asks for a frame has memory for it.
+/// What peers may make a server hold of frames that have not come whole. A frame that the server asked for takes no
+/// room, for the server has memory for what it asks for.
 ///
 /// @param setupBytes longest frame before a connection is set up
-/// @param askedBytes longest frame that this side asks for by `REQUEST_N`; 0 if it asks for none
+/// @param askedBytes longest frame that the server asks for by `REQUEST_N`; 0 if it asks for none
 /// @param roomBytes room for other frames, over all connections: such a frame takes its length when it begins, of at
 ///     most half of what is free then
-/// @param frameTime longest time from the first byte of a frame to its last, while this side reads
+/// @param frameTime longest time from the first byte of a frame to its last, while the server reads
 public record ReceiveLimits(int setupBytes, int askedBytes, long roomBytes, Duration frameTime) {
   /// A frame of up to so many bytes takes no room: small requests never wait for it.
   public static final int FREE_BYTES = 16 << 10;

@@ -81,7 +81,7 @@ public final class SendQueue {
 
   /// Takes no more frames; what waits is still handed out, `last` (owned by the queue from now on) after it.
   ///
-  /// The last frame passes the bound: it tells the peer why.
+  /// `last` is queued even if the queue is full, since it tells the peer why the connection ends.
   public Offer end(@Nullable ByteBuf last) {
     Offer offer = tryEnd(last);
     if (offer == Offer.CLOSED && last != null) {

@@ -7,14 +7,14 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /// What connections are counted by.
-final class SourceAddress {
+public final class SourceAddress {
   private static final String LOCAL = "a socket of this host";
 
   private SourceAddress() {}
 
   /// Equal for connections of one peer: an IPv4 address, an IPv6 network of 64 bits, which one host has as a rule, or
   /// all sockets that have no internet address.
-  static Object of(@Nullable SocketAddress remote) {
+  public static Object of(@Nullable SocketAddress remote) {
     if (!(remote instanceof InetSocketAddress internet) || internet.getAddress() == null) {
       return LOCAL;
     }
