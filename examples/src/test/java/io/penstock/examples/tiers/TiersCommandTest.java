@@ -33,7 +33,7 @@ final class TiersCommandTest {
   Path directory;
 
   @ParameterizedTest
-  @EnumSource(value = EngineKind.class, names = {"CHRONICLE", "MEMORY"})
+  @EnumSource(value = EngineKind.class, names = "CHRONICLE")
   void exclusiveBlocks_areDemotedAndPromoted_andTheDiskKeepsItsCopies(EngineKind engine) throws IOException {
     demoteAndPromote(engine);
   }
@@ -59,7 +59,7 @@ final class TiersCommandTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = EngineKind.class, names = {"PLAIN", "MEMORY"})
+  @EnumSource(value = EngineKind.class, names = "PLAIN")
   void writtenThrough_everyReceiptIsKeptByTheDisk(EngineKind engine) throws IOException {
     writeThrough(engine);
   }

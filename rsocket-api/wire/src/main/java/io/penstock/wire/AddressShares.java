@@ -63,8 +63,8 @@ final class AddressShares {
       return part(requests, 1);
     }
 
-    /// Blocks that the open windows of one connection may have: most of them, so that the next window is announced while
-    /// one is filled.
+    /// Blocks that the open windows of one connection may have: most of them, so that the next window is announced
+    /// while one is filled.
     BudgetLane windows() {
       return part(windows, GREED);
     }

@@ -51,8 +51,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   }
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
-  /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of requests,
-  /// 128 blocks of open windows, generation 0.
+  /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
+  /// requests, 128 blocks of open windows, generation 0.
   public static Builder builder() {
     return new Builder();
   }

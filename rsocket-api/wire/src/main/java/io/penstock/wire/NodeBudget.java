@@ -4,9 +4,9 @@ import io.penstock.block.Permits;
 
 /// A node's one budget of bytes in flight, for what comes in and what goes out.
 ///
-/// Each direction has a lane of the budget, of which each address has a fair part, and each connection of that. A quarter of the budget, and
-/// at least one slice, is beyond the reach of either direction: readers that take nothing do not keep puts from going
-/// on, and writers that send nothing do not keep gets.
+/// Each direction has a lane of the budget, of which each address has a fair part, and each connection of that. A
+/// quarter of the budget, and at least one slice, is beyond the reach of either direction: readers that take nothing do
+/// not keep puts from going on, and writers that send nothing do not keep gets.
 final class NodeBudget {
   private final Permits permits;
   private final long share;

@@ -9,7 +9,8 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /// Ends a stream whose peer owes something and says nothing: after more than the limit and less than twice that, or
-/// after a shorter one while others wait for what the stream holds. One timer at a time, however much comes. Every call is a step of the stream's [Serial], and so is the timer's end.
+/// after a shorter one while others wait for what the stream holds. One timer at a time, however much comes. Every call
+/// is a step of the stream's [Serial], and so is the timer's end.
 final class SilenceLimit {
   /// How long a stream of the peer may stand still.
   ///

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// The memory of this process that is in RAM, by the name that Prometheus' own clients give it. Linux tells it; elsewhere
-/// there is no such gauge.
+/// The memory of this process that is in RAM, by the name that Prometheus' own clients give it. Linux tells it;
+/// elsewhere there is no such gauge.
 public final class ResidentMemory {
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final String LINE = "VmRSS:";

@@ -21,7 +21,7 @@ final class AttackProofTest {
   private Path folder;
 
   @Test
-  void tenMinutesOfAttacks_stopNobodyElse() throws Exception {
+  void tenMinutesOfAttacks_stopNoOtherClient() throws Exception {
     try (NodeProcess node = NodeProcess.start(folder, "--dram", "256MiB")) {
       CommandLineRun run = CommandLineRun.of("attack", "127.0.0.1:" + node.port(), "--admin",
           "127.0.0.1:" + node.adminPort(), "--minutes", "" + MINUTES, "--seed", "16");
