@@ -11,7 +11,7 @@ public final class BudgetExhaustedException extends TransientKvException {
 
   public BudgetExhaustedException(String budget, long wanted, long free, int maxWaiters) {
     super(maxWaiters == 0
-        ? budget + " must leave to others what one party has (was asked for " + wanted + " of " + free + " free)"
+        ? budget + " must be within one party's share of what is free (was " + wanted + " of " + free + " free)"
         : budget + ": waiters must be <= " + maxWaiters + " (was one more, for " + wanted + " of " + free + " free)");
     this.budget = budget;
     this.wanted = wanted;

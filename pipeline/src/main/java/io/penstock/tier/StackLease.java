@@ -175,8 +175,11 @@ final class StackLease extends Lease {
     });
   }
 
-  /// Counts the blocks of `window` among those that windows hold, until it is over.
+  /// Counts the blocks of `window` among those that windows hold, until it is over, if there is a bound on these.
   void hold(LeasedWindow window) {
+    if (!leases.areBounded()) {
+      return;
+    }
     state.decide(after -> leases.hold(window.size()));
     window.whenOver(() -> state.decide(after -> leases.hold(-window.size())));
   }

@@ -29,12 +29,14 @@ final class StackLeases {
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
     StackLease lease = new StackLease(state, this, keys.size());
     try {
-      state.decide(after -> leases.add(lease));
       int step = state.shape().options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
       for (int from = 0; from == 0 || from < keys.size(); from += step) {
         int first = from;
         int end = Math.min(keys.size(), from + step);
-        state.decide(after -> decide(lease, keys, first, end, onMiss, after));
+        state.decide(after -> {
+          leases.add(lease);
+          decide(lease, keys, first, end, onMiss, after);
+        });
       }
     } catch (Throwable e) { // from a store: no reader gets the lease, so none would close it
       lease.close();
@@ -96,11 +98,16 @@ final class StackLeases {
     return (int) Math.min(wanted, Math.max(1, part()));
   }
 
+  /// Whether leases and windows may hold only so many blocks.
+  boolean areBounded() {
+    return !state.shape().options().exact() && state.shape().host() >= 0;
+  }
+
   private long part() {
     StackShape shape = state.shape();
-    return shape.options().exact() || shape.host() < 0
-        ? Long.MAX_VALUE
-        : Math.ceilDiv(shape.levels().get(shape.host()).capacityBlocks() / 4 * 3 - held, PART);
+    return areBounded()
+        ? Math.ceilDiv(shape.levels().get(shape.host()).capacityBlocks() / 4 * 3 - held, PART)
+        : Long.MAX_VALUE;
   }
 
   /// `blocks` more are held, or fewer if negative.

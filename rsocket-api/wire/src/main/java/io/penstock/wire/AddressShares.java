@@ -65,8 +65,10 @@ final class AddressShares {
 
     /// Blocks that the open windows of one connection may have: most of them, so that the next window is announced
     /// while one is filled.
-    BudgetLane windows() {
-      return part(windows, GREED);
+    ///
+    /// @param maxWaiters most puts that wait
+    BudgetLane windows(int maxWaiters) {
+      return windows.part(windows.name(), windows.share(), maxWaiters, GREED);
     }
   }
 

@@ -66,7 +66,7 @@ final class BudgetLane implements Budget {
       taken = budget.tryAcquire(bytes);
     } finally { // a closed budget throws
       if (!taken) {
-        giveUp(bytes);
+        giveUp(bytes, 0);
       }
     }
     return taken;
@@ -98,7 +98,7 @@ final class BudgetLane implements Budget {
   @Override
   public void release(long bytes) {
     budget.release(bytes);
-    giveUp(bytes);
+    giveUp(bytes, bytes);
   }
 
   String name() {
@@ -152,13 +152,19 @@ final class BudgetLane implements Budget {
     return returned;
   }
 
-  private void giveUp(long bytes) {
+  /// @param back those of `bytes` that the party had, and gives back
+  private void giveUp(long bytes, long back) {
     synchronized (this) {
       inUse -= bytes;
-      returned += bytes;
+      returned += back;
     }
+    retry();
+  }
+
+  /// Serves this lane and its parts that wait, because more may be free.
+  private void retry() {
     serve();
-    waitingParts().forEach(BudgetLane::serve);
+    waitingParts().forEach(BudgetLane::retry);
   }
 
   /// Takes the parts that wait; each waits again if there is still too little for it.
@@ -171,8 +177,14 @@ final class BudgetLane implements Budget {
     return waiting;
   }
 
-  private synchronized void await(BudgetLane part) {
-    parts.add(part);
+  /// Has `part` tried again when more of this lane, or of the one it is a part of, is free.
+  private void await(BudgetLane part) {
+    synchronized (this) {
+      parts.add(part);
+    }
+    if (whole != null) {
+      whole.await(this);
+    }
   }
 
   /// Sends the first of the queue to the budget, unless one is there already.

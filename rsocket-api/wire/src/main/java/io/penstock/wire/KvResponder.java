@@ -77,7 +77,7 @@ final class KvResponder implements RSocket {
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         share.outgoing(options.sendWindowBytes(), options.maxStreams()));
     this.requests = share.requests();
-    this.room = share.windows();
+    this.room = share.windows(options.maxStreams());
     this.incoming = share.incoming(options.maxStreams());
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),

@@ -138,13 +138,12 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     if (nextKey == keys.size() && windows.isEmpty() && committing == 0 && reserving == null) {
       if (signals.isEmpty()) {
         finish();
-      } else {
-        silence.watch();
+        return;
       }
-      return;
+    } else {
+      makeRoom();
+      grant();
     }
-    makeRoom();
-    grant();
     waitForRoom(waiting != null || reserving != null);
     silence.watch();
   }

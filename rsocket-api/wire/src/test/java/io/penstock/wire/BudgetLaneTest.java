@@ -94,6 +94,49 @@ final class BudgetLaneTest {
   }
 
   @Test
+  void connection_thatWaitsForMoreToBeFree_isServedWhenAnotherAddressGivesBack() {
+    BudgetLane node = new BudgetLane("node", Budget.of(permits), 8, 4);
+    BudgetLane here = node.part("here", 8, 4, 4);
+    BudgetLane there = node.part("there", 8, 4, 4);
+    BudgetLane connection = here.part("connection", 8, 4, 1);
+    assertThat(there.tryAcquire(5)).isTrue();
+    assertThat(connection.tryAcquire(1)).isTrue();
+    acquire(connection, "waited", 2);
+    assertThat(granted).isEmpty();
+    there.release(5);
+    assertThat(granted).containsExactly("waited");
+    connection.release(3);
+    assertThat(List.of(permits.inUse(), node.inUse(), here.inUse(), connection.inUse())).containsOnly(0L);
+  }
+
+  @Test
+  void returned_countsWhatWasGivenBack_andNotWhatWasRefused() {
+    BudgetLane lane = lane("lane", 8);
+    permits.tryAcquire(8);
+    assertThat(lane.tryAcquire(4)).isFalse();
+    assertThat(lane.returned()).isZero();
+    permits.release(8);
+    assertThat(lane.tryAcquire(4)).isTrue();
+    lane.release(4);
+    assertThat(lane.returned()).isEqualTo(4);
+  }
+
+  @Test
+  void connectionsOfOneAddress_howeverMany_leaveRoomForAnotherAddress() {
+    Permits blocks = new Permits("windows", 128, 1);
+    AddressShares shares = new AddressShares(new NodeBudget(permits, 4),
+        new BudgetLane("messages", Budget.of(new Permits("messages", 64, 1)), 64, 64),
+        new BudgetLane("windows", Budget.of(blocks), 128, 64));
+    for (int i = 0; i < 16; i++) {
+      BudgetLane greedy = shares.enter("there").windows(4);
+      for (int window = 0; window < 4; window++) {
+        greedy.takeUpTo(64);
+      }
+    }
+    assertThat(shares.enter("here").windows(4).takeUpTo(8)).isEqualTo(8);
+  }
+
+  @Test
   void waiterThatLeaves_whereverItWaits_givesItsTurnToTheNext() {
     BudgetLane lane = lane("lane", 8);
     permits.tryAcquire(8);

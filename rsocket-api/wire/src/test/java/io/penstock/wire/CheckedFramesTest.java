@@ -7,7 +7,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.penstock.testkit.Blocks;
+import io.penstock.wire.transport.SourceAddress;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.DuplexConnection;
+import io.rsocket.RSocket;
+import io.rsocket.core.RSocketConnector;
+import io.rsocket.core.RSocketServer;
 import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
@@ -18,13 +26,19 @@ import io.rsocket.frame.RequestResponseFrameCodec;
 import io.rsocket.frame.RequestStreamFrameCodec;
 import io.rsocket.frame.SetupFrameCodec;
 import io.rsocket.util.DefaultPayload;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
 
 /// A peer that sends a payload in fragments, which RSocket would put together as long as more come, or wants to be
 /// silent for ever, is told so and let go.
@@ -103,6 +117,28 @@ final class CheckedFramesTest {
       peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
       assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
     }
+  }
+
+  /// Shares of a node go by it: an acceptor that does not hear it gives all peers one share.
+  @Test
+  void acceptor_hearsWhereItsPeerIs_once() {
+    LoopResources loops = LoopResources.create("source", 1, true);
+    List<Object> sources = new CopyOnWriteArrayList<>();
+    TcpListener listening = requireNonNull(RSocketServer.create((setup, peer) -> {
+      sources.add(CheckedFrames.source());
+      sources.add(CheckedFrames.source());
+      return Mono.just(new RSocket() {});
+    }).interceptors(registry -> CheckedFrames.ofNode(registry, Duration.ofMinutes(5)))
+        .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops)).block(WireNode.PATIENCE));
+    RSocket client = requireNonNull(RSocketConnector.create()
+        .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", listening.port()), loops))
+        .block(WireNode.PATIENCE));
+    client.requestResponse(DefaultPayload.create("any")).onErrorComplete().block(WireNode.PATIENCE); // SETUP was taken
+
+    assertThat(sources).containsExactly(SourceAddress.of(new InetSocketAddress("127.0.0.1", 1)), "no address");
+    client.dispose();
+    listening.dispose();
+    loops.disposeLater(Duration.ZERO, WireNode.PATIENCE).block(WireNode.PATIENCE);
   }
 
   private static ByteBuf setup() {
