@@ -9,6 +9,7 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +31,9 @@ public final class Ledger<V> {
 
   private static final int NONE = KeyTable.NONE;
 
-  /// Most keys in use that are passed over for one victim. Each is looked at once in a turn of the list, so the cost of
-  /// an eviction stays small on average.
-  private static final int MOST_IN_USE = 1 << 13;
+  /// Most keys that are passed over for one victim if one of them may be it. Each is looked at once in a turn of the
+  /// list, so the cost of an eviction stays small on average.
+  private static final int MOST_PASSED = 1 << 13;
 
   private final EvictionPolicy policy;
   private final List<LruList> levels = new ArrayList<>();
@@ -65,10 +66,13 @@ public final class Ledger<V> {
       return true;
     }
 
-    /// Whether `value` is being used, so that it counts as the most recently used of its level instead of leaving it.
-    default boolean isInUse(V value) {
-      return false;
+    /// What keeps `value` from being the victim. A key that is passed over counts as the most recently used.
+    default Hold hold(V value) {
+      return Hold.NONE;
     }
+
+    /// Hears that a key was passed over because of `hold`.
+    default void passedOver(Hold hold) {}
   }
 
   /// @param space of all keys
@@ -195,7 +199,7 @@ public final class Ledger<V> {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
       int from = i;
-      int victim = victim(levels.get(from));
+      int victim = victim(from);
       BlockKey key = rows.key(victim);
       levels.get(from).unlink(victim);
       i = below(from, victim);
@@ -211,19 +215,38 @@ public final class Ledger<V> {
     }
   }
 
-  /// The first key of `list` that is not in use; those before it become the most recently used. The first key if all
-  /// that were looked at are in use.
-  private int victim(LruList list) {
-    int most = Math.min(list.size(), MOST_IN_USE);
-    for (int i = 0; i < most; i++) {
+  /// The first key on `level` that nothing holds, without the newest; the keys before it become the most recently used.
+  /// Else the first that a reader or a soft pin holds, else the newest. The first key if none can leave, so that a level
+  /// never exceeds its capacity.
+  private int victim(int level) {
+    LruList list = levels.get(level);
+    int newest = list.last();
+    int second = NONE;
+    for (int i = 1; i < list.size() && (i < MOST_PASSED || second == NONE); i++) {
       int row = list.first();
-      if (values.isNumber(row) || !gate.isInUse(values.value(row))) {
+      Hold hold = hold(row);
+      if (hold.frees(leaves(level, row, hold))) {
         return row;
       }
+      gate.passedOver(hold);
+      second = second == NONE && hold.yields() ? row : second;
       list.unlink(row);
       list.link(row);
     }
-    return list.first();
+    if (second != NONE) {
+      return second;
+    }
+    Hold hold = hold(newest);
+    return hold.yields() || hold.frees(leaves(level, newest, hold)) ? newest : list.first();
+  }
+
+  private Hold hold(int row) {
+    return values.isNumber(row) ? Hold.NONE : gate.hold(values.value(row));
+  }
+
+  /// Whether no slower level takes the key in `row`. Not asked about a key that nothing holds.
+  private boolean leaves(int level, int row, Hold hold) {
+    return hold != Hold.NONE && below(level, row) == levels.size();
   }
 
   /// The next level below `level` that takes the key in `row`; the number of levels if none does.
@@ -284,6 +307,15 @@ public final class Ledger<V> {
     levels.get(levelOf.get(row)).unlink(row);
     drop(row);
     return value;
+  }
+
+  /// Calls `reader` with some keys, so that many calls answer every key that stays meanwhile. Numbers are included.
+  ///
+  /// @param from 0, then what the call before answered
+  /// @param count how many at least, as far as there are any
+  /// @return where to go on; −1 after the last key
+  public int scan(int from, int count, Consumer<BlockKey> reader) {
+    return rows.scan(from, count, reader);
   }
 
   /// Removes everything.

@@ -69,8 +69,17 @@ public interface BlockTier {
         .receipts();
   }
 
-  /// Removes the visible blocks of `keys` and answers which keys these were. Leases on them stay valid.
+  /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of streams
+  /// stay valid.
   Mono<Presence> remove(List<BlockKey> keys);
+
+  /// The read leases, pins and removals of `party`. A tier that has none refuses them with
+  /// [UnsupportedOperationException].
+  ///
+  /// @param party parties that are equal share what one party may lease
+  default TierHolds holds(Object party) {
+    throw new UnsupportedOperationException("tier " + info().name() + " must keep leases (was one that does not)");
+  }
 
   /// The events after `sequence`, past and future. Completes when the tier closes.
   ///

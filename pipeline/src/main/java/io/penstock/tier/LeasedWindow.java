@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -18,6 +20,12 @@ import reactor.core.publisher.Mono;
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
   private volatile Runnable over = () -> {};
+  private volatile Supplier<? extends @Nullable Throwable> error = () -> null;
+
+  /// Has the slices end with the error that `then` answers when all were emitted; with none if it answers null.
+  void endsWith(Supplier<? extends @Nullable Throwable> then) {
+    error = then;
+  }
 
   /// Runs `then` when this window holds its blocks no more.
   void whenOver(Runnable then) {
@@ -81,11 +89,20 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// | backpressure | slices, each made when it is requested |
   /// | cancel | closes the window; emitted slices stay with their owner |
   /// | threads | the requesting thread, or the thread on which the bytes arrived |
-  /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums |
+  /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums; |
+  /// | | [LeaseExpiredException] if the read lease has ended meanwhile |
   ///
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
-  public abstract Flux<LayerSlice> slices(int number);
+  public final Flux<LayerSlice> slices(int number) {
+    return transferred(number).concatWith(Mono.defer(() -> {
+      Throwable late = error.get();
+      return late == null ? Mono.empty() : Mono.error(late);
+    }));
+  }
+
+  /// The same without a look at the lease afterwards.
+  abstract Flux<LayerSlice> transferred(int number);
 
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.
   abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);

@@ -1,11 +1,13 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.Hold;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +93,11 @@ final class StackIndex {
       });
     }
     return found;
+  }
+
+  /// Calls `reader` with some keys, see [Ledger#scan].
+  int scan(int from, int count, Consumer<BlockKey> reader) {
+    return ledger.scan(from, count, reader);
   }
 
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
@@ -252,8 +259,18 @@ final class StackIndex {
     }
 
     @Override
-    public boolean isInUse(StackEntry entry) {
-      return !shape.options().exact() && entry instanceof Resident block && block.isInUse();
+    public Hold hold(StackEntry entry) {
+      if (!(entry instanceof Resident block)) {
+        return Hold.NONE;
+      }
+      ResidentHold held = block.held();
+      Hold strongest = held == null ? Hold.NONE : held.strongest();
+      return strongest == Hold.NONE && !shape.options().exact() && block.isInUse() ? Hold.IN_USE : strongest;
+    }
+
+    @Override
+    public void passedOver(Hold hold) {
+      figures.passedOver(hold);
     }
 
     @Override

@@ -30,14 +30,16 @@ import io.penstock.pool.FrequencySketch;
 ///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share; a
 ///     stream fails with [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted
 ///     before its window
+/// @param holds bounds of read leases and pins
 public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
-    Tiering tiering, boolean exact) {
+    Tiering tiering, boolean exact, HoldOptions holds) {
   public StackOptions {
     requireNonNull(tiering, "tiering");
     requireNonNull(name, "name");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
+    requireNonNull(holds, "holds");
     Checks.positive("ingressBlocks", ingressBlocks);
     Checks.positive("transferBlocks", transferBlocks);
     Checks.positive("promotionBlocks", promotionBlocks);
@@ -51,67 +53,72 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// 1,024 waiters, 65,536 events, verified reads.
   public static StackOptions defaults(String name) {
     return new StackOptions(name, Mode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
-        Tiering.exact(), true);
+        Tiering.exact(), true, HoldOptions.defaults());
   }
 
   public StackOptions withMode(Mode mode) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withIngressBlocks(int ingressBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withTransferBlocks(int transferBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withPromotionBlocks(int promotionBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withBounceBlocks(int bounceBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withBatchBlocks(int batchBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withMaxWaiters(int maxWaiters) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withEventLogSize(int eventLogSize) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withVerifyReads(boolean verifyReads) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withTiering(Tiering tiering) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withExact(boolean exact) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
+  }
+
+  public StackOptions withHolds(HoldOptions holds) {
+    return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   /// How a [TierStack] deviates from the textbook policy, for the sake of its disk.

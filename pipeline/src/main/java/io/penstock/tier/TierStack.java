@@ -10,6 +10,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
 import io.penstock.tier.spi.BlockStore;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -62,7 +63,7 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime, chunks);
   }
 
-  /// The same with another clock, which measures waits for the figures.
+  /// The same with another clock, for the lives of leases and pins, and for the waits in the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
@@ -72,8 +73,9 @@ public final class TierStack implements BlockTier {
       LongSupplier nanos, ChunkSource chunks) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
-    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
-    this.writes = new StackWrites(state);
+    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
+        requireNonNull(chunks, "chunks"));
+    this.writes = state.writes();
     this.leases = new StackLeases(state, writes);
     this.closing = Mono.defer(this::closeNow).cache();
     state.decide(after -> state.stores().forEach(store -> store.recover(after)));
@@ -144,10 +146,15 @@ public final class TierStack implements BlockTier {
       state.requireOpen();
       BitSet removed = new BitSet();
       for (int i = 0; i < some.size(); i++) {
-        removed.set(i, state.removals().remove(some.get(i), after));
+        removed.set(i, state.removals().remove(some.get(i), false, after) == KeyOutcome.OK);
       }
       return removed;
     })));
+  }
+
+  @Override
+  public TierHolds holds(Object party) {
+    return new StackPartyHolds(state, leases, state.holds().enter(party));
   }
 
   @Override
@@ -158,7 +165,7 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<TierStat> stat() {
-    return Mono.fromCallable(() -> state.look(() -> {
+    return Mono.fromCallable(() -> state.answer(after -> { // a decision ends what has expired
       state.requireOpen();
       return state.figures().stat(state);
     }));

@@ -10,6 +10,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
@@ -55,6 +56,11 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return tier.remove(keys);
+  }
+
+  @Override
+  public TierHolds holds(Object party) {
+    return tier.holds(party);
   }
 
   @Override
