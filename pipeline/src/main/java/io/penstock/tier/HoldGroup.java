@@ -1,21 +1,21 @@
 package io.penstock.tier;
 
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Blocks that are read together: a hit on one of them leases all. Used in decisions only.
 final class HoldGroup {
   private final String name;
+  private final Map<String, HoldGroup> groups;
   private final Set<Resident> members = new LinkedHashSet<>();
   private @Nullable HeldLease lease;
 
-  HoldGroup(String name) {
+  /// @param groups has it until its last member leaves
+  HoldGroup(String name, Map<String, HoldGroup> groups) {
     this.name = name;
-  }
-
-  String name() {
-    return name;
+    this.groups = groups;
   }
 
   Set<Resident> members() {
@@ -29,6 +29,9 @@ final class HoldGroup {
 
   void leave(Resident block) {
     members.remove(block);
+    if (members.isEmpty()) {
+      groups.remove(name, this);
+    }
   }
 
   /// The lease of all members; null if there was none, or it has ended.

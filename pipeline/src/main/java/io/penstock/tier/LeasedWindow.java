@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
@@ -10,8 +11,6 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -20,11 +19,11 @@ import reactor.core.publisher.Mono;
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
   private volatile Runnable over = () -> {};
-  private volatile Supplier<? extends @Nullable Throwable> error = () -> null;
+  private volatile Runnable check = () -> {};
 
-  /// Has the slices end with the error that `then` answers when all were emitted; with none if it answers null.
-  void endsWith(Supplier<? extends @Nullable Throwable> then) {
-    error = then;
+  /// Runs `then` when all slices were emitted; they end with the error that it throws.
+  void checkedBy(Runnable then) {
+    check = then;
   }
 
   /// Runs `then` when this window holds its blocks no more.
@@ -95,10 +94,7 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
   public final Flux<LayerSlice> slices(int number) {
-    return transferred(number).concatWith(Mono.defer(() -> {
-      Throwable late = error.get();
-      return late == null ? Mono.empty() : Mono.error(late);
-    }));
+    return transferred(number).doOnComplete(() -> check.run());
   }
 
   /// The same without a look at the lease afterwards.

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.pool.Hold;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.pool.Hold;
 import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
@@ -140,7 +141,7 @@ final class StackFigures {
         claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
         levelStats(state.stores()),
         state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom))
-            .withHolds(holdStat(state.holds()));
+        .withHolds(holdStat(state.holds()));
   }
 
   private List<TierStat.Level> levelStats(AttachedStores stores) {

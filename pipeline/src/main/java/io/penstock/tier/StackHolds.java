@@ -1,5 +1,11 @@
 package io.penstock.tier;
 
+import io.penstock.tier.StackOptions.HoldOptions;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.LeaseTerms;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
@@ -38,6 +44,8 @@ final class StackHolds {
   private PriorityQueue<End> ends = newHeap();
   /// Blocks that leases of streams, and windows under way, hold.
   private long inStreams;
+  /// Pins that blocks being written will get.
+  private final long[] promised = new long[Pin.Kind.values().length];
 
   /// The end of a lease, or of a soft pin.
   private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
@@ -138,7 +146,7 @@ final class StackHolds {
   /// How many blocks streams, windows and read leases may hold beyond those that they hold; may be negative.
   long free() {
     long held = inStreams + state.figures().leased();
-    long hard = state.figures().pinned(Pin.Kind.HARD);
+    long hard = pinned(Pin.Kind.HARD);
     return Math.min(mostLeased - held, mostHeld - held - hard);
   }
 
@@ -263,9 +271,8 @@ final class StackHolds {
   // Groups
 
   /// Enters `block` in the group `name`, for as long as the ledger has it.
-  void join(Resident block, String name) {
-    groups.values().removeIf(group -> groups.size() > MOST_STALE && group.members().isEmpty());
-    groups.computeIfAbsent(name, HoldGroup::new).join(block);
+  private void join(Resident block, String name) {
+    groups.computeIfAbsent(name, any -> new HoldGroup(name, groups)).join(block);
   }
 
   /// `block` was hit: leases its group, as far as leases may hold more, if less than half of the life of that lease is
@@ -308,27 +315,65 @@ final class StackHolds {
       return;
     }
     requirePinnable(blocks, pin.kind());
+    blocks.forEach(block -> pin(block, pin));
+  }
+
+  private void pin(Resident block, Pin pin) {
     long end = nanos.getAsLong() + options().softPin(pin.life()).toNanos();
-    for (Resident block : blocks) {
-      block.toHold().pin(pin.kind(), end);
-      if (pin.kind() == Pin.Kind.SOFT) {
-        add(new End(end, null, block));
-      }
+    block.toHold().pin(pin.kind(), end);
+    if (pin.kind() == Pin.Kind.SOFT) {
+      add(new End(end, null, block));
     }
   }
 
   private void requirePinnable(List<Resident> blocks, Pin.Kind kind) {
-    StackFigures figures = state.figures();
-    long fresh = blocks.stream().filter(block -> pinOf(block) == Pin.Kind.NONE).count();
-    long wanted = figures.pinned(Pin.Kind.SOFT) + figures.pinned(Pin.Kind.HARD) + fresh;
+    requirePinnable(blocks.stream().filter(block -> pinOf(block) == Pin.Kind.NONE).count(),
+        kind == Pin.Kind.HARD ? blocks.stream().filter(block -> pinOf(block) != Pin.Kind.HARD).count() : 0);
+  }
+
+  /// @param fresh blocks that have no pin yet
+  /// @param hard blocks that have no hard pin yet, and get one
+  private void requirePinnable(long fresh, long hard) {
+    long wanted = pinned(Pin.Kind.SOFT) + pinned(Pin.Kind.HARD) + fresh;
     if (fresh > 0 && wanted > mostPinned) {
       throw new HoldLimitException("pinned blocks", wanted, mostPinned);
     }
-    long hard = blocks.stream().filter(block -> pinOf(block) != Pin.Kind.HARD).count();
-    long most = mostHeld - inStreams - figures.leased();
-    if (kind == Pin.Kind.HARD && hard > 0 && figures.pinned(Pin.Kind.HARD) + hard > most) {
-      throw new HoldLimitException("hard-pinned blocks beside leased blocks", figures.pinned(Pin.Kind.HARD) + hard,
-          Math.max(0, most));
+    long most = Math.max(0, mostHeld - inStreams - state.figures().leased());
+    if (hard > 0 && pinned(Pin.Kind.HARD) + hard > most) {
+      throw new HoldLimitException("hard-pinned blocks beside leased blocks", pinned(Pin.Kind.HARD) + hard, most);
+    }
+  }
+
+  private long pinned(Pin.Kind kind) {
+    return state.figures().pinned(kind) + promised[kind.ordinal()];
+  }
+
+  /// Counts the pins of `blocks` that will be written.
+  ///
+  /// @throws HoldLimitException if more blocks would be pinned than may be
+  void promisePins(int blocks, PutTerms terms) {
+    Pin.Kind kind = requireNonNull(terms.pin()).kind();
+    requirePinnable(blocks, kind == Pin.Kind.HARD ? blocks : 0);
+    promised[kind.ordinal()] += blocks;
+  }
+
+  void unpromisePins(int blocks, PutTerms terms) {
+    if (blocks > 0) {
+      promised[requireNonNull(terms.pin()).kind().ordinal()] -= blocks;
+    }
+  }
+
+  /// `block` was written under `terms`.
+  void written(Resident block, PutTerms terms, DeferredActions after) {
+    Pin pin = terms.pin();
+    if (pin != null && pin.kind() == Pin.Kind.NONE) {
+      unpin(block, after);
+    } else if (pin != null) {
+      pin(block, pin);
+    }
+    ResidentHold held = block.held();
+    if (!terms.group().isEmpty() && (held == null || held.group() == null)) {
+      join(block, terms.group());
     }
   }
 

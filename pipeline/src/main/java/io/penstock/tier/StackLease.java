@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
@@ -198,7 +199,7 @@ final class StackLease extends Lease {
   /// Counts the blocks of `window` among those that windows hold, until it is over, if there is a bound on these.
   void hold(LeasedWindow window) {
     if (under != null) {
-      window.endsWith(this::expiry);
+      window.checkedBy(this::requireLive);
     }
     if (!leases.areBounded()) {
       return;

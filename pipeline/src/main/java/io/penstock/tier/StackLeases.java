@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockKey;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,5 +1,11 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.RemovalCount;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.ReadLease;
+import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import java.util.ArrayList;
@@ -8,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// The read leases, pins and removals of one party at a [TierStack]. Each method makes its own decisions: for many
@@ -149,22 +156,23 @@ final class StackPartyHolds extends TierHolds {
   }
 
   @Override
-  public Mono<RemovalCount> remove(KeyFilter which, boolean force) {
-    return Mono.fromCallable(() -> {
+  public Flux<RemovalCount> remove(KeyFilter which, boolean force) {
+    return Flux.generate(() -> 0, (from, sink) -> {
+      List<BlockKey> keys = new ArrayList<>(SCAN_KEYS);
+      int next = state.look(() -> {
+        state.requireOpen();
+        return state.index().scan(from, SCAN_KEYS, keys::add);
+      });
+      keys.removeIf(key -> !which.test().test(key));
       RemovalCount count = RemovalCount.NONE;
-      for (int next = 0; next >= 0;) {
-        int from = next;
-        List<BlockKey> keys = new ArrayList<>(SCAN_KEYS);
-        next = state.look(() -> {
-          state.requireOpen();
-          return state.index().scan(from, SCAN_KEYS, keys::add);
-        });
-        keys.removeIf(key -> !which.test().test(key));
-        for (KeyOutcome outcome : removeNow(keys, force)) {
-          count = count.and(outcome);
-        }
+      for (KeyOutcome outcome : removeNow(keys, force)) {
+        count = count.and(outcome);
       }
-      return count;
+      sink.next(count);
+      if (next < 0) {
+        sink.complete();
+      }
+      return next;
     });
   }
 

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.PutTerms;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -136,7 +138,15 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
-    return writes.reserve(distinct(keys), scope);
+    return reserve(keys, PutTerms.plain(), scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    if (terms.pin() != null) {
+      state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
+    }
+    return writes.reserve(distinct(keys), terms, scope);
   }
 
   @Override

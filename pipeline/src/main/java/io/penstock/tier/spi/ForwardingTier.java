@@ -8,6 +8,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
@@ -51,6 +52,11 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
     return tier.reserve(keys, scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    return terms.isPlain() ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
   }
 
   @Override

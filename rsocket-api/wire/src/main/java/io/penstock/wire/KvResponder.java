@@ -13,16 +13,21 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -53,6 +58,7 @@ final class KvResponder implements RSocket {
   private final AtomicBoolean gone = new AtomicBoolean();
   private final TierInfo info;
   private final SpaceId space;
+  private @Nullable TierHolds holds;
   private final SliceFraming framing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -89,10 +95,12 @@ final class KvResponder implements RSocket {
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
       case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Handshake.Hello.class))));
-      case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
-      case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
-      case Routes.REMOVE ->
-        working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
+      case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
+      case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
+      case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
+      case Routes.PIN -> working(() -> pin(call, call.message(HoldMessages.PinRequest.class)));
+      case Routes.RELEASE -> holds().release(call.message(HoldMessages.ReleaseRequest.class).lease())
+          .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
       case Routes.STAT -> serving.tier().stat()
           .map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
               info.medium().name(), stat, serving.budget().permits().inUse(), serving.budget().permits().peak(),
@@ -127,6 +135,7 @@ final class KvResponder implements RSocket {
     streams.close();
     if (!gone.getAndSet(true)) {
       serving.shares().leave(address);
+      endHolds();
     }
   }
 
@@ -136,6 +145,64 @@ final class KvResponder implements RSocket {
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
         info.capacityBlocks(), serving.options().generation());
+  }
+
+  private Mono<Payload> match(Call call, Messages.KeysRequest request) {
+    List<BlockKey> keys = keys(request.keys());
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? serving.tier().match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
+        : working(() -> holds().lease(keys, wanted.terms(true))).map(lease -> call
+            .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  private Mono<Payload> exists(Call call, Messages.KeysRequest request) {
+    List<BlockKey> keys = keys(request.keys());
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? serving.tier().contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
+        : working(() -> holds().lease(keys, wanted.terms(false))).map(lease -> call
+            .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  private Mono<Payload> remove(Call call, HoldMessages.RemoveRequest request) {
+    if (request.keys() == null) {
+      KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
+      return inTurns(holds().remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
+          .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
+    }
+    List<BlockKey> keys = keys(request.keys());
+    return request.force() == null
+        ? serving.tier().remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
+        : holds().remove(keys, request.isForced()).map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
+  }
+
+  /// Has each step wait for its turn among the heavy requests.
+  private Flux<RemovalCount> inTurns(Flux<RemovalCount> steps) {
+    return steps.concatMap(count -> Mono.just(count).subscribeOn(serving.decisions()), 1)
+        .subscribeOn(serving.decisions());
+  }
+
+  private Mono<Payload> pin(Call call, HoldMessages.PinRequest request) {
+    return holds().pin(keys(request.keys()), request.pin().pin())
+        .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
+  }
+
+  /// The read leases of this connection, made when one is asked for.
+  private synchronized TierHolds holds() {
+    if (gone.get()) {
+      throw new CancellationException("connection must be open to lease or pin (was closed)");
+    }
+    if (holds == null) {
+      holds = serving.tier().holds(address);
+    }
+    return holds;
+  }
+
+  private synchronized void endHolds() {
+    if (holds != null) {
+      holds.close();
+    }
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
@@ -157,7 +224,7 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
-          scope -> serving.tier().lease(keys, onMiss, scope)
+          scope -> lease(keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
@@ -168,6 +235,10 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
+    return under == null ? serving.tier().lease(keys, onMiss, scope) : holds().read(under, keys, scope);
   }
 
   /// @param payload the open message of a channel, which stays the caller's
@@ -192,7 +263,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
+      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), put.terms(), incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
           putStall,
           () -> {
@@ -230,8 +301,8 @@ final class KvResponder implements RSocket {
     return info.space().layout();
   }
 
-  private List<BlockKey> keys(Call call) {
-    return call.message(Messages.KeysRequest.class).keys().in(space, serving.options().limits().maxKeys());
+  private List<BlockKey> keys(Messages.Keys keys) {
+    return keys.in(space, serving.options().limits().maxKeys());
   }
 
   private int startLayer(int layer) {

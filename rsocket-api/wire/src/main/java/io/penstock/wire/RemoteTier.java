@@ -17,6 +17,8 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
@@ -78,8 +80,13 @@ public final class RemoteTier implements BlockTier {
   /// Sends slices as they are computed, while the node makes room for the next windows.
   @Override
   public Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
+    return put(keys, PutTerms.plain(), shape, source);
+  }
+
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     shape.requireWholeBlocks();
-    Flux<Receipt> receipts = client.put(keys, source);
+    Flux<Receipt> receipts = client.put(keys, terms, source);
     return Flux.defer(() -> closed ? Flux.error(closed()) : receipts)
         .onErrorMap(ConnectionLostException.class, e -> closed ? closed() : e);
   }
@@ -87,6 +94,12 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return open(client.remove(keys));
+  }
+
+  /// Those of the connection, whatever the party.
+  @Override
+  public TierHolds holds(Object party) {
+    return client.holds();
   }
 
   @Override
