@@ -65,6 +65,11 @@ public final class RemoteTier implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return reserve(keys, PutTerms.plain(), scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     List<BlockKey> asked = List.copyOf(keys);
     return open(client.contains(asked).flatMap(present -> {
       List<BlockKey> wanted = new ArrayList<>();
@@ -73,7 +78,7 @@ public final class RemoteTier implements BlockTier {
           wanted.add(asked.get(i));
         }
       }
-      return RemoteReservation.claim(client, wanted, present, scope);
+      return RemoteReservation.claim(client, wanted, terms, present, scope);
     }));
   }
 

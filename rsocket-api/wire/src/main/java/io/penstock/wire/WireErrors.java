@@ -75,8 +75,10 @@ final class WireErrors {
     };
   }
 
-  private static ErrorCode codeOf(Throwable error) {
+  static ErrorCode codeOf(Throwable error) {
     return switch (error) {
+      case RemotePermanentException e -> known(e.code(), ErrorCode.PERMANENT);
+      case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
       case WireFormatException e -> e.code();
       case BlockCorruptException e -> ErrorCode.BLOCK_CORRUPT;
       case IncompleteBlockException e -> ErrorCode.INCOMPLETE_BLOCK;
@@ -99,6 +101,11 @@ final class WireErrors {
         yield ErrorCode.PERMANENT;
       }
     };
+  }
+
+  private static ErrorCode known(int code, ErrorCode other) {
+    ErrorCode known = ErrorCode.of(code);
+    return known == null ? other : known;
   }
 
   /// What the caller is told.
