@@ -46,7 +46,8 @@ final class MatchCommand extends ClientCommand {
   @Mixin
   private KeyChoice choice = new KeyChoice();
 
-  @Option(names = "--lease", arity = "0..1", paramLabel = "DURATION", fallbackValue = "0s", converter = TimeOption.class,
+  @Option(names = "--lease", arity = "0..1", paramLabel = "DURATION", fallbackValue = "0s",
+      converter = TimeOption.class,
       description = "Lease the prefix for so long, or for the node's default; the lease outlives this command.")
   private @Nullable Duration lease;
 

@@ -102,7 +102,8 @@ final class PutCommand extends ClientCommand {
     try (BlockInput input = blocksToPut; Progress progress = Progress.of(bars(), "put", "blocks")) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
-        Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, new PutTerms(pin.given(), group), input, patience());
+        Map<BlockKey, Receipt> receipts =
+            WindowPut.store(node, keys, new PutTerms(pin.given(), group), input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
         progress.at(blocks, Math.max(blocks, all(config)));
       }

@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
       "The exit code is 1 if a key that was named stays, or is not there.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock remove --trace-id 0-15", "  penstock remove --regex ^00", "  penstock remove --all --force", ""})
+    footer = {"  penstock remove --trace-id 0-15", "  penstock remove --regex ^00", "  penstock remove --all --force",
+      ""})
 final class RemoveCommand extends ClientCommand {
   @Mixin
   private KeyChoice choice = new KeyChoice();

@@ -16,6 +16,11 @@ import java.util.Map;
 final class WindowPut {
   private WindowPut() {}
 
+  /// Puts the blocks without a pin and a group.
+  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {
+    return store(node, keys, PutTerms.plain(), input, patience);
+  }
+
   /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that another client
   /// is writing.
   ///
