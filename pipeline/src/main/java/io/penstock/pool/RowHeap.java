@@ -9,6 +9,7 @@ final class RowHeap {
   private final LongColumn priorities = new LongColumn();
   private final LongColumn stamps = new LongColumn();
   private int size;
+  private int postponed;
 
   int size() {
     return size;
@@ -37,9 +38,10 @@ final class RowHeap {
     down(row, up(row, place(row)));
   }
 
-  /// Gives `row` the priority of a leaf, so that it is not among the first for a while.
+  /// Gives `row` the priority of a leaf, another each time, so that it is not among the first for a while.
   void postpone(int row) {
-    int leaf = heap.get(size - 1);
+    int inner = size / 2;
+    int leaf = heap.get(inner + Math.floorMod(postponed++, size - inner));
     put(row, Math.max(priority(row), priority(leaf)), Math.max(stamp(row), stamp(leaf)) + 1);
   }
 

@@ -52,7 +52,7 @@ final class S3FifoOrder implements EvictionOrder {
         kept++;
       }
     }
-    return KeyTable.NONE;
+    return rows.victim(MAIN, SMALL, mayLeave);
   }
 
   private boolean isSmallNext() {
