@@ -100,19 +100,20 @@ final class StackIndex {
 
   // Uses
 
-  /// Counts a hit of `key`, which is on `level`. Promotes the key, if it was used often enough.
-  void hit(BlockKey key, int level, DeferredActions after) {
+  /// Counts a hit of `key`, which is on `level`, at `position` of a request. Promotes the key, if it was used often
+  /// enough.
+  void hit(BlockKey key, int level, int position, DeferredActions after) {
     boolean promoted = tiering.promotes(key, level);
     figures.hit(level, promoted);
     if (promoted) {
-      use(key, after);
+      use(key, position, after);
     } else {
-      ledger.refresh(key);
+      ledger.refresh(key, position);
     }
   }
 
-  private void use(BlockKey key, DeferredActions after) {
-    ledger.touch(key, new LedgerListener(after));
+  private void use(BlockKey key, int position, DeferredActions after) {
+    ledger.touch(key, position, new LedgerListener(after));
   }
 
   // Writes
@@ -122,9 +123,9 @@ final class StackIndex {
   void enter(Pending pending, DeferredActions after) {
     if (find(pending.key(), after) == null) {
       pending.setListed(true);
-      ledger.insert(pending.key(), pending, new LedgerListener(after));
+      ledger.insert(pending.key(), pending, pending.position(), new LedgerListener(after));
     } else {
-      use(pending.key(), after);
+      use(pending.key(), pending.position(), after);
     }
   }
 
@@ -144,9 +145,11 @@ final class StackIndex {
   }
 
   /// `block` was written, and no decision has entered it before: it is the most recently used from now on.
-  void insert(Resident block, DeferredActions after) {
+  ///
+  /// @param position of the block in the request that names it
+  void insert(Resident block, int position, DeferredActions after) {
     block.show();
-    ledger.insert(block.key(), block, new LedgerListener(after));
+    ledger.insert(block.key(), block, position, new LedgerListener(after));
     after.review(block);
   }
 

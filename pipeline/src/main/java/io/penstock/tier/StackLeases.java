@@ -59,11 +59,11 @@ final class StackLeases {
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
     StackEntry entry = state.index().find(key, after);
     if (entry instanceof Resident block && state.stores().isReadable(block)) {
-      state.index().hit(key, block.level(), after);
+      state.index().hit(key, block.level(), position, after);
       lease.hit(position);
       lease.find(position, block);
     } else if (entry instanceof Pending block && onMiss != OnMiss.SKIP) {
-      state.index().hit(key, state.index().level(key), after);
+      state.index().hit(key, state.index().level(key), position, after);
       lease.hit(position);
       lease.await(position, block);
     } else if (!(entry instanceof Pending) && onMiss != OnMiss.SKIP) {
@@ -80,7 +80,7 @@ final class StackLeases {
       }
       lease.await(position, block);
     } else if (onMiss == OnMiss.ADMIT && mayAdmit(lease.admittedCount())) {
-      block = writes.admit(key, lease);
+      block = writes.admit(key, position, lease);
       lease.admit(position, block);
     }
     if (block != null && onMiss == OnMiss.ADMIT && exact) {
