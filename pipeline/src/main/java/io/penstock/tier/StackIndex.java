@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
 import io.penstock.pool.Ledger;
+import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -61,18 +62,19 @@ final class StackIndex {
     return ledger.level(key);
   }
 
-  /// Which of `keys` can be read now.
+  /// Which of `keys` can be read now. From any thread, also outside a decision: see [PrefixIndex] for what a reader is
+  /// told then.
   BitSet visible(List<BlockKey> keys) {
-    BitSet present = new BitSet();
-    for (int i = 0; i < keys.size(); i++) {
-      present.set(i, isVisible(keys.get(i)));
-    }
-    return present;
+    return figures.readable().present(keys, readablePlaces());
   }
 
-  private boolean isVisible(BlockKey key) {
-    return (ledger.peek(key) instanceof Resident block && stores.isReadable(block))
-        || (ledger.number(key) >= 0 && stores.gives(numbered));
+  /// How many keys at the start of `keys` can be read now. From any thread, as [#visible].
+  int visiblePrefix(List<BlockKey> keys) {
+    return figures.readable().prefix(keys, readablePlaces());
+  }
+
+  private int readablePlaces() {
+    return stores.givingPlaces() | shape.memoryPlace();
   }
 
   /// The block of `key`, if its bytes are in host memory.
@@ -172,6 +174,7 @@ final class StackIndex {
     figures.stored(numbered, 1);
     figures.inStoresOnly(1);
     figures.visible(level, 1);
+    figures.readable(key, numbered);
     history.stored(key);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
@@ -204,6 +207,7 @@ final class StackIndex {
 
   /// Takes everything out of the ledger.
   List<StackEntry> clear() {
+    figures.readable().clear();
     return ledger.clear();
   }
 
@@ -221,6 +225,7 @@ final class StackIndex {
         figures.visible(from, -1);
         figures.visible(level, 1);
       } else {
+        figures.unreadable(key); // even if the store throws
         moved(resident(key, number, from), level);
       }
     }
