@@ -20,6 +20,7 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
   /// How many times the present capacity a live curve covers.
   private static final int LIVE_DEPTH = 8;
   private static final long LEAST_LIVE_DEPTH = 1 << 10;
+  private static final long LEAST_HALF_LIFE = 1 << 17;
   private static final long MOST_LIVE_KEYS_A_SAMPLE = 1 << 14;
 
   public MissRatioOptions {
@@ -46,10 +47,14 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
   }
 
   /// A fixed number of samples, for the load without end of a tier of `capacityBlocks`. The curve covers eight times this
-  /// capacity, so the rate hardly falls below `mostSamples` in this depth. The half-life is twice the depth.
+  /// capacity, so the rate hardly falls below `mostSamples` in this depth. The half-life is twice the depth, at least
+  /// 131,072 references.
   public static MissRatioOptions live(long capacityBlocks, int mostSamples, long seed) {
-    long most = Math.max(1, mostSamples) * MOST_LIVE_KEYS_A_SAMPLE;
+    if (mostSamples == 0) {
+      return new MissRatioOptions(1, 0, 1, UNBOUNDED, seed);
+    }
+    long most = mostSamples * MOST_LIVE_KEYS_A_SAMPLE;
     long depth = capacityBlocks > most / LIVE_DEPTH ? most : Math.max(LEAST_LIVE_DEPTH, capacityBlocks * LIVE_DEPTH);
-    return new MissRatioOptions(1, mostSamples, depth, 2 * depth, seed);
+    return new MissRatioOptions(1, mostSamples, depth, Math.max(LEAST_HALF_LIFE, 2 * depth), seed);
   }
 }
