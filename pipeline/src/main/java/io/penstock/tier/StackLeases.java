@@ -51,7 +51,11 @@ final class StackLeases {
     state.requireOpen();
     int hits = lease.hitCount();
     for (int i = first; i < end; i++) {
-      decide(lease, i, keys.get(i), onMiss, after);
+      BlockKey key = keys.get(i);
+      decide(lease, i, key, onMiss, after);
+      if (state.history().samples(key)) {
+        state.history().asked(key, writes.pending(key) != null);
+      }
     }
     state.history().referenced(end - first, lease.hitCount() - hits, after);
   }
