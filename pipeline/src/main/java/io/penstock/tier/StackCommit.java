@@ -168,7 +168,7 @@ final class StackCommit {
       Resident resident = new Resident(key, 0, state.figures());
       give(resident, block, stored, after);
       reservation.written(resident, after); // first: its pin keeps it
-      state.index().insert(resident, after);
+      state.index().insert(resident, pending.position(), after);
     } else { // evicted before its bytes came: only the leases that waited get the block
       state.history().evicted(key, after);
       after.close(block);
