@@ -19,9 +19,4 @@ public enum Hold {
   boolean frees(boolean leaves) {
     return this == NONE || (!leaves && (this == SOFT_PIN || this == HARD_PIN));
   }
-
-  /// Whether the key may be the victim if no other can be.
-  boolean yields() {
-    return this == IN_USE || this == SOFT_PIN;
-  }
 }

@@ -292,9 +292,9 @@ public final class Ledger<V> {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
       LruList list = levels.get(i);
-      int newest = list.last();
+      int newest = i == level ? list.last() : NONE;
       int victim = victim(i, newest);
-      victim = victim == NONE ? leastHeld(newest, list) : victim;
+      victim = victim == NONE ? list.first() : victim;
       i = move(victim, below(i, victim), moves);
     }
   }
@@ -321,30 +321,27 @@ public final class Ledger<V> {
     return to;
   }
 
-  /// The first key on `level`, without `newest`, that nothing holds; the keys before it become the most recently used.
-  /// Else the first that a reader or a soft pin holds; [#NONE] if all others are held firmly.
+  /// The first key on `level` that nothing holds, but the newest; the keys before it become the most recently used. Else
+  /// the first with a soft pin, else the newest, else the first that a reader uses; [#NONE] if all are held firmly.
+  ///
+  /// @param newest the key that has just entered `level`; [#NONE] if there is none
   private int victim(int level, int newest) {
     LruList list = levels.get(level);
-    int second = NONE;
-    for (int i = newest == NONE ? 0 : 1; i < list.size() && (i < MOST_PASSED || second == NONE); i++) {
+    int pinned = NONE;
+    int used = newest != NONE && hold(newest) == Hold.NONE ? newest : NONE;
+    for (int i = newest == NONE ? 0 : 1; i < list.size() && (i < MOST_PASSED || (pinned == NONE && used == NONE)); i++) {
       int row = list.first();
       Hold hold = hold(row);
       if (hold == Hold.NONE || hold.frees(below(level, row) == levels.size())) {
         return row;
       }
       gate.passedOver(hold);
-      second = second == NONE && hold.yields() ? row : second;
+      pinned = pinned == NONE && hold == Hold.SOFT_PIN ? row : pinned;
+      used = used == NONE && hold == Hold.IN_USE ? row : used;
       list.unlink(row);
       list.link(row);
     }
-    return second;
-  }
-
-  /// Which of the keys of `list`, of which all but `newest` are held firmly, leaves, so that a level never exceeds its
-  /// capacity: the newest, unless that is held firmly, too.
-  private int leastHeld(int newest, LruList list) {
-    Hold hold = hold(newest);
-    return hold == Hold.NONE || hold.yields() ? newest : list.first();
+    return pinned == NONE ? used : pinned;
   }
 
   private Hold hold(int row) {
