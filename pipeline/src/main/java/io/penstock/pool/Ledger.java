@@ -329,7 +329,8 @@ public final class Ledger<V> {
     LruList list = levels.get(level);
     int pinned = NONE;
     int used = newest != NONE && hold(newest) == Hold.NONE ? newest : NONE;
-    for (int i = newest == NONE ? 0 : 1; i < list.size() && (i < MOST_PASSED || (pinned == NONE && used == NONE)); i++) {
+    for (int i = newest == NONE ? 0 : 1; i < list.size()
+        && (i < MOST_PASSED || (pinned == NONE && used == NONE)); i++) {
       int row = list.first();
       Hold hold = hold(row);
       if (hold == Hold.NONE || hold.frees(below(level, row) == levels.size())) {

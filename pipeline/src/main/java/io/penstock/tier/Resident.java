@@ -255,6 +255,14 @@ final class Resident implements StackEntry {
     }
   }
 
+  /// Gives all that holds it to `fresh`, which has nothing that holds it.
+  @Nullable ResidentHold moveHoldTo(Resident fresh) {
+    ResidentHold moved = held;
+    fresh.held = moved;
+    held = null;
+    return moved;
+  }
+
   boolean isLeased() {
     return held != null && held.isLeased();
   }

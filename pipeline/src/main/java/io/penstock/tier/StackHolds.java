@@ -47,9 +47,17 @@ final class StackHolds {
   /// Pins that blocks being written will get.
   private final long[] promised = new long[Pin.Kind.values().length];
 
-  /// The end of a lease, or of a soft pin.
-  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
+  /// The end of a lease, of a soft pin, or of a put that was not finished.
+  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned,
+      @Nullable StackReservation reservation) {
+    End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
+      this(at, lease, pinned, null);
+    }
+
     boolean isStale() {
+      if (reservation != null) {
+        return reservation.isClosed();
+      }
       if (lease != null) {
         return lease.isOver();
       }
@@ -98,7 +106,9 @@ final class StackHolds {
 
   private void expire(End end, long now, DeferredActions after) {
     HeldLease lease = end.lease();
-    if (lease == null) {
+    if (end.reservation() != null) {
+      after.then(end.reservation()::close);
+    } else if (lease == null) {
       unpin(requireNonNull(end.pinned()), after);
     } else if (lease.isRead()) {
       lease.renew(now);
@@ -112,7 +122,8 @@ final class StackHolds {
 
   private void add(End end) {
     ends.add(end);
-    long alive = leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT);
+    long alive =
+        leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
     if (ends.size() > MOST_STALE + 2 * alive) {
       PriorityQueue<End> fresh = newHeap();
       ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
@@ -124,6 +135,23 @@ final class StackHolds {
   long untilNextEnd() {
     End next = ends.peek();
     return next == null ? -1 : Math.max(0, next.at() - nanos.getAsLong());
+  }
+
+  long now() {
+    return nanos.getAsLong();
+  }
+
+  // Puts that are not finished
+
+  /// Takes the room of `reservation` back when its life is over.
+  void reserved(StackReservation reservation) {
+    add(new End(now() + options().putLife().toNanos(), null, null, reservation));
+  }
+
+  /// Whether another writer may take over the write of `pending`.
+  boolean mayPreempt(Pending pending) {
+    return !state.shape().options().exact() && !pending.isCommitting()
+        && now() - pending.since() >= options().putPatience().toNanos();
   }
 
   // Bounds
@@ -374,6 +402,22 @@ final class StackHolds {
     ResidentHold held = block.held();
     if (!terms.group().isEmpty() && (held == null || held.group() == null)) {
       join(block, terms.group());
+    }
+  }
+
+  /// `fresh` takes the place of `old`: its leases, its pin and its group go with it.
+  void replace(Resident old, Resident fresh) {
+    ResidentHold held = old.moveHoldTo(fresh);
+    if (held == null) {
+      return;
+    }
+    leases.values().forEach(lease -> lease.replace(old, fresh));
+    HoldGroup group = held.group();
+    if (group != null) {
+      group.replace(old, fresh);
+    }
+    if (held.pin() == Pin.Kind.SOFT) {
+      add(new End(held.pinEnd(), null, fresh));
     }
   }
 

@@ -263,13 +263,15 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), put.terms(), incoming, room,
-          serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-          putStall,
-          () -> {
-            request.close();
-            inFlight.over();
-          }), keys);
+      return new PutReceiver(out,
+          new PutReceiver.Setting(serving.tier(), put.terms(), put.wantsOutcomes(), incoming, room,
+              serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
+              putStall,
+              () -> {
+                request.close();
+                inFlight.over();
+              }),
+          keys);
     });
   }
 

@@ -29,10 +29,11 @@ import org.jspecify.annotations.Nullable;
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy, for the sake of its disk
 /// @param exact whether it decides as the textbook policy does; see [StackOptions#exact]
+/// @param holds bounds of read leases and pins
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
     @Nullable DiskPlan disk, StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept,
-    StackOptions.Tiering tiering, boolean exact) {
+    StackOptions.Tiering tiering, boolean exact, StackOptions.HoldOptions holds) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -57,62 +58,67 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null,
         StackOptions.Mode.EXCLUSIVE,
         EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
-        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true);
+        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true, StackOptions.HoldOptions.defaults());
   }
 
   public TierPlan withHbm(Capacity hbm) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withDevice(DevicePlan device) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withExact(boolean exact) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
+  }
+
+  public TierPlan withHolds(StackOptions.HoldOptions holds) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withMode(StackOptions.Mode mode) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withWaiters(int waiters) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   public TierPlan withTiering(StackOptions.Tiering tiering) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds);
   }
 
   /// This plan, if it can be opened.
