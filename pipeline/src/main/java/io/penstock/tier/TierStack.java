@@ -17,6 +17,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -108,16 +109,22 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
-    return contains(keys).map(Presence::prefix);
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> look(() -> state.index().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> inSteps(asked, some -> state.look(() -> {
-      state.requireOpen();
-      return state.index().visible(some);
-    })));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+  }
+
+  /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
+  /// that come or leave meanwhile are there or not.
+  private <T> T look(Supplier<T> question) {
+    T answer = state.shape().options().exact() ? state.look(question) : question.get();
+    state.requireOpen();
+    return answer;
   }
 
   /// Answers for the keys, in one decision if decisions are exact; else others get their turn at the lock in between.

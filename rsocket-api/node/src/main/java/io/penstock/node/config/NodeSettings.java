@@ -119,7 +119,7 @@ public final class NodeSettings {
               + " level below its own; each level must then be larger than the one above.");
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
-          "Eviction order when a level is full.");
+          "Which block leaves when all levels are full. Use decides on which level a block is.");
   public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
       "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
           + " and readers that stand still may hold all blocks. For trusted clients.");

@@ -70,7 +70,7 @@ public final class WhatIfCommand implements Callable<Integer> {
   private @Nullable Capacity hbm;
 
   @Option(names = "--dram", paramLabel = "CAPACITY", converter = Added.class,
-      description = "With TRACE: present capacity of host memory (default: a quarter of the trace's different blocks).")
+      description = "With TRACE: present capacity of host memory (default: a tenth of the trace's different blocks).")
   private @Nullable Capacity dram;
 
   @Option(names = "--ssd", paramLabel = "CAPACITY", converter = Added.class,
@@ -183,7 +183,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     add(present, "dram", dram);
     add(present, "ssd", ssd);
     return present.isEmpty()
-        ? List.of(new WhatIf.Level("dram", Math.max(1, workingSetBlocks / 4)))
+        ? List.of(new WhatIf.Level("dram", Math.max(1, workingSetBlocks / 10)))
         : present;
   }
 
