@@ -301,6 +301,31 @@ public final class Ledger<V> {
     return kept;
   }
 
+  /// Most keys of `level`.
+  public long capacity(int level) {
+    return levels.get(level).capacity();
+  }
+
+  /// Changes how many keys `level` may have, and demotes the victims beyond that.
+  public void capacity(int level, long blocks, Moves<V> moves) {
+    levels.get(level).capacity(blocks);
+    while (levels.get(level).isTooFull()) {
+      demoteFrom(level, moves);
+    }
+  }
+
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level.
+  public void demote(BlockKey key, Moves<V> moves) {
+    int row = present(key);
+    int from = levelOf.get(row);
+    V value = values.value(row);
+    levels.get(from).unlink(row);
+    int to = below(from, row);
+    put(row, to);
+    moves.moved(key, value, to);
+    demoteFrom(to, moves);
+  }
+
   public int size() {
     return rows.size();
   }

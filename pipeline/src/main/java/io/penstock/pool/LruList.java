@@ -14,7 +14,7 @@ final class LruList {
   private final KeyTable rows;
   private final LevelBytes levelOf;
   private final int level;
-  private final long capacity;
+  private long capacity;
   private int size;
   private int first = NONE;
 
@@ -29,6 +29,10 @@ final class LruList {
 
   long capacity() {
     return capacity;
+  }
+
+  void capacity(long blocks) {
+    capacity = Checks.positive("capacityBlocks", blocks);
   }
 
   int size() {
