@@ -290,10 +290,10 @@ public final class SharedMemory implements AutoCloseable {
       }
     }
 
-    /// Most bytes that the space takes.
-    public long quotaBytes() {
+    /// Most bytes that the space takes: its quota, or all of the memory.
+    public long mostBytes() {
       synchronized (memory) {
-        return memory.shares.quota(this);
+        return Math.min(memory.shares.quota(this), memory.regions.totalBytes());
       }
     }
 

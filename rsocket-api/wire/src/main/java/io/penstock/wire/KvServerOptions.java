@@ -20,7 +20,7 @@ import java.time.Duration;
 /// @param mostLifetime longest silence, without even a keep-alive frame, after which a client may ask the node to take
 ///     it for lost
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
-///     about 16 times as much of the heap. A connection has no more of it than it leaves to others
+///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,

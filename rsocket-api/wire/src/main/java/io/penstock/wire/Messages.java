@@ -15,7 +15,6 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierEvent;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -62,12 +61,7 @@ final class Messages {
       if (count > maxKeys) {
         throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "keys", "<= " + maxKeys, count);
       }
-      ByteBuffer from = ByteBuffer.wrap(hashes);
-      List<BlockKey> keys = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        keys.add(new BlockKey(expected, BlockHash.read(from)));
-      }
-      return keys;
+      return BlockKey.list(expected, ByteBuffer.wrap(hashes));
     }
   }
 
