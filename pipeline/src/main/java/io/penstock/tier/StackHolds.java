@@ -34,9 +34,6 @@ final class StackHolds {
   private final StackState state;
   private final LongSupplier nanos;
   private final LongSupplier ids;
-  private final long mostLeased;
-  private final long mostHeld;
-  private final long mostPinned;
   private final Map<Long, HeldLease> leases = new HashMap<>();
   private final Map<Object, HoldParty> parties = new HashMap<>();
   private final Map<String, HoldGroup> groups = new HashMap<>();
@@ -76,12 +73,6 @@ final class StackHolds {
     this.state = state;
     this.nanos = nanos;
     this.ids = ids;
-    StackShape shape = state.shape();
-    long[] capacities = shape.ledgerCapacities();
-    long last = capacities[shape.last()];
-    this.mostHeld = last / 4 * 3;
-    this.mostLeased = shape.host() < 0 ? mostHeld : Math.min(mostHeld, capacities[shape.host()] / 4 * 3);
-    this.mostPinned = last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
   }
 
   private HoldOptions options() {
@@ -163,19 +154,25 @@ final class StackHolds {
 
   /// Most blocks that streams, windows and read leases may hold.
   long mostLeased() {
-    return mostLeased;
+    return state.shape().host() < 0 ? mostHeld() : Math.min(mostHeld(), state.index().hostCapacity() / 4 * 3);
+  }
+
+  /// Most blocks that they may hold together with hard pins.
+  private long mostHeld() {
+    return state.index().capacity(state.shape().last()) / 4 * 3;
   }
 
   /// Most blocks with a pin.
   long mostPinned() {
-    return mostPinned;
+    long last = state.index().capacity(state.shape().last());
+    return last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
   }
 
   /// How many blocks streams, windows and read leases may hold beyond those that they hold; may be negative.
   long free() {
     long held = inStreams + state.figures().leased();
     long hard = pinned(Pin.Kind.HARD);
-    return Math.min(mostLeased - held, mostHeld - held - hard);
+    return Math.min(mostLeased() - held, mostHeld() - held - hard);
   }
 
   /// Read leases that live, without those of groups.
@@ -240,7 +237,7 @@ final class StackHolds {
   /// Whether `lease` may hold one more block.
   boolean mayHold(HeldLease lease) {
     long party = lease.party().blocks();
-    return lease.size() < Math.ceilDiv(free() + lease.size(), PART) && party < mostLeased / PARTY;
+    return lease.size() < Math.ceilDiv(free() + lease.size(), PART) && party < mostLeased() / PARTY;
   }
 
   boolean isLive(long id) {
@@ -363,10 +360,10 @@ final class StackHolds {
   /// @param hard blocks that have no hard pin yet, and get one
   private void requirePinnable(long fresh, long hard) {
     long wanted = pinned(Pin.Kind.SOFT) + pinned(Pin.Kind.HARD) + fresh;
-    if (fresh > 0 && wanted > mostPinned) {
-      throw new HoldLimitException("pinned blocks", wanted, mostPinned);
+    if (fresh > 0 && wanted > mostPinned()) {
+      throw new HoldLimitException("pinned blocks", wanted, mostPinned());
     }
-    long most = Math.max(0, mostHeld - inStreams - state.figures().leased());
+    long most = Math.max(0, mostHeld() - inStreams - state.figures().leased());
     if (hard > 0 && pinned(Pin.Kind.HARD) + hard > most) {
       throw new HoldLimitException("hard-pinned blocks beside leased blocks", pinned(Pin.Kind.HARD) + hard, most);
     }

@@ -34,6 +34,7 @@ final class StackState {
   private final WindowReads windows;
   private final StackHolds holds;
   private final StackWrites writes;
+  private final HostRoom room;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
@@ -53,6 +54,7 @@ final class StackState {
     this.windows = new WindowReads(this);
     this.holds = new StackHolds(this, nanos, ids);
     this.writes = new StackWrites(this);
+    this.room = new HostRoom(this);
   }
 
   // Decisions
@@ -151,6 +153,10 @@ final class StackState {
 
   Removals removals() {
     return removals;
+  }
+
+  HostRoom room() {
+    return room;
   }
 
   WindowReads windows() {

@@ -75,7 +75,9 @@ final class HoldMessages {
     }
   }
 
-  record ReleaseRequest(long lease) {}
+  /// @param space of the lease; null for the first
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record ReleaseRequest(long lease, byte @Nullable [] space) {}
 
   record ReleaseReply(boolean released) {}
 
@@ -107,10 +109,11 @@ final class HoldMessages {
 
   /// Keys, a pattern or all; exactly one of the three.
   ///
+  /// @param space whose blocks a pattern or all means; null for the first
   /// @param force null in a request of which the sender wants no outcomes
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record RemoveRequest(Messages.@Nullable Keys keys, @Nullable String pattern, @Nullable Boolean all,
-      @Nullable Boolean force) {
+      byte @Nullable [] space, @Nullable Boolean force) {
     RemoveRequest {
       int ways = (keys == null ? 0 : 1) + (pattern == null ? 0 : 1) + (all == null || !all ? 0 : 1);
       if (ways == 0) {

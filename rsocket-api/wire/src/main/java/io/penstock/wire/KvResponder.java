@@ -19,9 +19,11 @@ import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -42,7 +44,8 @@ final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
   /// @param decisions runs heavy requests
-  record Serving(BlockTier tier, KvServerOptions options, AddressShares shares, Scheduler timers, Scheduler decisions,
+  record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
+      Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
     NodeBudget budget() {
       return shares.budget();
@@ -56,10 +59,9 @@ final class KvResponder implements RSocket {
   private final String dataMimeType;
   private final Object address;
   private final AtomicBoolean gone = new AtomicBoolean();
-  private final TierInfo info;
-  private final SpaceId space;
-  private @Nullable TierHolds holds;
-  private final SliceFraming framing;
+  /// By space, guarded by this object.
+  private final Map<SpaceId, TierHolds> holds = new HashMap<>();
+  private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
   /// Blocks that open windows of puts may have.
@@ -77,11 +79,8 @@ final class KvResponder implements RSocket {
     this.address = address;
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
-    this.info = serving.tier().info();
-    this.space = info.space().id();
     KvServerOptions options = serving.options();
-    this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
-        share.outgoing(options.sendWindowBytes(), options.maxStreams()));
+    this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
     this.incoming = share.incoming(options.maxStreams());
@@ -94,18 +93,15 @@ final class KvResponder implements RSocket {
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Handshake.Hello.class))));
+      case Routes.HELLO -> serving.spaces().of(call.message(Handshake.Hello.class))
+          .map(tier -> call.reply(welcome(tier.info())));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
       case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
       case Routes.PIN -> working(() -> pin(call, call.message(HoldMessages.PinRequest.class)));
-      case Routes.RELEASE -> holds().release(call.message(HoldMessages.ReleaseRequest.class).lease())
-          .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
-      case Routes.STAT -> serving.tier().stat()
-          .map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
-              info.medium().name(), stat, serving.budget().permits().inUse(), serving.budget().permits().peak(),
-              serving.budget().permits().capacity(), serving.budget().outgoingBytes(),
-              serving.draining().getAsBoolean())));
+      case Routes.RELEASE -> release(call, call.message(HoldMessages.ReleaseRequest.class));
+      case Routes.STAT -> stat(serving.spaces().of("space", call.message(Messages.StatRequest.class).space()).info())
+          .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
@@ -139,8 +135,14 @@ final class KvResponder implements RSocket {
     }
   }
 
-  private Handshake.Welcome hello(Handshake.Hello hello) {
-    hello.requireFits(info.space());
+  private Mono<ServerStat> stat(TierInfo asked) {
+    return Flux.fromIterable(serving.spaces().spaces().tiers())
+        .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
+        .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
+            serving.draining().getAsBoolean()));
+  }
+
+  private Handshake.Welcome welcome(TierInfo info) {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
@@ -148,33 +150,39 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
-    List<BlockKey> keys = keys(request.keys());
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
-        ? serving.tier().match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
-        : working(() -> holds().lease(keys, wanted.terms(true))).map(lease -> call
+        ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
+        : working(() -> holds(tier).lease(keys, wanted.terms(true))).map(lease -> call
             .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
   }
 
   private Mono<Payload> exists(Call call, Messages.KeysRequest request) {
-    List<BlockKey> keys = keys(request.keys());
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
-        ? serving.tier().contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
-        : working(() -> holds().lease(keys, wanted.terms(false))).map(lease -> call
+        ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
+        : working(() -> holds(tier).lease(keys, wanted.terms(false))).map(lease -> call
             .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
   }
 
   private Mono<Payload> remove(Call call, HoldMessages.RemoveRequest request) {
-    if (request.keys() == null) {
+    Messages.Keys named = request.keys();
+    if (named == null) {
+      BlockTier tier = serving.spaces().of("space", request.space());
       KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
-      return inTurns(holds().remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
+      return inTurns(holds(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
           .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
     }
-    List<BlockKey> keys = keys(request.keys());
+    BlockTier tier = tier(named);
+    List<BlockKey> keys = keys(named, tier);
     return request.force() == null
-        ? serving.tier().remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
-        : holds().remove(keys, request.isForced()).map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
+        ? tier.remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
+        : holds(tier).remove(keys, request.isForced())
+            .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
   }
 
   /// Has each step wait for its turn among the heavy requests.
@@ -184,47 +192,58 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> pin(Call call, HoldMessages.PinRequest request) {
-    return holds().pin(keys(request.keys()), request.pin().pin())
+    BlockTier tier = tier(request.keys());
+    return holds(tier).pin(keys(request.keys(), tier), request.pin().pin())
         .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
   }
 
-  /// The read leases of this connection, made when one is asked for.
-  private synchronized TierHolds holds() {
+  private Mono<Payload> release(Call call, HoldMessages.ReleaseRequest request) {
+    return holds(serving.spaces().of("space", request.space())).release(request.lease())
+        .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
+  }
+
+  /// The read leases of this connection at `tier`, made when one is asked for.
+  private synchronized TierHolds holds(BlockTier tier) {
     if (gone.get()) {
       throw new CancellationException("connection must be open to lease or pin (was closed)");
     }
-    if (holds == null) {
-      holds = serving.tier().holds(address);
-    }
-    return holds;
+    return holds.computeIfAbsent(tier.info().space().id(), id -> tier.holds(address));
   }
 
   private synchronized void endHolds() {
-    if (holds != null) {
-      holds.close();
-    }
+    holds.values().forEach(TierHolds::close);
+  }
+
+  private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
+      BlockScope scope) {
+    return under == null ? tier.lease(keys, onMiss, scope) : holds(tier).read(under, keys, scope);
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
+    BlockTier tier = serving.spaces().of("space", request.space());
     InFlight inFlight = streams.enterEndless();
-    Flux<TierEvent> events = serving.tier().stat().flatMapMany(stat -> {
+    Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return serving.tier().events(request.after());
+      return tier.events(request.after());
     });
     return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
-    List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+    BlockTier tier = tier(request.keys());
+    BlockLayout layout = tier.info().space().layout();
+    List<BlockKey> keys = keys(request.keys(), tier);
     OnMiss onMiss = request.miss();
     SliceShape shape =
-        new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
-            startLayer(request.startLayer()));
+        new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
+            request.sliceOrder(), startLayer(request.startLayer(), layout));
+    SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
+        serving.options().limits().maxSliceBytes(), outgoing);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
-          scope -> lease(keys, onMiss, request.lease(), scope)
+          scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
@@ -235,10 +254,6 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
-  }
-
-  private Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
-    return under == null ? serving.tier().lease(keys, onMiss, scope) : holds().read(under, keys, scope);
   }
 
   /// @param payload the open message of a channel, which stays the caller's
@@ -258,20 +273,19 @@ final class KvResponder implements RSocket {
       throw unknown(call.route(), "request/channel");
     }
     PutMessages.PutRequest put = call.message(PutMessages.PutRequest.class);
-    List<BlockKey> keys = put.keys().in(space, serving.options().limits().maxKeys());
-    int sliceBytes = sliceBytes(put.maxSliceBytes());
+    BlockTier tier = tier(put.keys());
+    List<BlockKey> keys = keys(put.keys(), tier);
+    int sliceBytes = sliceBytes(put.maxSliceBytes(), tier.info().space().layout());
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out,
-          new PutReceiver.Setting(serving.tier(), put.terms(), put.wantsOutcomes(), incoming, room,
-              serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-              putStall,
-              () -> {
-                request.close();
-                inFlight.over();
-              }),
-          keys);
+      return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), put.wantsOutcomes(), incoming, room,
+          serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
+          putStall,
+          () -> {
+            request.close();
+            inFlight.over();
+          }), keys);
     });
   }
 
@@ -299,24 +313,24 @@ final class KvResponder implements RSocket {
     return work.get();
   }
 
-  private BlockLayout layout() {
-    return info.space().layout();
+  private BlockTier tier(Messages.Keys keys) {
+    return serving.spaces().of("keys.space", keys.spaceId());
   }
 
-  private List<BlockKey> keys(Messages.Keys keys) {
-    return keys.in(space, serving.options().limits().maxKeys());
+  private List<BlockKey> keys(Messages.Keys keys, BlockTier tier) {
+    return keys.in(tier.info().space().id(), serving.options().limits().maxKeys());
   }
 
-  private int startLayer(int layer) {
-    if (layer < 0 || layer >= layout().layers()) {
-      throw WireFormatException.request("startLayer", "in [0, " + layout().layers() + ")", layer);
+  private static int startLayer(int layer, BlockLayout layout) {
+    if (layer < 0 || layer >= layout.layers()) {
+      throw WireFormatException.request("startLayer", "in [0, " + layout.layers() + ")", layer);
     }
     return layer;
   }
 
-  private int sliceBytes(int asked) {
+  private int sliceBytes(int asked, BlockLayout layout) {
     int bytes = within("maxSliceBytes", asked, 4096, serving.options().limits().maxSliceBytes());
-    new Limits(bytes, 1, 1).requireFits(layout());
+    new Limits(bytes, 1, 1).requireFits(layout);
     return bytes;
   }
 

@@ -58,9 +58,9 @@ final class PutMessages {
   }
 
   /// A payload of a `put` response: there is room for a window, or blocks were stored; exactly one of the two.
-  @JsonInclude(JsonInclude.Include.NON_NULL)
   ///
   /// @param failed beside `stored`: blocks of the window that were not stored, and why
+  @JsonInclude(JsonInclude.Include.NON_NULL)
   record PutSignal(@Nullable Room room, @Nullable List<Stored> stored, @Nullable List<Failed> failed) {
     PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
       this(room, stored, null);
