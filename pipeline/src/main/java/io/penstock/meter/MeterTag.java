@@ -25,6 +25,8 @@ enum MeterTag implements KeyName {
   ARENA("arena"),
   /// Kind of pages of host memory.
   PAGES("pages"),
+  /// Why the policy keeps a block: `in-use`, `leased`, `soft-pinned` or `hard-pinned`.
+  REASON("reason"),
   /// Name of a device.
   DEVICE("device"),
   /// Which way elements were copied, in lower case.

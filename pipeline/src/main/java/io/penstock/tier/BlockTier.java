@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -51,6 +53,15 @@ public interface BlockTier {
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
 
+  /// The same for blocks that get a pin or a group when they become visible. A tier that has none refuses them with
+  /// [UnsupportedOperationException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
+  default Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    if (terms.isPlain()) {
+      return reserve(keys, scope);
+    }
+    throw new UnsupportedOperationException("tier " + info().name() + " must keep pins (was one that does not)");
+  }
+
   /// Puts the blocks of `keys`: makes room for one window after the other, has `source` give its slices, verifies them
   /// where they land, commits the window in one step, and answers the receipts.
   ///
@@ -65,12 +76,26 @@ public interface BlockTier {
   ///
   /// @param shape windows and slices at most, from layer 0; a remote tier cuts as its connection was set up
   default Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
-    return new TierPut(this, BlockKey.distinct(keys, info().space().id()), shape.requireWholeBlocks(), source)
+    return put(keys, PutTerms.plain(), shape, source);
+  }
+
+  /// The same for blocks that get a pin or a group when they become visible.
+  default Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
+    return new TierPut(this, BlockKey.distinct(keys, info().space().id()), terms, shape.requireWholeBlocks(), source)
         .receipts();
   }
 
-  /// Removes the visible blocks of `keys` and answers which keys these were. Leases on them stay valid.
+  /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of streams
+  /// stay valid.
   Mono<Presence> remove(List<BlockKey> keys);
+
+  /// The read leases, pins and removals of `party`. A tier that has none refuses them with
+  /// [UnsupportedOperationException].
+  ///
+  /// @param party parties that are equal share what one party may lease
+  default TierHolds holds(Object party) {
+    throw new UnsupportedOperationException("tier " + info().name() + " must keep leases (was one that does not)");
+  }
 
   /// The events after `sequence`, past and future. Completes when the tier closes.
   ///
