@@ -165,7 +165,7 @@ final class StackCommit {
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
       give(resident, block, stored, after);
-      state.index().insert(resident, after);
+      state.index().insert(resident, pending.position(), after);
     } else { // evicted before its bytes came: only the leases that waited get the block
       state.history().evicted(key, after);
       after.close(block);

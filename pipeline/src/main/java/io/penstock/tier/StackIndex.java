@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.SlabPart;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
@@ -25,6 +26,8 @@ final class StackIndex {
   private final Ledger<StackEntry> ledger;
   /// The last level if it is a disk: its store gives the numbers. Else −1.
   private final int numbered;
+  /// Blocks of room that the host level has from its share.
+  private long added;
 
   StackIndex(StackShape shape, StackFigures figures, StackHistory history, AttachedStores stores) {
     this.shape = shape;
@@ -34,7 +37,7 @@ final class StackIndex {
     this.tiering = new StackTiering(shape);
     this.ledger = new Ledger<>(shape.info().space().id(), shape.options().policy(), shape.ledgerCapacities());
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
-    ledger.gate(new LedgerGate());
+    ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
   }
 
   // Looking up
@@ -117,19 +120,20 @@ final class StackIndex {
 
   // Uses
 
-  /// Counts a hit of `key`, which is on `level`. Promotes the key, if it was used often enough.
-  void hit(BlockKey key, int level, DeferredActions after) {
+  /// Counts a hit of `key`, which is on `level`, at `position` of a request. Promotes the key, if it was used often
+  /// enough.
+  void hit(BlockKey key, int level, int position, DeferredActions after) {
     boolean promoted = tiering.promotes(key, level);
     figures.hit(level, promoted);
     if (promoted) {
-      use(key, after);
+      use(key, position, after);
     } else {
-      ledger.refresh(key);
+      ledger.refresh(key, position);
     }
   }
 
-  private void use(BlockKey key, DeferredActions after) {
-    ledger.touch(key, new LedgerListener(after));
+  private void use(BlockKey key, int position, DeferredActions after) {
+    ledger.touch(key, position, new LedgerListener(after));
   }
 
   // Writes
@@ -139,9 +143,9 @@ final class StackIndex {
   void enter(Pending pending, DeferredActions after) {
     if (find(pending.key(), after) == null) {
       pending.setListed(true);
-      ledger.insert(pending.key(), pending, new LedgerListener(after));
+      ledger.insert(pending.key(), pending, pending.position(), new LedgerListener(after));
     } else {
-      use(pending.key(), after);
+      use(pending.key(), pending.position(), after);
     }
   }
 
@@ -161,10 +165,50 @@ final class StackIndex {
   }
 
   /// `block` was written, and no decision has entered it before: it is the most recently used from now on.
-  void insert(Resident block, DeferredActions after) {
+  ///
+  /// @param position of the block in the request that names it
+  void insert(Resident block, int position, DeferredActions after) {
     block.show();
-    ledger.insert(block.key(), block, new LedgerListener(after));
+    ledger.insert(block.key(), block, position, new LedgerListener(after));
     after.review(block);
+  }
+
+  // Room of the host level
+
+  /// Most blocks of the host level now.
+  long hostCapacity() {
+    return shape.levels().get(shape.host()).capacityBlocks() + added;
+  }
+
+  /// Blocks for which `level` has room without evicting any.
+  long free(int level) {
+    return ledger.capacity(level) - ledger.size(level);
+  }
+
+  /// Changes the room of the host level by `more` blocks, or fewer if negative, and demotes what has no room. In a
+  /// write-through stack the next level keeps these blocks, too.
+  void resize(long more, DeferredActions after) {
+    int host = shape.host();
+    added += more;
+    LedgerListener listener = new LedgerListener(after);
+    if (shape.isWriteThrough() && host < shape.last() && ledger.capacity(host + 1) != Ledger.UNBOUNDED) {
+      ledger.capacity(host + 1, Math.max(1, ledger.capacity(host + 1) - more), listener);
+    }
+    ledger.capacity(host, ledger.capacity(host) + more, listener);
+  }
+
+  /// Whether the block of `key` is in memory, and in use.
+  boolean isInUse(BlockKey key) {
+    Resident block = inMemory(key);
+    return block != null && block.isInUse();
+  }
+
+  /// Demotes `key` from the host level, if its block is in `run` and not in use.
+  void leave(BlockKey key, SlabPart.Run run, DeferredActions after) {
+    Resident block = inMemory(key);
+    if (block != null && !block.isInUse() && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
+      ledger.demote(key, new LedgerListener(after));
+    }
   }
 
   // Blocks that a store found

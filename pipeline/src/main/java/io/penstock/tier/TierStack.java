@@ -9,6 +9,8 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
+import io.penstock.pool.SharedMemory;
+import io.penstock.pool.WhatIf;
 import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,25 +62,37 @@ public final class TierStack implements BlockTier {
   /// @param chunks closed with this stack
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       ChunkSource chunks) {
-    this(space, levels, options, listener, System::nanoTime, chunks);
+    this(space, levels, options, listener, chunks, Sampling.none());
+  }
+
+  /// The same, with an estimate of what other capacities would bring.
+  ///
+  /// @param sampling for [#whatIf]
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+      ChunkSource chunks, Sampling sampling) {
+    this(space, levels, options, listener, System::nanoTime, chunks, sampling);
   }
 
   /// The same with another clock, which measures waits for the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
-    this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
+    this(space, levels, options, listener, nanos, ChunkSource.ofJdk(), Sampling.none());
   }
 
   private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
-      LongSupplier nanos, ChunkSource chunks) {
+      LongSupplier nanos, ChunkSource chunks, Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
     this.state = new StackState(shape, requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
     this.writes = new StackWrites(state);
     this.leases = new StackLeases(state, writes);
     this.closing = Mono.defer(this::closeNow).cache();
-    state.decide(after -> state.stores().forEach(store -> store.recover(after)));
+    state.decide(after -> {
+      state.history().sample(sampling);
+      state.stores().forEach(store -> store.recover(after));
+    });
     state.stores().forEach(AttachedStore::connect);
+    state.room().attach();
   }
 
   @Override
@@ -139,6 +153,7 @@ public final class TierStack implements BlockTier {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
+      state.room().want(asked.size());
       Lease lease = scope.adopt(leases.lease(asked, onMiss));
       sink.onCancel(lease::close);
       sink.success(lease);
@@ -223,6 +238,12 @@ public final class TierStack implements BlockTier {
     });
   }
 
+  /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty curve
+  /// without samples. The estimate is of LRU, whatever the policy of this stack.
+  public WhatIf whatIf() {
+    return state.look(() -> state.history().whatIf());
+  }
+
   // For tests
 
   /// Number of blocks that move or wait to move.
@@ -238,6 +259,17 @@ public final class TierStack implements BlockTier {
     });
   }
 
+  /// Which keys a [TierStack] samples to estimate what other capacities would bring.
+  ///
+  /// @param keys most sampled keys; 0 for no estimate
+  /// @param seed of the choice; clients must not know it
+  public record Sampling(int keys, long seed) {
+    /// No estimate.
+    public static Sampling none() {
+      return new Sampling(0, 0);
+    }
+  }
+
   /// One level of a [TierStack], and how many blocks the ledger may put there.
   public sealed interface Level {
     /// Used in figures, errors and meters; unique in its stack.
@@ -249,10 +281,23 @@ public final class TierStack implements BlockTier {
     long capacityBlocks();
 
     /// Host memory, which the stack allocates.
-    record Host(String name, long capacityBlocks) implements Level {
+    ///
+    /// @param capacityBlocks most blocks; with a share, those that the level has room for without it
+    /// @param share where the level gets room for more blocks; null for no more
+    record Host(String name, long capacityBlocks, SharedMemory.@Nullable Share share) implements Level {
       public Host {
         requireNonNull(name, "name");
         Checks.positive("capacityBlocks", capacityBlocks);
+      }
+
+      public Host(String name, long capacityBlocks) {
+        this(name, capacityBlocks, null);
+      }
+
+      /// Most blocks that the level may ever have.
+      long mostBlocks(int blockBytes) {
+        long more = share == null ? 0 : share.mostBytes() / blockBytes;
+        return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
       }
 
       @Override

@@ -15,6 +15,7 @@ import io.penstock.tier.spi.ForwardingTier;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -102,13 +103,19 @@ final class WatchedTier extends ForwardingTier {
       Mono<Lease> decision = tier.lease(keys, onMiss, inner); // refuses bad keys before any decision
       long id = ++ids;
       TierModel.Answer expected = model.lease(id, keys, onMiss);
+      AtomicBoolean answered = new AtomicBoolean();
       return decision.map(lease -> {
+        answered.set(true);
         agree("hits", expected.hits(), lease.hits().bits());
         agree("found", expected.found(), lease.found().bits());
         agree("admitted", expected.admitted(), lease.admitted().bits());
         agree("awaited", expected.awaited(), lease.awaited().bits());
         verdict.note("lease " + keys + onMiss + expected.hits() + expected.admitted());
         return scope.adopt(new WatchedLease(lease, inner, () -> ended(id)));
+      }).doOnCancel(() -> {
+        if (!answered.get()) { // the tier decides, and ends a lease that no caller will get
+          ended(id);
+        }
       });
     });
   }

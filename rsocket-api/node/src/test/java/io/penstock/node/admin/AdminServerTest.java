@@ -8,14 +8,17 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -42,8 +45,9 @@ final class AdminServerTest {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final HostTier tier = new HostTier(BlockShape.defaults().space("admin"), 10,
-      new MicrometerTierListener(registry, "dram", Medium.HOST));
+  private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
+      List.of(new TierStack.Level.Host("dram", 10)), StackOptions.defaults("dram"),
+      new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofJdk(), new TierStack.Sampling(100, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);
   private final LoopResources loops = LoopResources.create("admin-test", 1, true);
@@ -54,7 +58,8 @@ final class AdminServerTest {
   void bind() {
     Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
     Gauges.bind(registry, "dram", tier.arena());
-    server = new AdminServer(tier, state::get, registry, timers).bind("127.0.0.1", 0, loops).block(SOON);
+    server = new AdminServer(tier, state::get, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
+        .bind("127.0.0.1", 0, loops).block(SOON);
   }
 
   @AfterEach
@@ -116,8 +121,9 @@ final class AdminServerTest {
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("content-type").orElse("")).startsWith("text/plain; version=0.0.4");
     assertThat(
-        answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted().collect(Collectors.joining("\n"))
-            + "\n")
+        answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted()
+            .map(line -> line.replace(tier.info().space().id().toString(), "SPACE"))
+            .collect(Collectors.joining("\n")) + "\n")
         .isEqualTo("""
             penstock_arena_capacity_slots{arena="dram"} 138.0
             penstock_arena_claimed_slots{arena="dram"} 1.0
@@ -131,6 +137,16 @@ final class AdminServerTest {
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
             penstock_level_stored_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_level_whatif_hit_rate{factor="0.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="1.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="1.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="2.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="4.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="0.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="1.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="1.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="2.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="4.0",level="dram",space="SPACE",tier="dram"} 0.0
             penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
             penstock_queue_held_bytes{medium="host",tier="dram"} 0.0
             penstock_queue_longest_milliseconds{medium="host",tier="dram"} 0.0
@@ -168,12 +184,36 @@ final class AdminServerTest {
   }
 
   @Test
+  void whatIf_saysWhatOtherCapacitiesWouldBring() throws Exception {
+    BlockKey key = putOne();
+    try (BlockScope scope = new BlockScope()) {
+      for (int i = 0; i < 3; i++) {
+        tier.lease(List.of(key), OnMiss.SKIP, scope).block(SOON);
+      }
+    }
+
+    HttpResponse<String> answer = get("/whatif");
+
+    assertThat(answer.headers().firstValue("content-type")).contains("application/json");
+    JsonNode whatIf = JsonMapper.shared().readTree(answer.body());
+    assertThat(whatIf.get("policy").asString()).isEqualTo("lru");
+    assertThat(whatIf.at("/spaces/0/space").asString()).isEqualTo(tier.info().space().id().toString());
+    assertThat(whatIf.at("/spaces/0/expected/1").toString())
+        .isEqualTo("{\"level\":\"dram\",\"factor\":1.0,\"capacityBlocks\":10,\"hitRate\":0.75,\"plusMinus\":0.0,"
+            + "\"tierHitRate\":0.75,\"tierPlusMinus\":0.0}");
+    assertThat(whatIf.at("/spaces/0/whatIf/curve/references").asInt()).isEqualTo(4);
+    HttpResponse<String> chart = get("/whatif.svg");
+    assertThat(chart.headers().firstValue("content-type")).contains("image/svg+xml");
+    assertThat(chart.body()).startsWith("<svg ").contains("dram, 640 KiB now").endsWith("</svg>\n");
+  }
+
+  @Test
   void index_pointsTheWay_andOtherPathsAreNotFound() throws Exception {
-    assertThat(get("/").body()).contains("/metrics", "/health");
+    assertThat(get("/").body()).contains("/metrics", "/health", "/whatif");
     assertThat(get("/nothing").statusCode()).isEqualTo(404);
   }
 
-  private void putOne() {
+  private BlockKey putOne() {
     BlockKey key = tier.info().space().key(new BlockHash(1, 2));
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = tier.reserve(List.of(key), scope).block(SOON);
@@ -181,6 +221,7 @@ final class AdminServerTest {
       reservation.commit(reservation.drafts()).block(SOON);
       tier.lease(List.of(tier.info().space().key(new BlockHash(9, 9))), OnMiss.SKIP, scope).block(SOON);
     }
+    return key;
   }
 
   private HttpResponse<String> get(String path) throws IOException, InterruptedException {
