@@ -74,7 +74,7 @@ final class FetchPlannerTest {
   @Test
   void levelWithoutAnEstimate_isFetched_andSaysSo() {
     assertThat(plan(part("ssd", 10, null)).reason()).isEqualTo(Reason.UNKNOWN);
-    assertThat(plan(part("slow", 10, SLOW_DISK), part("ssd", 10, null)).fetchBlocks()).isEqualTo(20);
+    assertThat(plan(part("slow", 10, SLOW_DISK), part("ssd", 20, null)).fetchBlocks()).isEqualTo(30);
     assertThat(plan(part("slow", 30, SLOW_DISK), part("ssd", 10, null)).reason()).isEqualTo(Reason.COMPUTE);
     assertThat(FetchPlanner.all(List.of(part("ssd", 10, SLOW_DISK))).reason()).isEqualTo(Reason.OFF);
   }

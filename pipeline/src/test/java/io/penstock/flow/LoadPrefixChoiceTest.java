@@ -42,7 +42,7 @@ final class LoadPrefixChoiceTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
-  private final SlabArena arena = leaks.watch(new SlabArena("device", StageFixtures.SPACE.layout(), 8, 4));
+  private final SlabArena arena = leaks.watch(new SlabArena("device", StageFixtures.SPACE.layout(), 16, 4));
   private final List<Plan> plans = new ArrayList<>();
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final FetchMeters meters = new FetchMeters(registry, "dram");
@@ -101,8 +101,8 @@ final class LoadPrefixChoiceTest {
             .doOnNext(slice -> slice.spans().forEach(span -> {
               Blocks.assertBytes(span);
               loaded.add(span.key());
-            })).doOnNext(LayerSlice::close),
-        BlockScope::close), 1).thenConsumeWhile(slice -> true).expectComplete().verify(LIMIT);
+            })).doOnNext(LayerSlice::close).limitRate(1),
+        BlockScope::close)).thenConsumeWhile(slice -> true).expectComplete().verify(LIMIT);
     List<BlockKey> blocks = loaded.stream().distinct().toList();
     assertThat(blocks).containsExactlyInAnyOrderElementsOf(KEYS.subList(0, blocks.size()));
     return blocks.size();
