@@ -78,6 +78,21 @@ final class StackIndex {
     return figures.readable().prefix(keys, readablePlaces());
   }
 
+  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as [#visible].
+  List<BlockTier.Run> runs(List<BlockKey> keys) {
+    byte[] places = figures.readable().prefixPlaces(keys, readablePlaces());
+    List<BlockTier.Run> runs = new ArrayList<>();
+    int first = 0;
+    for (int i = 1; i <= places.length; i++) {
+      int level = shape.levelOf(places[first]);
+      if (i == places.length || shape.levelOf(places[i]) != level) {
+        runs.add(new BlockTier.Run(level, shape.levels().get(level).name(), i - first));
+        first = i;
+      }
+    }
+    return runs;
+  }
+
   private int readablePlaces() {
     return stores.givingPlaces() | shape.memoryPlace();
   }

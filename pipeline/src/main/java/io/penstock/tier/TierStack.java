@@ -125,6 +125,12 @@ public final class TierStack implements BlockTier {
     return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
   }
 
+  @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
+  }
+
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
   /// that come or leave meanwhile are there or not.
   private <T> T look(Supplier<T> question) {
