@@ -144,12 +144,12 @@ public final class KvClient {
   ///
   /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
-    return connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class);
+    return connection.ask(Routes.STAT, new Messages.StatRequest(Fields.bytes(space)), ServerStat.class);
   }
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return events(new Messages.EventsRequest(sequence));
+    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space)));
   }
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {
@@ -160,7 +160,7 @@ public final class KvClient {
 
   /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
   public Flux<TierEvent> events(long sequence, long generation) {
-    return events(new Messages.EventsRequest(sequence, generation));
+    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space)));
   }
 
   /// Differs from start to start of a node; 0 from a node that does not tell.

@@ -47,9 +47,13 @@ final class Messages {
       return new Keys(bytes(space), hashes.array());
     }
 
+    SpaceId spaceId() {
+      return SpaceId.read(ByteBuffer.wrap(space));
+    }
+
     /// @throws WireFormatException if the space differs, or there are more than `maxKeys`
     List<BlockKey> in(SpaceId expected, int maxKeys) {
-      SpaceId named = SpaceId.read(ByteBuffer.wrap(space));
+      SpaceId named = spaceId();
       if (!named.equals(expected)) {
         throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "keys.space", "" + expected, named);
       }
@@ -149,18 +153,28 @@ final class Messages {
     }
   }
 
-  /// Nothing needs to be said.
-  record StatRequest() {}
+  /// @param space whose figures are asked for; null for the first
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record StatRequest(byte @Nullable [] space) {
+    StatRequest() {
+      this(null);
+    }
+  }
 
   record DrainRequest(long ticket) {}
 
   record DrainReply(boolean drained) {}
 
   /// @param generation of the node that numbered `after`; null for whichever answers
+  /// @param space whose events are asked for; null for the first
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record EventsRequest(long after, @Nullable Long generation) {
+  record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space) {
     EventsRequest(long after) {
-      this(after, null);
+      this(after, null, null);
+    }
+
+    EventsRequest(long after, @Nullable Long generation) {
+      this(after, generation, null);
     }
 
     /// @throws WireFormatException if `after` is of another generation than `mine`, or beyond the `newest` event
