@@ -9,6 +9,7 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -284,6 +285,15 @@ public final class Ledger<V> {
     levels.get(levelOf.get(row)).unlink(row);
     drop(row);
     return value;
+  }
+
+  /// Calls `reader` with some keys, so that many calls answer every key that stays meanwhile. Numbers are included.
+  ///
+  /// @param from 0, then what the call before answered
+  /// @param count how many at least, as far as there are any
+  /// @return where to go on; −1 after the last key
+  public int scan(int from, int count, Consumer<BlockKey> reader) {
+    return rows.scan(from, count, reader);
   }
 
   /// Removes everything.

@@ -60,7 +60,7 @@ final class Removals {
   void lose(Resident block, String reason, DeferredActions after) {
     if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().lost(block.key(), reason, after);
+      state.history().lost(block, reason, after);
     }
     after.review(block);
   }
@@ -69,7 +69,7 @@ final class Removals {
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().evicted(block.key(), after);
+      state.history().evicted(block, after);
     }
     after.review(block);
   }
@@ -95,6 +95,7 @@ final class Removals {
   private void giveUp(Resident block, int level, DeferredActions after) {
     if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
       state.mover().dropCopy(block, level, after);
+      after.review(block);
     } else {
       evict(block, after);
     }
@@ -106,7 +107,7 @@ final class Removals {
       return false;
     }
     state.index().remove(block, after);
-    state.history().removed(key);
+    state.history().removed(block);
     return true;
   }
 }

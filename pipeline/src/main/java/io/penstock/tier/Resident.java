@@ -22,6 +22,7 @@ final class Resident implements StackEntry {
   private int pins;
   private boolean moving;
   private MoveQueue.@Nullable Wait wait;
+  private long told;
 
   /// A block that has no bytes yet, and that the figures do not count yet.
   ///
@@ -37,6 +38,7 @@ final class Resident implements StackEntry {
   static Resident counted(BlockKey key, int level, StackFigures figures, int store, StoreCopy copy) {
     Resident block = new Resident(key, level, figures);
     block.copies[store] = copy;
+    block.told = 1L << store;
     return block;
   }
 
@@ -72,6 +74,15 @@ final class Resident implements StackEntry {
 
   boolean isRemoved() {
     return removed;
+  }
+
+  /// The levels with its bytes, a bit each, as the last event of the block told.
+  long told() {
+    return told;
+  }
+
+  void tell(long levels) {
+    told = levels;
   }
 
   /// Ends this object: the caller drops its bytes next.

@@ -6,6 +6,7 @@ import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,19 @@ final class StackIndex {
     return found;
   }
 
+  /// Calls `reader` with some keys, see [Ledger#scan].
+  int scan(int from, int count, Consumer<BlockKey> reader) {
+    return ledger.scan(from, count, reader);
+  }
+
+  /// The levels of the block of `key` as its last event told, a bit each; 0 if there is no such block.
+  long told(BlockKey key) {
+    if (ledger.number(key) >= 0) {
+      return 1L << numbered;
+    }
+    return ledger.peek(key) instanceof Resident block ? block.told() : 0;
+  }
+
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
   List<BlockKey> victims(int level, int count) {
     return ledger.next(level, count);
@@ -155,7 +169,7 @@ final class StackIndex {
   /// Enters `block`, which a store found, on its level.
   void enter(Resident block, DeferredActions after) {
     block.show();
-    history.stored(block.key());
+    history.stored(block);
     ledger.insertAt(block.level(), block.key(), block, new LedgerListener(after));
     after.review(block);
   }
@@ -169,7 +183,7 @@ final class StackIndex {
     figures.stored(numbered, 1);
     figures.inStoresOnly(1);
     figures.visible(level, 1);
-    history.stored(key);
+    history.stored(key, numbered);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
   }
@@ -185,6 +199,7 @@ final class StackIndex {
     if (number == BlockStore.NO_NUMBER) {
       return false;
     }
+    history.reviewed(block);
     ledger.updateNumber(block.key(), number);
     block.becomeNumber(numbered);
     return true;
@@ -235,7 +250,7 @@ final class StackIndex {
         block.moveTo(level);
       } else {
         block.remove();
-        history.evicted(block.key(), after);
+        history.evicted(block, after);
       }
       after.review(block);
     }

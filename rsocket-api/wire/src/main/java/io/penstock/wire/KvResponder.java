@@ -142,9 +142,9 @@ final class KvResponder implements RSocket {
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = serving.tier().stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return serving.tier().events(request.after());
+      return request.isSnapshot() ? serving.tier().follow() : serving.tier().events(request.after());
     });
-    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+    return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 
