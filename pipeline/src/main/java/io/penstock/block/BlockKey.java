@@ -3,7 +3,6 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import java.nio.ByteBuffer;
-import java.util.HashSet;
 import java.util.List;
 
 /// The name of a block: its space and the content hash of its prefix.
@@ -19,18 +18,47 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
     requireNonNull(hash, "hash");
   }
 
-  /// A copy of the keys of a request.
+  /// The keys of `space` with these hashes, in order. Immutable, 16 bytes a key.
+  ///
+  /// @param hashes whole hashes from its position on, which moves to its end
+  public static List<BlockKey> list(SpaceId space, ByteBuffer hashes) {
+    if (hashes.remaining() % BlockHash.BYTES != 0) {
+      throw new IllegalArgumentException(
+          "hashes must be a multiple of " + BlockHash.BYTES + " bytes (was " + hashes.remaining() + ")");
+    }
+    return new PackedKeys(space, hashes);
+  }
+
+  /// The keys of a request; a copy unless they cannot change.
   ///
   /// @throws IllegalArgumentException if a key is of another space than `space`, or comes twice
   public static List<BlockKey> distinct(List<BlockKey> keys, SpaceId space) {
-    List<BlockKey> copy = List.copyOf(keys);
-    for (BlockKey key : copy) {
+    List<BlockKey> asked = keys instanceof PackedKeys ? keys : List.copyOf(keys);
+    for (BlockKey key : asked) {
       key.requireOf(space);
     }
-    if (new HashSet<>(copy).size() < copy.size()) {
-      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
+    if (!areDistinct(asked)) {
+      throw new IllegalArgumentException("keys must be distinct (was " + asked.size() + " keys with duplicates)");
     }
-    return copy;
+    return asked;
+  }
+
+  /// Enters the keys into a table of their positions, half full at most, by their hashes.
+  private static boolean areDistinct(List<BlockKey> keys) {
+    int mask = Integer.highestOneBit(Math.max(1, keys.size())) * 4 - 1;
+    int[] positions = new int[mask + 1]; // from 1 on; 0 is free
+    for (int i = 0; i < keys.size(); i++) {
+      BlockKey key = keys.get(i);
+      int at = key.hashCode() & mask;
+      while (positions[at] > 0) {
+        if (keys.get(positions[at] - 1).equals(key)) {
+          return false;
+        }
+        at = (at + 1) & mask;
+      }
+      positions[at] = i + 1;
+    }
+    return true;
   }
 
   /// This key.

@@ -43,6 +43,14 @@ enum KvMeters implements MeterDocumentation {
   LEVEL_ACTIVE("penstock.level.active", Meter.Type.GAUGE, null,
       "1 if a level takes and gives blocks, 0.5 if it only gives, 0 if it is off",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Hit rate of a level and the faster ones together, estimated for LRU, if the level had `factor` times its present
+  /// capacity. NaN before the first reference.
+  LEVEL_WHATIF("penstock.level.whatif.hit.rate", Meter.Type.GAUGE, null,
+      "Hit rate up to a level if it had a multiple of its capacity, estimated for LRU",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.SPACE, MeterTag.FACTOR),
+  LEVEL_WHATIF_ERROR("penstock.level.whatif.plus.minus", Meter.Type.GAUGE, null,
+      "Half the width of the 95 % interval around the estimated hit rate",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.SPACE, MeterTag.FACTOR),
   DISK_UNSYNCED("penstock.disk.unsynced", Meter.Type.GAUGE, "bytes", "Bytes written and not forced to the medium yet",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_UNSYNCED_AGE("penstock.disk.unsynced.age", Meter.Type.GAUGE, "milliseconds",

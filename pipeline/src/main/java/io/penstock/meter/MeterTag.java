@@ -11,6 +11,10 @@ enum MeterTag implements KeyName {
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),
+  /// Digest of a cache space, in hex.
+  SPACE("space"),
+  /// Multiple of the present capacity of a level.
+  FACTOR("factor"),
   /// Level from which blocks came.
   FROM("from"),
   /// Level to which blocks went.

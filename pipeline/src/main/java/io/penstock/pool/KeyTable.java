@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 /// hashing), so that no insertion waits for a whole table to be copied. The hash depends on a secret of the process
 /// ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket. Rows are also linked in rings, which
 /// [LruList] uses.
-final class KeyTable {
+final class KeyTable implements RowRings {
   /// No row.
   static final int NONE = IntRows.NONE;
 
@@ -37,6 +37,10 @@ final class KeyTable {
     this.space = space;
     this.hashBits = hashBits;
     addBucket();
+  }
+
+  SpaceId space() {
+    return space;
   }
 
   int size() {
@@ -103,16 +107,18 @@ final class KeyTable {
     rows.set(row, VALUE, value);
   }
 
-  int before(int row) {
+  @Override
+  public int before(int row) {
     return rows.get(row, BEFORE);
   }
 
-  int after(int row) {
+  @Override
+  public int after(int row) {
     return rows.get(row, AFTER);
   }
 
-  /// Makes `second` follow `first` in a ring.
-  void join(int first, int second) {
+  @Override
+  public void join(int first, int second) {
     rows.set(first, AFTER, second);
     rows.set(second, BEFORE, first);
   }

@@ -16,9 +16,11 @@ import org.jspecify.annotations.Nullable;
 /// Decides hits and victims in reference order, as the textbook policy does: it touches a key, or inserts it and evicts
 /// one key at a time.
 ///
-/// The capacity may be divided into levels, fastest first. A key enters at level 0. A full level demotes its eviction
-/// victim by one level; the last level evicts it. A use promotes a key to level 0 (LRU). So the levels in sequence hold
-/// the order of one policy over the whole capacity, and hits and victims do not depend on the division.
+/// The capacity may be divided into levels, fastest first. A key enters at level 0. A full level demotes its least
+/// recently used key by one level; the last level evicts it. A use promotes a key to level 0. So the levels in sequence
+/// hold the order of LRU over the whole capacity. FIFO does the same without promotions. The other policies choose the
+/// key that is evicted by an [EvictionOrder], on whichever level it is; the levels above it then demote one key each.
+/// Hits and victims do not depend on the division.
 ///
 /// The ledger owns no memory of blocks; it tells the caller which keys it moved and evicted. Every operation is
 /// O(levels), and growing copies 64 KiB at most. A key with a number costs 37 bytes in chunks of primitives; a key with
@@ -33,9 +35,10 @@ public final class Ledger<V> {
 
   /// Most keys in use that are passed over for one victim. Each is looked at once in a turn of the list, so the cost of
   /// an eviction stays small on average.
-  private static final int MOST_IN_USE = 1 << 13;
+  private static final int MOST_IN_USE = EvictionOrder.MOST_KEPT;
 
-  private final EvictionPolicy policy;
+  private final boolean isFifo;
+  private final @Nullable EvictionOrder order;
   private final List<LruList> levels = new ArrayList<>();
   private final KeyTable rows;
   private final LevelBytes levelOf = new LevelBytes();
@@ -79,7 +82,7 @@ public final class Ledger<V> {
   }
 
   Ledger(KeyTable rows, EvictionPolicy policy, long... capacityBlocks) {
-    this.policy = requireNonNull(policy, "policy");
+    this.isFifo = requireNonNull(policy, "policy") == EvictionPolicy.FIFO;
     this.rows = rows;
     this.values = new LedgerValues<>(rows);
     if (capacityBlocks.length == 0 || capacityBlocks.length > Byte.MAX_VALUE) {
@@ -89,6 +92,15 @@ public final class Ledger<V> {
     for (long capacity : capacityBlocks) {
       levels.add(new LruList(rows, levelOf, levels.size(), capacity));
     }
+    this.order = EvictionOrders.of(policy, rows.space(), sum(capacityBlocks), rows::key);
+  }
+
+  private static long sum(long... capacities) {
+    long sum = 0;
+    for (long capacity : capacities) {
+      sum = capacity > UNBOUNDED - sum ? UNBOUNDED : sum + capacity;
+    }
+    return sum;
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.
@@ -115,37 +127,67 @@ public final class Ledger<V> {
     return row == NONE ? -1 : levelOf.get(row);
   }
 
-  /// Counts a use of `key`, which has no number. With LRU that promotes it to level 0, and demotes others.
+  /// Counts a use of `key`, which has no number, at an unknown position of its request.
   ///
+  /// @see #touch(BlockKey, int, Moves)
+  public @Nullable V touch(BlockKey key, Moves<V> moves) {
+    return touch(key, 0, moves);
+  }
+
+  /// Counts a use of `key`, which has no number. Unless the policy is FIFO, that promotes the key to level 0, and
+  /// demotes others.
+  ///
+  /// @param position of `key` in the request that names it, from 0
   /// @param moves hears of the demoted keys, and of `key` if its level changed
   /// @return its value; null if the key is absent
-  public @Nullable V touch(BlockKey key, Moves<V> moves) {
+  public @Nullable V touch(BlockKey key, int position, Moves<V> moves) {
     int row = rows.find(key);
     if (row == NONE) {
       return null;
     }
     V value = values.value(row);
-    if (policy == EvictionPolicy.LRU) {
-      int before = levelOf.get(row);
-      levels.get(before).unlink(row);
-      levels.getFirst().link(row);
-      if (before > 0) {
-        moves.moved(key, value, 0);
-        demoteFrom(0, moves);
-      }
+    if (order != null) {
+      order.touched(row, key, position);
+    }
+    if (!isFifo) {
+      promote(row, key, value, moves);
     }
     return value;
   }
 
-  /// Counts a use of `key` that leaves it on its level, with LRU as the most recently used there.
+  private void promote(int row, BlockKey key, V value, Moves<V> moves) {
+    int before = levelOf.get(row);
+    levels.get(before).unlink(row);
+    if (before > 0) {
+      makeRoom(0, row, moves);
+    }
+    levels.getFirst().link(row);
+    if (before > 0) {
+      moves.moved(key, value, 0);
+      demoteFrom(0, moves);
+    }
+  }
+
+  /// Counts a use of `key` at an unknown position of its request.
   ///
-  /// @return its value; null if the key is absent
+  /// @see #refresh(BlockKey, int)
   public @Nullable V refresh(BlockKey key) {
+    return refresh(key, 0);
+  }
+
+  /// Counts a use of `key` that leaves it on its level, as the most recently used there unless the policy is FIFO.
+  ///
+  /// @param position of `key` in the request that names it, from 0
+  /// @return its value; null if the key is absent
+  public @Nullable V refresh(BlockKey key, int position) {
     int row = rows.find(key);
     if (row == NONE) {
       return null;
     }
-    if (policy == EvictionPolicy.LRU) {
+    if (order != null) {
+      order.touched(row, key, position);
+    }
+    if (!isFifo) {
       LruList list = levels.get(levelOf.get(row));
       list.unlink(row);
       list.link(row);
@@ -153,35 +195,53 @@ public final class Ledger<V> {
     return values.value(row);
   }
 
-  /// The next `count` victims of `level`; all its keys if it has fewer.
+  /// The `count` keys that leave `level` next; all its keys if it has fewer.
   public List<BlockKey> next(int level, int count) {
-    return levels.get(level).next(count);
+    List<BlockKey> next = new ArrayList<>(Math.min(count, size(level)));
+    levels.get(level).first(count, row -> next.add(rows.key(row)));
+    return next;
+  }
+
+  /// Adds `key`, which is absent, at an unknown position of its request.
+  ///
+  /// @see #insert(BlockKey, Object, int, Moves)
+  public void insert(BlockKey key, V value, Moves<V> moves) {
+    insert(key, value, 0, moves);
   }
 
   /// Adds `key`, which is absent, as the most recently used. Demotes or evicts another key if a level is full.
   ///
+  /// @param position of `key` in the request that names it, from 0
   /// @param moves hears of the demoted and evicted keys
-  public void insert(BlockKey key, V value, Moves<V> moves) {
-    insertAt(0, key, value, moves);
+  public void insert(BlockKey key, V value, int position, Moves<V> moves) {
+    requireNonNull(value, "value");
+    enter(0, key, position, row -> values.set(row, value), moves);
   }
 
-  /// The same, as the most recently used of `level`.
+  /// Adds `key`, which is absent, as the most recently used of `level`.
   public void insertAt(int level, BlockKey key, V value, Moves<V> moves) {
     requireNonNull(value, "value");
-    requireAbsent(key);
-    int row = rows.add(key);
-    values.set(row, value);
-    levels.get(level).link(row);
-    demoteFrom(level, moves);
+    enter(level, key, 0, row -> values.set(row, value), moves);
   }
 
   /// The same, with a number instead of a value.
   public void insertNumberAt(int level, BlockKey key, int number, Moves<V> moves) {
     Checks.notNegative("number", number);
+    enter(level, key, 0, row -> values.setNumber(row, number), moves);
+  }
+
+  private void enter(int level, BlockKey key, int position, IntConsumer setValue, Moves<V> moves) {
     requireAbsent(key);
+    if (order != null) {
+      order.missed(key);
+      makeRoom(level, NONE, moves);
+    }
     int row = rows.add(key);
-    values.setNumber(row, number);
+    setValue.accept(row);
     levels.get(level).link(row);
+    if (order != null) {
+      order.inserted(row, key, position);
+    }
     demoteFrom(level, moves);
   }
 
@@ -191,25 +251,64 @@ public final class Ledger<V> {
     }
   }
 
+  /// Evicts the victim of the order if one more key on `level` has some key leave the last level. `kept` stays.
+  private void makeRoom(int level, int kept, Moves<V> moves) {
+    int end = order == null ? NONE : demotionEnd(level, NONE);
+    if (order == null || end == NONE) {
+      return;
+    }
+    int victim = order.victim(row -> row != kept && !isInUse(row));
+    boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
+    move(helps ? victim : victim(levels.get(end)), levels.size(), moves);
+  }
+
+  /// The level where a chain of demotions ends that one more key on `level` starts: `stop` if the chain reaches it,
+  /// else the level whose key no other level takes; [#NONE] if a level has room.
+  private int demotionEnd(int level, int stop) {
+    int i = level;
+    while (i != stop) {
+      LruList list = levels.get(i);
+      if (list.size() < list.capacity()) {
+        return NONE;
+      }
+      int next = below(i, victim(list));
+      if (next == levels.size()) {
+        return i;
+      }
+      i = next;
+    }
+    return stop;
+  }
+
   /// Demotes the victims of levels that are too full, from `level` down.
   private void demoteFrom(int level, Moves<V> moves) {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
-      int from = i;
-      int victim = victim(levels.get(from));
-      BlockKey key = rows.key(victim);
-      levels.get(from).unlink(victim);
-      i = below(from, victim);
-      if (values.isNumber(victim)) {
-        int number = values.number(victim);
-        put(victim, i);
-        moves.movedNumber(key, number, from, i);
-      } else {
-        V value = values.value(victim);
-        put(victim, i);
-        moves.moved(key, value, i);
-      }
+      int victim = victim(levels.get(i));
+      i = move(victim, below(i, victim), moves);
     }
+  }
+
+  /// Moves `row` to level `to`, or evicts it if there is no such level.
+  ///
+  /// @return `to`
+  private int move(int row, int to, Moves<V> moves) {
+    int from = levelOf.get(row);
+    BlockKey key = rows.key(row);
+    levels.get(from).unlink(row);
+    if (order != null && to == levels.size()) {
+      order.evicted(row, key);
+    }
+    if (values.isNumber(row)) {
+      int number = values.number(row);
+      put(row, to);
+      moves.movedNumber(key, number, from, to);
+    } else {
+      V value = values.value(row);
+      put(row, to);
+      moves.moved(key, value, to);
+    }
+    return to;
   }
 
   /// The first key of `list` that is not in use; those before it become the most recently used. The first key if all
@@ -218,13 +317,17 @@ public final class Ledger<V> {
     int most = Math.min(list.size(), MOST_IN_USE);
     for (int i = 0; i < most; i++) {
       int row = list.first();
-      if (values.isNumber(row) || !gate.isInUse(values.value(row))) {
+      if (!isInUse(row)) {
         return row;
       }
       list.unlink(row);
       list.link(row);
     }
     return list.first();
+  }
+
+  private boolean isInUse(int row) {
+    return !values.isNumber(row) && gate.isInUse(values.value(row));
   }
 
   /// The next level below `level` that takes the key in `row`; the number of levels if none does.
@@ -283,6 +386,9 @@ public final class Ledger<V> {
     }
     V value = values.value(row);
     levels.get(levelOf.get(row)).unlink(row);
+    if (order != null) {
+      order.removed(row);
+    }
     drop(row);
     return value;
   }
@@ -308,6 +414,9 @@ public final class Ledger<V> {
     rows.clear();
     levelOf.clear();
     values.clear();
+    if (order != null) {
+      order.clear();
+    }
     return kept;
   }
 

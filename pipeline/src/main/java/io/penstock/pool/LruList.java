@@ -1,17 +1,14 @@
 package io.penstock.pool;
 
-import io.penstock.block.BlockKey;
 import io.penstock.check.Checks;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.IntConsumer;
 
-/// The keys on one level of a [Ledger], from the next eviction victim to the most recently used: a ring through their
-/// rows.
+/// Rows from the next eviction victim to the most recently used, in a ring: the keys on one level of a [Ledger], or a
+/// list of an [EvictionOrder].
 final class LruList {
   private static final int NONE = KeyTable.NONE;
 
-  private final KeyTable rows;
+  private final RowRings rows;
   private final LevelBytes levelOf;
   private final int level;
   private final long capacity;
@@ -19,7 +16,7 @@ final class LruList {
   private int first = NONE;
 
   /// @param levelOf keeps the level of each row
-  LruList(KeyTable rows, LevelBytes levelOf, int level, long capacity) {
+  LruList(RowRings rows, LevelBytes levelOf, int level, long capacity) {
     Checks.positive("capacityBlocks", capacity);
     this.rows = rows;
     this.levelOf = levelOf;
@@ -69,20 +66,16 @@ final class LruList {
 
   /// Calls `reader` with each row, next victim first.
   void forEach(IntConsumer reader) {
-    int row = first;
-    for (int i = 0; i < size; i++, row = rows.after(row)) {
-      reader.accept(row);
-    }
+    first(size, reader);
   }
 
-  /// The next `count` victims; all keys if there are fewer.
-  List<BlockKey> next(int count) {
-    List<BlockKey> victims = new ArrayList<>(Math.min(count, size));
+  /// Calls `reader` with the first `count` rows; with all rows if there are fewer.
+  void first(int count, IntConsumer reader) {
     int row = first;
-    for (int i = 0; i < size && i < count; i++, row = rows.after(row)) {
-      victims.add(rows.key(row));
+    int most = Math.min(size, count);
+    for (int i = 0; i < most; i++, row = rows.after(row)) {
+      reader.accept(row);
     }
-    return victims;
   }
 
   void clear() {

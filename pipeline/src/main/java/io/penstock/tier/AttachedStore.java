@@ -29,7 +29,7 @@ final class AttachedStore {
   private final ReadQueue reads;
   /// Slots of the store; null for a store without a fixed number of slots, such as a disk.
   private final @Nullable Permits slots;
-  private StoreHealth health = StoreHealth.GOOD;
+  private volatile StoreHealth health = StoreHealth.GOOD;
 
   AttachedStore(StackState state, int level, Level.Stored stored) {
     this.state = state;

@@ -39,7 +39,16 @@ final class AttachedStores {
     return store == null || store.state().takes();
   }
 
-  /// Whether blocks of `level` can be read now.
+  /// The places of the stores that give blocks now: [StackShape#place]. From any thread.
+  int givingPlaces() {
+    int places = 0;
+    for (int level = 0; level < stores.length; level++) {
+      places |= stores[level] != null && gives(level) ? StackShape.place(level) : 0;
+    }
+    return places;
+  }
+
+  /// Whether blocks of `level` can be read now. From any thread.
   boolean gives(int level) {
     AttachedStore store = stores[level];
     return store == null || store.state().gives();

@@ -10,21 +10,28 @@ import org.jspecify.annotations.Nullable;
 /// decisions only.
 final class Pending implements StackEntry {
   private final BlockKey key;
+  private final int position;
   private @Nullable StackLease admittedBy;
   private boolean listed;
   private final List<Waiter> waiters = new ArrayList<>(1);
 
   private record Waiter(StackLease lease, int position) {}
 
+  /// @param position of the key in the request that names it
   /// @param admittedBy the lease that admitted the key; null if a reservation writes it
-  Pending(BlockKey key, @Nullable StackLease admittedBy) {
+  Pending(BlockKey key, int position, @Nullable StackLease admittedBy) {
     this.key = key;
+    this.position = position;
     this.admittedBy = admittedBy;
   }
 
   @Override
   public BlockKey key() {
     return key;
+  }
+
+  int position() {
+    return position;
   }
 
   /// Whether a reservation writes the block.

@@ -15,6 +15,7 @@ final class Resident implements StackEntry {
   /// The copies in stores, by level; null where there is none.
   private final @Nullable StoreCopy[] copies;
   private int level;
+  private boolean shown;
   private boolean removed;
   private boolean released;
   private @Nullable Block hostBlock;
@@ -39,6 +40,7 @@ final class Resident implements StackEntry {
     Resident block = new Resident(key, level, figures);
     block.copies[store] = copy;
     block.told = 1L << store;
+    block.shown = true;
     return block;
   }
 
@@ -54,9 +56,19 @@ final class Resident implements StackEntry {
     return level;
   }
 
-  /// Counts the block as visible.
+  /// Makes the block visible, and counts it so.
   void show() {
     figures.visible(level, 1);
+    shown = true;
+    publish();
+  }
+
+  /// Tells readers without the lock where the bytes are. A block that moves gets its new place before it loses the old
+  /// one, so they find it all the time.
+  private void publish() {
+    if (shown) {
+      figures.readable(key, hostBlock != null, copies);
+    }
   }
 
   /// Records that the ledger moved the block to level `to`.
@@ -69,6 +81,8 @@ final class Resident implements StackEntry {
   /// Records that the block left the ledger. The [Mover] drops its bytes when no reader and no move needs them.
   void remove() {
     figures.visible(level, -1);
+    figures.unreadable(key);
+    shown = false;
     removed = true;
   }
 
@@ -97,6 +111,7 @@ final class Resident implements StackEntry {
 
   /// Ends this object because the ledger keeps a number instead. The figures go on counting the block.
   void becomeNumber(int store) {
+    shown = false;
     copies[store] = null;
     released = true;
   }
@@ -211,6 +226,7 @@ final class Resident implements StackEntry {
   }
 
   private void recount(boolean before) {
+    publish();
     boolean now = isInStoresOnly();
     if (now != before) {
       figures.inStoresOnly(now ? 1 : -1);

@@ -165,7 +165,7 @@ final class StackCommit {
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
       long sequence = give(resident, block, stored, after);
-      state.index().insert(resident, after);
+      state.index().insert(resident, pending.position(), after);
       return sequence;
     }
     after.close(block); // evicted before its bytes came: only the leases that waited get the block

@@ -1,12 +1,17 @@
 package io.penstock.tier;
 
+import io.penstock.block.BlockKey;
+import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/// The counters of a [TierStack], updated with each change, so that reading them costs little. Used in decisions only.
+/// The counters of a [TierStack] and its index of readable keys, updated with each change, so that reading them costs
+/// little. Used in decisions only, except [#readable()].
 final class StackFigures {
   private final StackShape shape;
+  private final PrefixIndex readable;
   private final long[] hitsOfLevel;
   private final long[] arrivals;
   private final long[] visibleOnLevel;
@@ -26,6 +31,7 @@ final class StackFigures {
 
   StackFigures(StackShape shape) {
     this.shape = shape;
+    this.readable = new PrefixIndex(shape.info().space().id());
     int levels = shape.levels().size();
     this.hitsOfLevel = new long[levels];
     this.arrivals = new long[levels];
@@ -35,6 +41,31 @@ final class StackFigures {
 
   int levels() {
     return hitsOfLevel.length;
+  }
+
+  /// The visible keys, each with the places of its bytes: [StackShape#place] of a store, [StackShape#memoryPlace]
+  /// of memory.
+  PrefixIndex readable() {
+    return readable;
+  }
+
+  /// The bytes of the visible `key` are in memory, in stores, or both.
+  void readable(BlockKey key, boolean inMemory, @Nullable StoreCopy[] copies) {
+    int places = inMemory ? shape.memoryPlace() : 0;
+    for (int i = 0; i < copies.length; i++) {
+      places |= copies[i] == null ? 0 : StackShape.place(i);
+    }
+    readable.set(key, places);
+  }
+
+  /// The bytes of the visible `key` are in the store of `level`.
+  void readable(BlockKey key, int level) {
+    readable.set(key, StackShape.place(level));
+  }
+
+  /// `key` is not visible any more.
+  void unreadable(BlockKey key) {
+    readable.set(key, 0);
   }
 
   /// Adds `more`, 1 or −1, to the visible blocks on `level` of the ledger.

@@ -6,6 +6,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import io.penstock.pool.MissRatioCurve;
+import io.penstock.pool.MissRatioOptions;
+import io.penstock.pool.WhatIf;
 
 /// Reports each thing that happens to a block of a [TierStack]: to the counters, the event log and the listener. Used
 /// in decisions only.
@@ -15,11 +18,44 @@ final class StackHistory {
   private final EventLog events;
   /// The lists of [#levels], which events share.
   private final Map<Long, List<Level>> lists = new HashMap<>();
+  private MissRatioCurve curve;
 
   StackHistory(StackShape shape, StackFigures figures, EventLog events) {
     this.shape = shape;
     this.figures = figures;
     this.events = events;
+    this.curve = curve(shape, TierStack.Sampling.none());
+  }
+
+  /// Estimates from now on what other capacities would bring.
+  void sample(TierStack.Sampling sampling) {
+    curve = curve(shape, sampling);
+  }
+
+  private static MissRatioCurve curve(StackShape shape, TierStack.Sampling sampling) {
+    return new MissRatioCurve(shape.info().space().id(),
+        MissRatioOptions.live(shape.info().capacityBlocks(), sampling.keys(), sampling.seed()));
+  }
+
+  /// What other capacities of the levels would bring.
+  WhatIf whatIf() {
+    return new WhatIf(curve.curve(), shape.isWriteThrough(),
+        shape.levels().stream().map(level -> new WhatIf.Level(level.name(), level.capacityBlocks())).toList());
+  }
+
+  /// Whether `key` is sampled, and so must be [#asked].
+  boolean samples(BlockKey key) {
+    return curve.samples(key);
+  }
+
+  /// A lease asked for the sampled `key`.
+  ///
+  /// @param comes whether the key is being written
+  void asked(BlockKey key, boolean comes) {
+    curve.reference(key);
+    if (comes) {
+      curve.enter(key);
+    }
   }
 
   /// The block became visible, and has its bytes.
@@ -36,6 +72,9 @@ final class StackHistory {
   }
 
   private long stored(BlockKey key, long levels) {
+    if (curve.samples(key)) {
+      curve.enter(key);
+    }
     return events.append(sequence -> new TierEvent.Stored(sequence, key, levels(levels)));
   }
 
@@ -105,12 +144,18 @@ final class StackHistory {
   /// One lease asked for `references` keys and found `hits`.
   void referenced(int references, int hits, DeferredActions after) {
     figures.referenced(references, hits);
+    curve.count(references);
     after.report(() -> shape.listener().referenced(references, hits));
   }
 
   /// The block left because there was no room for it.
   void evicted(Resident block, DeferredActions after) {
     evicted(block.key(), block.told(), after);
+  }
+
+  /// The same of a block of which the ledger kept a number: its bytes are on `level`.
+  void evicted(BlockKey key, int level, DeferredActions after) {
+    evicted(key, 1L << level, after);
   }
 
   private void evicted(BlockKey key, long levels, DeferredActions after) {
@@ -121,11 +166,13 @@ final class StackHistory {
 
   /// A caller removed the block.
   void removed(Resident block) {
+    curve.remove(block.key());
     events.append(sequence -> new TierEvent.Removed(sequence, block.key(), levels(block.told())));
   }
 
   /// The block left because its bytes were damaged or could not be kept.
   void lost(Resident block, String reason, DeferredActions after) {
+    curve.remove(block.key());
     events.append(sequence -> new TierEvent.Lost(sequence, block.key(), levels(block.told()), reason));
     after.report(() -> shape.listener().lost(1));
   }

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
 import io.penstock.pool.Ledger;
+import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -62,18 +63,19 @@ final class StackIndex {
     return ledger.level(key);
   }
 
-  /// Which of `keys` can be read now.
+  /// Which of `keys` can be read now. From any thread, also outside a decision: see [PrefixIndex] for what a reader is
+  /// told then.
   BitSet visible(List<BlockKey> keys) {
-    BitSet present = new BitSet();
-    for (int i = 0; i < keys.size(); i++) {
-      present.set(i, isVisible(keys.get(i)));
-    }
-    return present;
+    return figures.readable().present(keys, readablePlaces());
   }
 
-  private boolean isVisible(BlockKey key) {
-    return (ledger.peek(key) instanceof Resident block && stores.isReadable(block))
-        || (ledger.number(key) >= 0 && stores.gives(numbered));
+  /// How many keys at the start of `keys` can be read now. From any thread, as [#visible].
+  int visiblePrefix(List<BlockKey> keys) {
+    return figures.readable().prefix(keys, readablePlaces());
+  }
+
+  private int readablePlaces() {
+    return stores.givingPlaces() | shape.memoryPlace();
   }
 
   /// The block of `key`, if its bytes are in host memory.
@@ -114,19 +116,20 @@ final class StackIndex {
 
   // Uses
 
-  /// Counts a hit of `key`, which is on `level`. Promotes the key, if it was used often enough.
-  void hit(BlockKey key, int level, DeferredActions after) {
+  /// Counts a hit of `key`, which is on `level`, at `position` of a request. Promotes the key, if it was used often
+  /// enough.
+  void hit(BlockKey key, int level, int position, DeferredActions after) {
     boolean promoted = tiering.promotes(key, level);
     figures.hit(level, promoted);
     if (promoted) {
-      use(key, after);
+      use(key, position, after);
     } else {
-      ledger.refresh(key);
+      ledger.refresh(key, position);
     }
   }
 
-  private void use(BlockKey key, DeferredActions after) {
-    ledger.touch(key, new LedgerListener(after));
+  private void use(BlockKey key, int position, DeferredActions after) {
+    ledger.touch(key, position, new LedgerListener(after));
   }
 
   // Writes
@@ -136,9 +139,9 @@ final class StackIndex {
   void enter(Pending pending, DeferredActions after) {
     if (find(pending.key(), after) == null) {
       pending.setListed(true);
-      ledger.insert(pending.key(), pending, new LedgerListener(after));
+      ledger.insert(pending.key(), pending, pending.position(), new LedgerListener(after));
     } else {
-      use(pending.key(), after);
+      use(pending.key(), pending.position(), after);
     }
   }
 
@@ -158,9 +161,11 @@ final class StackIndex {
   }
 
   /// `block` was written, and no decision has entered it before: it is the most recently used from now on.
-  void insert(Resident block, DeferredActions after) {
+  ///
+  /// @param position of the block in the request that names it
+  void insert(Resident block, int position, DeferredActions after) {
     block.show();
-    ledger.insert(block.key(), block, new LedgerListener(after));
+    ledger.insert(block.key(), block, position, new LedgerListener(after));
     after.review(block);
   }
 
@@ -183,6 +188,7 @@ final class StackIndex {
     figures.stored(numbered, 1);
     figures.inStoresOnly(1);
     figures.visible(level, 1);
+    figures.readable(key, numbered);
     history.stored(key, numbered);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
@@ -216,6 +222,7 @@ final class StackIndex {
 
   /// Takes everything out of the ledger.
   List<StackEntry> clear() {
+    figures.readable().clear();
     return ledger.clear();
   }
 
@@ -233,7 +240,11 @@ final class StackIndex {
         figures.visible(from, -1);
         figures.visible(level, 1);
       } else {
-        moved(resident(key, number, from), level);
+        figures.unreadable(key); // even if the store throws
+        history.evicted(key, numbered, after);
+        Resident block = resident(key, number, from);
+        block.remove();
+        after.review(block);
       }
     }
 

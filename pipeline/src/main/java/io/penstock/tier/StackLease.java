@@ -32,6 +32,8 @@ final class StackLease extends Lease {
   private final ArrayDeque<LeaseItem> ready = new ArrayDeque<>();
   /// Number of items that hold their block. In decisions only.
   private int held;
+  /// Number of keys that it admitted. In decisions only.
+  private int admittedCount;
   /// Blocks being written for which this lease waits. In decisions only.
   private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
@@ -94,6 +96,8 @@ final class StackLease extends Lease {
   /// Records the key at `position` as admitted; the lease waits for `block`.
   void admit(int position, Pending block) {
     admitted.set(position);
+    admittedCount++;
+    leases.admitted(1);
     waitFor(position, block);
   }
 
@@ -106,6 +110,10 @@ final class StackLease extends Lease {
   private void waitFor(int position, Pending block) {
     pending.add(block);
     block.await(this, position);
+  }
+
+  int admittedCount() {
+    return admittedCount;
   }
 
   int hitCount() {
@@ -252,6 +260,8 @@ final class StackLease extends Lease {
     ready.clear();
     leases.hold(-held);
     held = 0;
+    leases.admitted(-admittedCount);
+    admittedCount = 0;
     pending.forEach(block -> block.forget(this));
     leases.ended(this, List.copyOf(pending), after);
     pending.clear();

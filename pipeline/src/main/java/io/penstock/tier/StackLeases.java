@@ -19,6 +19,8 @@ final class StackLeases {
   private final Set<StackLease> leases = new LinkedHashSet<>();
   /// Blocks that leases and windows under way hold.
   private long held;
+  /// Keys that open leases admitted.
+  private long admitted;
 
   StackLeases(StackState state, StackWrites writes) {
     this.state = state;
@@ -49,7 +51,11 @@ final class StackLeases {
     state.requireOpen();
     int hits = lease.hitCount();
     for (int i = first; i < end; i++) {
-      decide(lease, i, keys.get(i), onMiss, after);
+      BlockKey key = keys.get(i);
+      decide(lease, i, key, onMiss, after);
+      if (state.history().samples(key)) {
+        state.history().asked(key, writes.pending(key) != null);
+      }
     }
     state.history().referenced(end - first, lease.hitCount() - hits, after);
   }
@@ -57,11 +63,11 @@ final class StackLeases {
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
     StackEntry entry = state.index().find(key, after);
     if (entry instanceof Resident block && state.stores().isReadable(block)) {
-      state.index().hit(key, block.level(), after);
+      state.index().hit(key, block.level(), position, after);
       lease.hit(position);
       lease.find(position, block);
     } else if (entry instanceof Pending block && onMiss != OnMiss.SKIP) {
-      state.index().hit(key, state.index().level(key), after);
+      state.index().hit(key, state.index().level(key), position, after);
       lease.hit(position);
       lease.await(position, block);
     } else if (!(entry instanceof Pending) && onMiss != OnMiss.SKIP) {
@@ -77,13 +83,25 @@ final class StackLeases {
         lease.hit(position);
       }
       lease.await(position, block);
-    } else if (onMiss == OnMiss.ADMIT) {
-      block = writes.admit(key, lease);
+    } else if (onMiss == OnMiss.ADMIT && mayAdmit(lease.admittedCount())) {
+      block = writes.admit(key, position, lease);
       lease.admit(position, block);
     }
     if (block != null && onMiss == OnMiss.ADMIT && exact) {
       state.index().enter(block, after);
     }
+  }
+
+  /// Whether a lease that admitted `keys` may admit one more. If decisions are not exact, leases admit no more keys
+  /// than the levels have room for, and a lease no more than it leaves to others: a promise to write blocks keeps others
+  /// from writing them.
+  private boolean mayAdmit(long keys) {
+    return state.shape().options().exact() || keys < state.shape().info().capacityBlocks() - admitted;
+  }
+
+  /// Open leases admitted `keys` more, or fewer if negative.
+  void admitted(int keys) {
+    admitted += keys;
   }
 
   /// Whether a lease that holds `blocks` may hold one more. If decisions are not exact, leases and windows hold three

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockStore;
 import java.util.Arrays;
@@ -22,6 +23,16 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
         .reduce(0, (sum, more) -> more > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + more);
     TierInfo info = new TierInfo(options.name(), fixed.getFirst().medium(), space, capacity);
     return new StackShape(info, fixed, host, options, listener);
+  }
+
+  /// The bit of the store of `level` in the places of a key.
+  static int place(int level) {
+    return 1 << level;
+  }
+
+  /// The bit of memory in the places of a key: that of the host level, if there is one.
+  int memoryPlace() {
+    return 1 << (host < 0 ? levels.size() : host);
   }
 
   BlockLayout layout() {
@@ -65,6 +76,10 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
   private static int requireStack(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
     if (levels.isEmpty() || levels.size() > Long.SIZE) {
       throw new IllegalArgumentException("levels must be 1 to " + Long.SIZE + " (was " + levels.size() + ")");
+    }
+    if (levels.size() >= PrefixIndex.MOST_PLACES) {
+      throw new IllegalArgumentException(
+          "levels must be < " + PrefixIndex.MOST_PLACES + " (was " + levels.size() + ")");
     }
     int host = -1;
     Set<String> names = new HashSet<>();

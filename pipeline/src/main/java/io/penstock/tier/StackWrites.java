@@ -62,7 +62,7 @@ final class StackWrites {
       reservations.add(reservation);
       List<BlockKey> wanted = new ArrayList<>(keys.size());
       for (int i = 0; i < keys.size(); i++) {
-        if (enter(reservation, keys.get(i), after)) {
+        if (enter(reservation, keys.get(i), i, after)) {
           wanted.add(keys.get(i));
         } else {
           reservation.skip(i);
@@ -73,7 +73,7 @@ final class StackWrites {
   }
 
   /// Has `reservation` write `key`. False if the block is visible, or another reservation writes it.
-  private boolean enter(StackReservation reservation, BlockKey key, DeferredActions after) {
+  private boolean enter(StackReservation reservation, BlockKey key, int position, DeferredActions after) {
     Pending pending = writing.get(key);
     if (pending != null && pending.isReserved()) {
       return false;
@@ -81,7 +81,7 @@ final class StackWrites {
     if (state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block)) {
       if (pending != null) { // admitted while its store gave no blocks
         writing.remove(key);
-        pending.serve(position -> LeaseItem.of(position, block), after);
+        pending.serve(at -> LeaseItem.of(at, block), after);
       }
       return false;
     }
@@ -90,7 +90,7 @@ final class StackWrites {
       reservation.write(pending);
       return true;
     }
-    pending = new Pending(key, null);
+    pending = new Pending(key, position, null);
     writing.put(key, pending);
     reservation.write(pending); // first: if the next step throws, the revocation of the reservation frees the key
     if (state.shape().options().exact()) {
@@ -108,9 +108,9 @@ final class StackWrites {
     return writing.get(key);
   }
 
-  /// Admits `key` for `lease`, whose owner has the block written.
-  Pending admit(BlockKey key, StackLease lease) {
-    Pending pending = new Pending(key, lease);
+  /// Admits `key`, which is at `position` of `lease`, whose owner has the block written.
+  Pending admit(BlockKey key, int position, StackLease lease) {
+    Pending pending = new Pending(key, position, lease);
     writing.put(key, pending);
     return pending;
   }

@@ -9,6 +9,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
+import io.penstock.pool.WhatIf;
 import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -59,24 +61,35 @@ public final class TierStack implements BlockTier {
   /// @param chunks closed with this stack
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       ChunkSource chunks) {
-    this(space, levels, options, listener, System::nanoTime, chunks);
+    this(space, levels, options, listener, chunks, Sampling.none());
+  }
+
+  /// The same, with an estimate of what other capacities would bring.
+  ///
+  /// @param sampling for [#whatIf]
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+      ChunkSource chunks, Sampling sampling) {
+    this(space, levels, options, listener, System::nanoTime, chunks, sampling);
   }
 
   /// The same with another clock, which measures waits for the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
-    this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
+    this(space, levels, options, listener, nanos, ChunkSource.ofJdk(), Sampling.none());
   }
 
   private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
-      LongSupplier nanos, ChunkSource chunks) {
+      LongSupplier nanos, ChunkSource chunks, Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
     this.state = new StackState(shape, requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
     this.writes = new StackWrites(state);
     this.leases = new StackLeases(state, writes);
     this.closing = Mono.defer(this::closeNow).cache();
-    state.decide(after -> state.stores().forEach(store -> store.recover(after)));
+    state.decide(after -> {
+      state.history().sample(sampling);
+      state.stores().forEach(store -> store.recover(after));
+    });
     state.stores().forEach(AttachedStore::connect);
   }
 
@@ -96,16 +109,22 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
-    return contains(keys).map(Presence::prefix);
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> look(() -> state.index().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> inSteps(asked, some -> state.look(() -> {
-      state.requireOpen();
-      return state.index().visible(some);
-    })));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+  }
+
+  /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
+  /// that come or leave meanwhile are there or not.
+  private <T> T look(Supplier<T> question) {
+    T answer = state.shape().options().exact() ? state.look(question) : question.get();
+    state.requireOpen();
+    return answer;
   }
 
   /// Answers for the keys, in one decision if decisions are exact; else others get their turn at the lock in between.
@@ -216,6 +235,12 @@ public final class TierStack implements BlockTier {
     });
   }
 
+  /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty curve
+  /// without samples. The estimate is of LRU, whatever the policy of this stack.
+  public WhatIf whatIf() {
+    return state.look(() -> state.history().whatIf());
+  }
+
   // For tests
 
   /// Number of blocks that move or wait to move.
@@ -229,6 +254,17 @@ public final class TierStack implements BlockTier {
       Resident block = state.index().inMemory(key);
       return block == null ? null : block.hostBlock().share();
     });
+  }
+
+  /// Which keys a [TierStack] samples to estimate what other capacities would bring.
+  ///
+  /// @param keys most sampled keys; 0 for no estimate
+  /// @param seed of the choice; clients must not know it
+  public record Sampling(int keys, long seed) {
+    /// No estimate.
+    public static Sampling none() {
+      return new Sampling(0, 0);
+    }
   }
 
   /// One level of a [TierStack], and how many blocks the ledger may put there.

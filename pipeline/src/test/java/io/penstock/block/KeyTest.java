@@ -40,6 +40,35 @@ final class KeyTest {
   }
 
   @Test
+  void list_readsHashesInOrder_andIsWhatDistinctTakes() {
+    List<BlockKey> keys = Blocks.keys(Blocks.smallSpace(), 0, 1000);
+    ByteBuffer hashes = ByteBuffer.allocate(1000 * BlockHash.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    keys.forEach(key -> key.hash().write(hashes));
+    SpaceId space = Blocks.smallSpace().id();
+
+    List<BlockKey> list = BlockKey.list(space, hashes.flip());
+
+    assertThat(list).isEqualTo(keys);
+    assertThat(BlockKey.distinct(list, space)).isSameAs(list);
+    assertThat(BlockKey.distinct(keys.subList(3, 5), space)).isEqualTo(list.subList(3, 5));
+    assertThatThrownBy(() -> BlockKey.distinct(list, new SpaceId(0, 0))).hasMessageContaining("must be of space");
+    assertThatThrownBy(() -> BlockKey.list(space, ByteBuffer.allocate(17))).hasMessageContaining("multiple of 16");
+  }
+
+  @Test
+  void distinct_refusesAKeyThatComesTwice_whereverItIs() {
+    List<BlockKey> keys = new ArrayList<>(Blocks.keys(Blocks.smallSpace(), 0, 300));
+    SpaceId space = Blocks.smallSpace().id();
+    for (int at : new int[] {1, 150, 299}) {
+      BlockKey before = keys.set(at, keys.getFirst());
+      assertThatThrownBy(() -> BlockKey.distinct(keys, space)).hasMessageContaining("must be distinct");
+      keys.set(at, before);
+    }
+    assertThat(BlockKey.distinct(keys, space)).isEqualTo(keys);
+    assertThat(BlockKey.distinct(List.of(), space)).isEmpty();
+  }
+
+  @Test
   void parse_readsWhatToStringWrites() {
     assertThat(KEY).hasToString(HEX.substring(0, 32) + ":" + HEX.substring(32));
     assertThat(BlockKey.parse(KEY.toString())).isEqualTo(KEY);

@@ -2,70 +2,36 @@ package io.penstock.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(30)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class LedgerTest {
   private static final SpaceId SPACE = new SpaceId(1, 2);
-  private static final Pattern HASH_IDS = Pattern.compile("\"hash_ids\"\\s*:\\s*\\[([^]]*)]");
-
-  private List<BlockKey> trace = List.of();
-
-  /// A public trace of conversations, if it is at hand: see this module's README.
-  @BeforeAll
-  void readTrace() throws IOException {
-    Path file = Path.of(System.getProperty("penstock.trace", traceNearby()));
-    if (Files.isReadable(file)) {
-      List<BlockKey> keys = new ArrayList<>();
-      try (Stream<String> lines = Files.lines(file)) {
-        lines.forEach(line -> {
-          Matcher ids = HASH_IDS.matcher(line);
-          if (ids.find() && !ids.group(1).isBlank()) {
-            for (String id : ids.group(1).split(",")) {
-              keys.add(key(Long.parseLong(id.trim())));
-            }
-          }
-        });
-      }
-      trace = keys;
-    }
-  }
-
   @ParameterizedTest
-  @EnumSource(EvictionPolicy.class)
+  @EnumSource(names = {"LRU", "FIFO"})
   void references_atRandom_areDecidedAsTheTextbookDoes(EvictionPolicy policy) {
     references_atRandom_areDecidedAsTheTextbookDoes(policy, 60);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @EnumSource(EvictionPolicy.class)
+  @EnumSource(names = {"LRU", "FIFO"})
   void references_atRandom_areDecidedAsTheTextbookDoes_atLength(EvictionPolicy policy) {
     references_atRandom_areDecidedAsTheTextbookDoes(policy, 300);
   }
@@ -98,14 +64,14 @@ final class LedgerTest {
   }
 
   @ParameterizedTest
-  @EnumSource(EvictionPolicy.class)
+  @EnumSource(names = {"LRU", "FIFO"})
   void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(EvictionPolicy policy) {
     levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(policy, 60);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @EnumSource(EvictionPolicy.class)
+  @EnumSource(names = {"LRU", "FIFO"})
   void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem_atLength(EvictionPolicy policy) {
     levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(policy, 300);
   }
@@ -188,7 +154,7 @@ final class LedgerTest {
   @CsvSource({"1000,12831", "5000,31840", "10000,60921", "30000,93967", "50000,102290", "100000,104924",
     "9223372036854775807,105710"})
   void conversationTrace_givesTheHitsOfAPlainLru(long capacity, int hits) {
-    assumeTrue(!trace.isEmpty(), "the conversation trace is not at hand: -Dpenstock.trace=FILE names it");
+    List<BlockKey> trace = ConversationTrace.references(SPACE);
     assertThat(trace).hasSize(288_500);
     Ledger<Integer> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, capacity);
     int found = 0;
@@ -221,11 +187,5 @@ final class LedgerTest {
 
   private static BlockKey key(long id) {
     return new BlockKey(SPACE, new BlockHash(0, id));
-  }
-
-  /// Beside the checkout, whichever folder of it the test runs in.
-  private static String traceNearby() {
-    return Stream.of("../shared", "../../shared").map(folder -> Path.of(folder, "traces", "conversation_trace.jsonl"))
-        .filter(Files::isReadable).findFirst().map(Path::toString).orElse("conversation_trace.jsonl");
   }
 }

@@ -103,21 +103,25 @@ final class TierStackEventsTest extends StackSteps {
 
   @Test
   void foldingEventsAndSnapshots_givesWhatIsVisible_andItsLevels() {
-    for (int seed = 0; seed < 40; seed++) {
-      randomWork(seed);
+    int gaps = 0;
+    for (int seed = 0; seed < 24; seed++) {
+      gaps += randomWork(seed);
     }
+    assertThat(gaps).as("readers that began again").isPositive();
   }
 
   /// Puts, reads, removals, failures of the disk, damaged records and copies under way, in the order of a seed, beside
   /// readers that begin at any time, ask for little, and fall behind the log.
-  private void randomWork(int seed) {
+  ///
+  /// @return how often a reader began again
+  private int randomWork(int seed) {
     Random random = new Random(seed);
     memory = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
     disk = new FaultyStore(memory);
     StackOptions.Mode mode = StackOptions.Mode.values()[seed % 2];
     TierStack stack = stack(mode, 1 + random.nextInt(6), 1 + random.nextInt(40));
     Reader all = new Reader();
-    stack.events(0).subscribe(all);
+    stack.follow().subscribe(all);
     all.request(Long.MAX_VALUE);
     List<Reader> readers = new ArrayList<>();
     int gaps = 0;
@@ -128,7 +132,8 @@ final class TierStackEventsTest extends StackSteps {
         stack.follow().subscribe(reader);
         readers.add(reader);
       }
-      readers.stream().filter(reader -> random.nextInt(3) == 0).forEach(reader -> reader.request(1 + random.nextInt(4)));
+      readers.stream().filter(reader -> random.nextInt(3) == 0)
+          .forEach(reader -> reader.request(1 + random.nextInt(4)));
       assertAgrees("seed %d, step %d".formatted(seed, step), stack, all.known);
     }
     for (Reader reader : readers) {
@@ -137,10 +142,10 @@ final class TierStackEventsTest extends StackSteps {
       assertAgrees("seed %d, a follower".formatted(seed), stack, reader.known);
       gaps += reader.snapshots - 1;
     }
-    assertThat(gaps).as("new snapshots").isNotNegative();
     runTasks();
     assertLevels("seed %d".formatted(seed), stack, all.known);
     assertClosesClean(stack);
+    return gaps;
   }
 
   private void act(TierStack stack, Random random) {

@@ -100,8 +100,24 @@ final class TierStackServiceTest {
     Lease flood = requireNonNull(tier.lease(keys(1000, 9000), OnMiss.ADMIT, scope).block());
     tier.reserve(keys(5000, 5000 + INGRESS), scope).block();
 
-    assertThat(flood.admitted().count()).isEqualTo(8000);
+    assertThat(flood.admitted().count()).isEqualTo(CAPACITY / 2);
     assertThat(visible(0, CAPACITY)).isEqualTo(CAPACITY);
+  }
+
+  @Test
+  void leases_admitNoMoreThanTheyLeave_andTheNextMayWhenTheyEnd() {
+    assertThat(admitted(1000)).isEqualTo(CAPACITY / 2);
+    assertThat(admitted(2000)).isEqualTo(CAPACITY / 4);
+    assertThat(admitted(3000)).isEqualTo(CAPACITY / 8);
+    scope.close();
+    try (BlockScope next = new BlockScope()) {
+      assertThat(requireNonNull(tier.lease(keys(1000, 1100), OnMiss.ADMIT, next).block()).admitted().count())
+          .isEqualTo(CAPACITY / 2);
+    }
+  }
+
+  private int admitted(long from) {
+    return requireNonNull(tier.lease(keys(from, from + 100), OnMiss.ADMIT, scope).block()).admitted().count();
   }
 
   @Test

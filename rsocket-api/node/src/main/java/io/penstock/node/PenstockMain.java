@@ -15,6 +15,7 @@ import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.simulate.SimulateCommand;
 import io.penstock.node.ssd.SsdCommand;
+import io.penstock.node.sweep.SweepCommand;
 import io.penstock.node.torture.TortureCommand;
 import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
@@ -39,7 +40,8 @@ import picocli.CommandLine.IVersionProvider;
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS = List.of(ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-      TraceCommand.class, SimulateCommand.class, SsdCommand.class, TortureCommand.class, BenchCommand.class,
+      TraceCommand.class, SweepCommand.class, SimulateCommand.class, SsdCommand.class, TortureCommand.class,
+      BenchCommand.class,
       DeviceCommand.class, HelpVerb.class);
 
   private PenstockMain() {}

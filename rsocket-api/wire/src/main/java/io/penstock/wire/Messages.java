@@ -14,7 +14,6 @@ import io.penstock.block.SpaceId;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -57,12 +56,7 @@ final class Messages {
       if (count > maxKeys) {
         throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "keys", "<= " + maxKeys, count);
       }
-      ByteBuffer from = ByteBuffer.wrap(hashes);
-      List<BlockKey> keys = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        keys.add(new BlockKey(expected, BlockHash.read(from)));
-      }
-      return keys;
+      return BlockKey.list(expected, ByteBuffer.wrap(hashes));
     }
   }
 

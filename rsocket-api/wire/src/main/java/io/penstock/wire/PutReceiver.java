@@ -26,8 +26,9 @@ import reactor.core.Disposables;
 /// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A slow sender
 /// holds [#CREDIT_SLICES] of the budget at most, and the blocks of its windows are a fair part of those that all open
 /// windows may have: a window has fewer blocks when many are open. A sender that owes slices, or takes no answer, and
-/// stays silent is ended ([SilenceLimit]). A sender waits for blocks of windows, then for memory of the tier, then for
-/// bytes of the budget: in this order, so puts never wait in a ring. All state is touched by [#serial] steps only.
+/// stays silent or trickles is ended ([SilenceLimit]). A sender waits for blocks of windows, then for memory of the
+/// tier, then for bytes of the budget: in this order, so puts never wait in a ring. All state is touched by [#serial]
+/// steps only.
 final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///
@@ -59,6 +60,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private Budget.@Nullable Place waiting;
   /// Blocks of open windows.
   private long roomTaken;
+  /// Bytes of slices that came.
+  private long landed;
   private int nextKey;
   private int nextWindow;
   private int committing;
@@ -70,7 +73,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.keys = keys;
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
     this.silence =
-        new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed);
+        new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed,
+            () -> landed);
   }
 
   /// Whether the sender owes slices, or credit for an answer.
@@ -93,7 +97,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
         payload.release();
         return;
       }
-      silence.heard();
+      landed += payload.sliceData().readableBytes();
       if (credit.spend(payload, this::land)) {
         commit(windows.remove());
       }
@@ -133,7 +137,6 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     while (requested > 0 && !signals.isEmpty()) {
       requested = Demand.minus(requested, 1);
       out.onNext(setting.encoder().apply(signals.poll()));
-      silence.heard();
     }
     if (nextKey == keys.size() && windows.isEmpty() && committing == 0 && reserving == null) {
       if (signals.isEmpty()) {

@@ -10,9 +10,10 @@ import java.util.function.Function;
 
 /// A request while it runs: its message until it was read, and what it is charged for the heap that its keys take.
 ///
-/// The charge is the length of the message. A key of 16 bytes becomes some 250 bytes of objects, an estimate, so a node
-/// that allows its requests 1/256 of its heap in messages gives them about a sixteenth of the heap. Ended by [#close],
-/// from any thread; the message that is being read meanwhile is released by its reader.
+/// The charge is the length of the message. Its keys stay packed while it runs, 16 bytes each; a key that is awaited
+/// takes some 250 bytes beside. So a node that allows its requests 1/256 of its heap in messages gives them about a
+/// sixteenth of the heap at worst. Ended by [#close], from any thread; the message that is being read meanwhile is
+/// released by its reader.
 final class Request implements AutoCloseable {
   /// A longer message is read, and its keys decided on, away from the event loop.
   private static final int LIGHT_BYTES = 1 << 14;

@@ -29,6 +29,8 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   /// A slice was asked for and has not come.
   private boolean asked;
   private boolean ended;
+  private long movedBytes;
+  private long returnedBefore;
 
   private SliceGate(CoreSubscriber<? super Payload> actual, SliceFraming framing, @Nullable Supplier<Payload> head,
       InFlight inFlight, SilenceLimit.@Nullable Rule rule) {
@@ -39,7 +41,15 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     this.stall = rule == null
         ? null
         : new SilenceLimit("credit, or slices to be taken,", rule, serial, this::isOwed,
-            framing.sendWindow()::returned);
+            this::moved);
+  }
+
+  /// Bytes of slices that credit let go, and, while one waits for room, those that the socket takes of the connection.
+  private long moved() {
+    long returned = framing.sendWindow().returned();
+    movedBytes += place == null ? 0 : returned - returnedBefore;
+    returnedBefore = returned;
+    return movedBytes;
   }
 
   /// @param slices asked for one at a time; taken over, and owned by a scope of theirs
@@ -102,9 +112,6 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
 
   private void watch() {
     if (stall != null && !done) {
-      if (requested > 0 && waiting == null) {
-        stall.heard();
-      }
       stall.watch();
     }
   }
@@ -134,9 +141,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   /// Sends the slice that waits; room for its bytes was taken.
   private void send(int bytes) {
     LayerSlice slice = waiting;
-    if (stall != null) {
-      stall.heard();
-    }
+    movedBytes += place == null ? bytes : 0;
     place = null;
     waiting = null;
     if (slice == null || done) { // cancelled between its arrival and now

@@ -147,17 +147,30 @@ final class KvResponderTest {
   }
 
   @Test
-  void readerThatGivesCreditNowAndThen_isNeverEnded() {
+  void readerThatGivesCreditInTime_isNotEnded() {
     store();
     Reader slow = get(1);
     for (int i = 0; i < 100 && running.count() > 0; i++) {
-      clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minus(Duration.ofSeconds(1)));
+      clock.advanceTimeBy(Duration.ofSeconds(1));
       slow.request(1);
     }
     assertThat(failures).isEmpty();
     assertThat(running.count()).isZero();
     clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().multipliedBy(3));
     assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void readerThatTakesOneSliceBeforeEachLimit_isEnded() {
+    store();
+    Reader slow = get(1);
+    for (int i = 0; i < 3; i++) {
+      clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minus(Duration.ofSeconds(1)));
+      slow.request(1);
+    }
+    assertThat(failures).singleElement().asString().contains("credit, or slices to be taken");
+    tier.remove(KEYS).block();
+    assertThat(List.of(tier.arena().claimedSlots(), ingress.inUseBytes(), (long) running.count())).containsOnly(0L);
   }
 
   @Test

@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.penstock.meter.TierGauges;
 import io.penstock.node.cli.Json;
+import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierStat;
 import java.net.InetSocketAddress;
@@ -24,12 +25,15 @@ import reactor.netty.resources.LoopResources;
 /// |---|---|
 /// | `/metrics` | the registry in Prometheus' text format |
 /// | `/health` | [Health] as JSON, 200 when ready, else 503 |
+/// | `/whatif` | what other capacities would bring, as JSON |
+/// | `/whatif.svg` | the same as a chart |
 /// | `/` | where to look |
 public final class AdminServer {
   private static final String INDEX = """
       penstock
         /metrics  for Prometheus
         /health   200 when ready, else 503
+        /whatif   what other capacities would bring; /whatif.svg is the chart
       """;
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -40,17 +44,22 @@ public final class AdminServer {
   private final PrometheusMeterRegistry registry;
   private final TierGauges gauges;
   private final Scheduler timers;
+  private final WhatIfPages whatIf;
 
   /// @param tier whose figures are shown
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
-  public AdminServer(BlockTier tier, Supplier<NodeState> state, PrometheusMeterRegistry registry, Scheduler timers) {
+  /// @param whatIf shown by `/whatif`, and as gauges
+  public AdminServer(BlockTier tier, Supplier<NodeState> state, PrometheusMeterRegistry registry, Scheduler timers,
+      WhatIfPages whatIf) {
     this.tier = tier;
     this.state = state;
     this.registry = registry;
     this.gauges = TierGauges.bind(registry, tier);
     this.timers = timers;
+    this.whatIf = whatIf;
+    whatIf.bindTo(registry);
   }
 
   /// Listens; disposing the server stops it.
@@ -60,6 +69,7 @@ public final class AdminServer {
   public Mono<? extends DisposableServer> bind(String host, int port, LoopResources loops) {
     return HttpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress(host, port)).idleTimeout(IDLE)
         .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index)
+            .get("/whatif", this::whatIf).get("/whatif.svg", this::whatIfChart)
             .head("/metrics", this::metrics).head("/health", this::health).head("/", this::index))
         .bind();
   }
@@ -69,6 +79,7 @@ public final class AdminServer {
   }
 
   private Mono<Void> metrics(HttpServerRequest request, HttpServerResponse response) {
+    whatIf.refresh();
     return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape))
         .flatMap(all -> text(response, PROMETHEUS, all));
   }
@@ -80,6 +91,14 @@ public final class AdminServer {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
           return text(response, "application/json", Json.of(health) + "\n");
         });
+  }
+
+  private Mono<Void> whatIf(HttpServerRequest request, HttpServerResponse response) {
+    return text(response, "application/json", whatIf.json() + "\n");
+  }
+
+  private Mono<Void> whatIfChart(HttpServerRequest request, HttpServerResponse response) {
+    return text(response, "image/svg+xml", whatIf.svg());
   }
 
   /// Asks the tier and refreshes the gauges with its answer.

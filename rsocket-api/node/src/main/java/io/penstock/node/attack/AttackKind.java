@@ -47,12 +47,13 @@ enum AttackKind {
   STUCK_PUTS("64 puts of 16 connections, whose sender falls silent after the first row of the first block") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      return new Requests(attackers, new Requests.Plan(16, 4, LONG), (peer, limits) -> {
-        byte[] hashes = Target.unknown(Math.min(limits.maxKeys(), SOME_KEYS), random);
-        peer.ask((stream, same) -> Frames.channel(stream, Routes.PUT, Messages.put(target, hashes, same),
-            Integer.MAX_VALUE), limits);
-        peer.thenOnce(stream -> FirstSlice.frame(stream, target.space(), target.layout(), hashes));
-      });
+      return puts(attackers, target, random, 1);
+    }
+  },
+  TRICKLING_PUTS("64 puts of 16 connections, whose sender sends one row of the first block every two seconds") {
+    @Override
+    Attack on(Attackers attackers, Target target, RandomGenerator random) {
+      return puts(attackers, target, random, Integer.MAX_VALUE);
     }
   },
   UNKNOWN_ADMITS("gets that admit 16 times as many unknown keys as the node keeps blocks") {
@@ -117,6 +118,16 @@ enum AttackKind {
   /// What its attackers do, in a few words.
   String description() {
     return description;
+  }
+
+  /// Puts whose sender sends `most` rows slowly.
+  private static Attack puts(Attackers attackers, Target target, RandomGenerator random, int most) {
+    return new Requests(attackers, new Requests.Plan(16, 4, LONG), (peer, limits) -> {
+      byte[] hashes = Target.unknown(Math.min(limits.maxKeys(), SOME_KEYS), random);
+      peer.ask((stream, same) -> Frames.channel(stream, Routes.PUT, Messages.put(target, hashes, same),
+          Integer.MAX_VALUE), limits);
+      peer.thenSlowly(stream -> RowSlices.frames(stream, target, hashes).limit(most).iterator());
+    });
   }
 
   /// As options and reports spell it.

@@ -12,7 +12,9 @@ import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
+import io.penstock.node.config.Durations;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.LeasedBlock;
@@ -28,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -224,7 +227,14 @@ final class GoodClient implements AutoCloseable {
   }
 
   private <T> T value(Mono<T> answer) {
-    return requireNonNull(answer.block(patience), "every answer has a value");
+    try {
+      return requireNonNull(answer.block(patience), "every answer has a value");
+    } catch (IllegalStateException e) { // as Reactor says that the time is over
+      if (e.getCause() instanceof TimeoutException) {
+        throw new UnavailableException("the node must answer within " + Durations.print(patience) + " (did not)", e);
+      }
+      throw e;
+    }
   }
 
   @Override

@@ -11,9 +11,13 @@ import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
 import io.rsocket.frame.PayloadFrameCodec;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +44,10 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
 
   private final Consumer<Peer> greeting;
   private final Deque<Integer> streams = new ArrayDeque<>();
-  private final Map<Integer, IntFunction<ByteBuf>> firsts = new HashMap<>();
+  /// Frames still to send of requests that go on slowly.
+  private final Map<Integer, Iterator<ByteBuf>> later = new HashMap<>();
+  /// Those of them that have credit.
+  private final Set<Integer> credited = new LinkedHashSet<>();
   private @Nullable Channel channel;
   private @Nullable Limits limits;
   private int next = HELLO;
@@ -87,16 +94,38 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     next += 2;
   }
 
-  /// Sends the frame that `first` makes as soon as the node gives credit for the last request; then no more.
-  void thenOnce(IntFunction<ByteBuf> first) {
-    firsts.put(next - 2, first);
+  /// Sends the first of `frames` as soon as the node gives credit for the last request, then one for each call of
+  /// [#goOn].
+  ///
+  /// @param frames of a stream
+  void thenSlowly(IntFunction<Iterator<ByteBuf>> frames) {
+    later.put(next - 2, frames.apply(next - 2));
+  }
+
+  /// Sends the next frame of each request that goes on slowly.
+  void goOn() {
+    credited.forEach(this::sendNext);
+  }
+
+  private void sendNext(int stream) {
+    Iterator<ByteBuf> frames = later.getOrDefault(stream, Collections.emptyIterator());
+    if (frames.hasNext()) {
+      send(frames.next());
+    }
+  }
+
+  private void forget(int stream) {
+    streams.remove(stream);
+    later.remove(stream);
+    credited.remove(stream);
   }
 
   /// Gives up every request that has no end yet.
   void cancel() {
     streams.forEach(stream -> send(CancelFrameCodec.encode(ByteBufAllocator.DEFAULT, stream)));
     streams.clear();
-    firsts.clear();
+    later.clear();
+    credited.clear();
   }
 
   void send(ByteBuf frame) {
@@ -135,11 +164,12 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     if (stream == HELLO && limits == null && type != FrameType.ERROR) {
       limits = Limits.of(Frames.read(PayloadFrameCodec.data(frame)));
       streams.remove(stream);
-    } else if (type == FrameType.REQUEST_N && firsts.containsKey(stream)) {
-      send(firsts.remove(stream).apply(stream));
+    } else if (type == FrameType.REQUEST_N && later.containsKey(stream)) {
+      if (credited.add(stream)) {
+        sendNext(stream);
+      }
     } else if (type == FrameType.ERROR || type == FrameType.CANCEL || FrameHeaderCodec.hasComplete(frame)) {
-      streams.remove(stream);
-      firsts.remove(stream);
+      forget(stream);
     }
   }
 

@@ -23,6 +23,9 @@ final class Requests implements Attack {
     void ask(Peer peer, Peer.Limits limits);
   }
 
+  /// Between two frames of a request that goes on slowly: quicker than a node counts as silence.
+  private static final int PACE_TICKS = Attack.ticks(Duration.ofSeconds(2));
+
   private final Plan plan;
   private final Asking asking;
   private final Crowd crowd;
@@ -46,6 +49,9 @@ final class Requests implements Attack {
       Peer.Limits limits = peer.limits();
       if (limits != null) {
         ask(peer, limits, renews);
+        if (ticks % PACE_TICKS == 0) {
+          peer.goOn();
+        }
       }
     }
   }

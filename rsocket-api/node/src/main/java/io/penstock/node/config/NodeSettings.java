@@ -119,10 +119,14 @@ public final class NodeSettings {
               + " level below its own; each level must then be larger than the one above.");
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
-          "Eviction order when a level is full.");
+          "Which block leaves when all levels are full. Use decides on which level a block is.");
   public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
       "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
           + " and readers that stand still may hold all blocks. For trusted clients.");
+  public static final Setting<Integer> WHATIF_SAMPLES =
+      new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "8192",
+          "Most keys that are sampled to estimate what other capacities would bring (penstock whatif); 0 for no"
+              + " estimate.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
       "Most bytes in flight in the whole node.");
   public static final Setting<Integer> SLICE_BYTES =
@@ -187,7 +191,8 @@ public final class NodeSettings {
           SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS),
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
-      Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS),
+      Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS,
+          WHATIF_SAMPLES),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
           AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,

@@ -122,7 +122,7 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   static <E extends Enum<E>> SettingType<E> oneOf(Class<E> type) {
     String names = String.join(", ", Arrays.stream(type.getEnumConstants()).map(SettingType::lower).toList());
     return new SettingType<>("NAME", "one of " + names,
-        text -> Enum.valueOf(type, text.strip().toUpperCase(Locale.ROOT)),
+        text -> Enum.valueOf(type, text.strip().replace('-', '_').toUpperCase(Locale.ROOT)),
         SettingType::lower);
   }
 

@@ -7,8 +7,10 @@ import io.penstock.node.cli.Reason;
 import java.util.stream.Collectors;
 
 /// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone
-/// of another's, which a peer's bytes may have brought about.
+/// of another's, which a peer's bytes may have brought about. RSocket quotes these bytes, and names its classes, so what
+/// it says of a frame is said in the words of the protocol.
 public final class PlainMessage extends ThrowableProxyConverter {
+  private static final String RSOCKET = "io.rsocket.";
   private static final int LONGEST = 400;
   private static final int MOST_LINES = 50;
 
@@ -21,7 +23,19 @@ public final class PlainMessage extends ThrowableProxyConverter {
     }
     return BoundedLog.isOurs(event)
         ? message + stack(super.convert(event))
-        : message + ": " + plain(cause.getClassName() + ": " + cause.getMessage());
+        : event.getLoggerName().startsWith(RSOCKET)
+            ? "connection ended: frame must " + rule(cause.getClassName())
+            : message + ": " + plain(cause.getMessage() == null ? "cause unknown" : cause.getMessage());
+  }
+
+  /// The rule that a frame broke, by what RSocket threw at it.
+  private static String rule(String thrown) {
+    return switch (thrown) {
+      case "java.lang.IndexOutOfBoundsException" -> "be whole (was cut short, or had a wrong length in it)";
+      case "java.lang.IllegalStateException" -> "be of a stream that its sender opened (was of another)";
+      case "java.lang.IllegalArgumentException" -> "be of a type that RSocket has (was of another)";
+      default -> "follow the rules of RSocket (broke one)";
+    };
   }
 
   private static String stack(String lines) {

@@ -8,6 +8,7 @@ import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Policies;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.storage.EngineKind;
@@ -70,7 +71,8 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
   private boolean writeThrough;
 
-  @Option(names = "--policy", paramLabel = "POLICY", description = "Eviction order: lru or fifo (default: lru).")
+  @Option(names = "--policy", paramLabel = "POLICY",
+      description = "Which block leaves when the node is full: " + Policies.NAMES + " (default: lru).")
   private @Nullable String policy;
 
   private final Consumer<String> say;
@@ -181,7 +183,7 @@ final class TierFlags implements AutoCloseable {
   }
 
   private EvictionPolicy policy() {
-    return policy == null ? EvictionPolicy.LRU : oneOf("--policy", policy, List.of(EvictionPolicy.values()));
+    return policy == null ? EvictionPolicy.LRU : Policies.parse("--policy", policy);
   }
 
   private EngineKind engine() {

@@ -13,7 +13,8 @@ import picocli.CommandLine.Parameters;
 /// The options of a replay that say which requests there are.
 final class TraceFlags {
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
+      description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz); without one, a trace is generated"
+          + " from the seed.")
   private @Nullable Path trace;
 
   @Option(names = "--limit", paramLabel = "N", description = "Most requests to replay.")

@@ -7,16 +7,27 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Lines over time, for a page that is not of a replay: its JSON is what `page.js` expects.
+/// Lines over time, or over a number of blocks, for a page that is not of a replay: its JSON is what `page.js` expects.
 ///
-/// @param axis what the seconds count from
-/// @param seconds where the points stand
+/// @param axis what the seconds count from, or what the blocks are
+/// @param blocks whether `seconds` are numbers of blocks, on a logarithmic axis
+/// @param seconds where the points stand, ascending
 /// @param charts one below the other
-public record ChartData(String axis, List<Double> seconds, List<Chart> charts) {
+public record ChartData(String axis, boolean blocks, List<Double> seconds, List<Chart> charts) {
   public ChartData {
     requireNonNull(axis, "axis");
     seconds = List.copyOf(seconds);
     charts = List.copyOf(charts);
+  }
+
+  /// Lines over time.
+  public ChartData(String axis, List<Double> seconds, List<Chart> charts) {
+    this(axis, false, seconds, charts);
+  }
+
+  /// Lines over a number of blocks.
+  public static ChartData byBlocks(String axis, List<Double> blocks, List<Chart> charts) {
+    return new ChartData(axis, true, blocks, charts);
   }
 
   /// Lines that share an axis.

@@ -1,11 +1,11 @@
 package io.penstock.node.report;
 
 /// Makes text of any origin harmless inside a page.
-final class Escape {
+public final class Escape {
   private Escape() {}
 
   /// As text or a quoted attribute of HTML.
-  static String html(String text) {
+  public static String html(String text) {
     StringBuilder escaped = new StringBuilder(text.length() + 16);
     text.chars().forEach(c -> {
       switch (c) {

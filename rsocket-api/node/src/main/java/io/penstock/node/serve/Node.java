@@ -28,6 +28,7 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
@@ -35,6 +36,7 @@ import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.FrameLengths;
@@ -45,6 +47,7 @@ import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -112,7 +115,9 @@ public final class Node {
           NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
           memory.bind(registry);
           MeteredCopies copies = new MeteredCopies(registry);
-          return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
+          return NodeTiers
+              .open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies,
+                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong()))
               .doOnNext(tier -> tier.devices().values().forEach(copies::show))
               .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
               .flatMap(tier -> {
@@ -156,7 +161,7 @@ public final class Node {
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tier, this::state, registry, timers)
+        : new AdminServer(tier, this::state, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));

@@ -8,6 +8,7 @@ import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.pool.WhatIf;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.LateJournal;
@@ -20,6 +21,7 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.TierStack.Sampling;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.ForwardingTier;
@@ -71,15 +73,23 @@ public final class NodeTiers extends ForwardingTier {
   /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one;
   ///     signals what a device or a disk refuses
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies) {
+    return open(plan, memory, listener, copies, Sampling.none());
+  }
+
+  /// The same with an estimate of what other capacities would bring.
+  ///
+  /// @param sampling for [#whatIf]
+  public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
+      Sampling sampling) {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
-        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener));
+        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener, sampling));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       return HbmDevice.open(plan.device(), memory.listener(), copies)
           .flatMap(device -> device.store(plan.space(), blocks)
-              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener)))
+              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener, sampling)))
               .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
@@ -94,7 +104,7 @@ public final class NodeTiers extends ForwardingTier {
   }
 
   static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
-      @Nullable BlockStore ssd, TierListener listener) {
+      @Nullable BlockStore ssd, TierListener listener, Sampling sampling) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();
     if (hbm != null) {
@@ -107,7 +117,7 @@ public final class NodeTiers extends ForwardingTier {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
     ChunkSource chunks = memory.chunks();
-    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks);
+    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks, sampling);
     return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, ssd, memory))
         .onErrorResume(error -> Endings.after(error, stack.close()));
   }
@@ -161,6 +171,11 @@ public final class NodeTiers extends ForwardingTier {
   /// Whether the disk is being opened for the first time, while the other levels serve.
   public boolean isOpening() {
     return ssd instanceof LateJournal journal && journal.isOpening();
+  }
+
+  /// What other capacities of the levels would bring.
+  public WhatIf whatIf() {
+    return stack.whatIf();
   }
 
   /// The host memory of all levels, for gauges.

@@ -20,11 +20,14 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.json.JsonFactory;
 
-/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a
-/// trace without a request breaks the form.
+/// Reads a trace line by line, in the Mooncake form, or in the Qwen-Bailian form, which has a `chat_id` in each line
+/// and counts seconds. `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a trace
+/// without a request breaks the form.
 public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
   private static final int IO_BUFFER_BYTES = 64 << 10;
+  private static final double MOST_SECONDS = 1e12;
+  private static final String SECONDS = "seconds in [0, 1e12]";
 
   private final JsonFactory json = new JsonFactory();
   private final String file;
@@ -118,7 +121,8 @@ public final class TraceReader implements TraceSource {
   }
 
   private TraceRequest fields(JsonParser parser) {
-    Long timestamp = null;
+    String timestamp = null;
+    boolean isBailian = false;
     Long input = null;
     Long output = null;
     List<Long> ids = null;
@@ -126,16 +130,35 @@ public final class TraceReader implements TraceSource {
       String field = parser.currentName();
       parser.nextToken();
       switch (field) {
-        case "timestamp" -> timestamp = whole(parser, field);
+        case "timestamp" -> timestamp = text(parser);
+        case "chat_id" -> {
+          isBailian = true;
+          parser.skipChildren();
+        }
         case "input_length" -> input = whole(parser, field);
         case "output_length" -> output = whole(parser, field);
         case "hash_ids" -> ids = ids(parser);
         default -> parser.skipChildren();
       }
     }
-    return new TraceRequest(present("timestamp", timestamp), present("input_length", input),
-        present("output_length", output),
-        present("hash_ids", ids));
+    String arrival = present("timestamp", timestamp);
+    return new TraceRequest(isBailian ? secondsInMillis(arrival) : millis(arrival), present("input_length", input),
+        present("output_length", output), present("hash_ids", ids));
+  }
+
+  private long millis(String timestamp) {
+    if (!timestamp.chars().allMatch(Character::isDigit)) {
+      throw broken("timestamp", "a whole number >= 0", timestamp);
+    }
+    return Long.parseLong(timestamp);
+  }
+
+  private long secondsInMillis(String timestamp) {
+    double seconds = Double.parseDouble(timestamp); // a number, as the parser has found
+    if (seconds < 0 || seconds > MOST_SECONDS) {
+      throw broken("timestamp", SECONDS, timestamp);
+    }
+    return Math.round(1000 * seconds);
   }
 
   private <T> T present(String field, @Nullable T value) {
@@ -143,6 +166,13 @@ public final class TraceReader implements TraceSource {
       throw broken(field, "present", "absent");
     }
     return value;
+  }
+
+  /// A number as it is written; what is no number is refused.
+  private String text(JsonParser parser) {
+    return parser.currentToken() == JsonToken.VALUE_NUMBER_FLOAT
+        ? parser.getString()
+        : String.valueOf(whole(parser, "timestamp"));
   }
 
   private long whole(JsonParser parser, String field) {

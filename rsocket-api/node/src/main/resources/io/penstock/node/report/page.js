@@ -3,6 +3,7 @@
   const run = JSON.parse(document.getElementById('run').textContent);
   const series = run.series || run;
   const seconds = series.seconds;
+  const at = value => run.blocks ? whole.format(value) + ' blocks' : plain.format(value) + ' s';
   const charts = [];
   const root = document.documentElement;
   const systemDark = matchMedia('(prefers-color-scheme: dark)');
@@ -104,7 +105,7 @@
 
   function dataset(line) {
     return {
-      label: line.label, data: [{x: 0, y: line.values.first ?? line.values[0]}, ...line.values.map((y, i) => ({x: seconds[i], y}))],
+      label: line.label, data: [...(run.blocks ? [] : [{x: 0, y: line.values.first ?? line.values[0]}]), ...line.values.map((y, i) => ({x: seconds[i], y}))],
       borderColor: colour(line.colour), borderWidth: line.area ? 1 : 2, borderDash: line.dash || [],
       backgroundColor: line.area ? hatched(line.colour, line.pattern) : colour(line.colour, 0.15),
       fill: line.area ? 'stack' : line.shade ? 'origin' : false,
@@ -121,8 +122,8 @@
       title: {display: true, text: view.axis, color: quiet, font: {size: 11}},
       ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : (view.tick || view.format)(value)},
     };
-    const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
-      ticks: {color: quiet, maxRotation: 0, includeBounds: false, callback: value => plain.format(value)}};
+    const x = {type: run.blocks ? 'logarithmic' : 'linear', min: run.blocks ? seconds[0] : 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
+      ticks: {color: quiet, maxRotation: 0, includeBounds: !!run.blocks, callback: value => run.blocks ? seconds.includes(value) ? whole.format(value) : '' : plain.format(value)}};
     return {x, y};
   }
 
@@ -138,7 +139,7 @@
       plugins: {
         legend: {position: 'bottom', labels: {color: colour('text'), padding: 14, ...box}},
         tooltip: {backgroundColor: colour('text'), titleColor: colour('card'), bodyColor: colour('card'), usePointStyle: false, callbacks: {
-          title: items => plain.format(items[0].parsed.x) + ' s',
+          title: items => at(items[0].parsed.x),
           label: item => ' ' + item.dataset.label + ': ' + view.format(item.parsed.y)}},
       },
     };
@@ -158,12 +159,12 @@
       const most = known.reduce((a, b) => Math.max(a, b));
       return line.label + ': from ' + view.format(least) + ' to ' + view.format(most) + ', at the end ' + view.format(known[known.length - 1]);
     });
-    return spec.title + ', ' + view.axis + ', over ' + plain.format(seconds[seconds.length - 1]) + ' seconds. ' + parts.join('; ') + '.';
+    return spec.title + ', ' + view.axis + ', over ' + at(seconds[seconds.length - 1]) + '. ' + parts.join('; ') + '.';
   }
 
   function values(view) {
-    const head = element('tr', {}, element('th', {scope: 'col', textContent: 'second'}), ...view.lines.map(line => element('th', {scope: 'col', textContent: line.label})));
-    const rows = seconds.map((second, i) => element('tr', {}, element('th', {scope: 'row', textContent: second.toFixed(2)}),
+    const head = element('tr', {}, element('th', {scope: 'col', textContent: run.blocks ? 'blocks' : 'second'}), ...view.lines.map(line => element('th', {scope: 'col', textContent: line.label})));
+    const rows = seconds.map((second, i) => element('tr', {}, element('th', {scope: 'row', textContent: run.blocks ? whole.format(second) : second.toFixed(2)}),
       ...view.lines.map(line => element('td', {textContent: line.values[i] == null ? '–' : view.format(line.values[i])}))));
     return element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows));
   }

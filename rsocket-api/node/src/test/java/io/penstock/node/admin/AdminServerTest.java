@@ -8,14 +8,17 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -42,8 +45,9 @@ final class AdminServerTest {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final HostTier tier = new HostTier(BlockShape.defaults().space("admin"), 10,
-      new MicrometerTierListener(registry, "dram", Medium.HOST));
+  private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
+      List.of(new TierStack.Level.Host("dram", 10)), StackOptions.defaults("dram"),
+      new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofJdk(), new TierStack.Sampling(100, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);
   private final LoopResources loops = LoopResources.create("admin-test", 1, true);
@@ -54,7 +58,8 @@ final class AdminServerTest {
   void bind() {
     Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
     Gauges.bind(registry, "dram", tier.arena());
-    server = new AdminServer(tier, state::get, registry, timers).bind("127.0.0.1", 0, loops).block(SOON);
+    server = new AdminServer(tier, state::get, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
+        .bind("127.0.0.1", 0, loops).block(SOON);
   }
 
   @AfterEach

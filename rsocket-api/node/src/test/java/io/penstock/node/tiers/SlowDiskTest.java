@@ -17,6 +17,7 @@ import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack.Sampling;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,7 +63,8 @@ final class SlowDiskTest {
     NodeMemory memory = NodeMemory.of(plan);
     device = requireNonNull(HbmDevice.open(plan.device(), memory.listener(), AscendListener.noop()).block(LIMIT));
     DeviceStore hbm = requireNonNull(device.store(SPACE, ON_DEVICE).block(LIMIT));
-    tiers = requireNonNull(NodeTiers.stack(plan, memory, device, hbm, disk, TierListener.noop()).block(LIMIT));
+    tiers = requireNonNull(
+        NodeTiers.stack(plan, memory, device, hbm, disk, TierListener.noop(), Sampling.none()).block(LIMIT));
   }
 
   @AfterEach

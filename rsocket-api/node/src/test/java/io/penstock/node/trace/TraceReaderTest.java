@@ -30,6 +30,17 @@ final class TraceReaderTest {
         new TraceRequest(5, 700, 9, List.of(1L, 2L)), new TraceRequest(6, 700, 9, List.of(1L, 2L)));
   }
 
+  @Test
+  void next_qwenBailianForm_countsSeconds() {
+    String line = "{\"chat_id\": 7, \"parent_chat_id\": -1, \"timestamp\": 61.114, \"input_length\": 40, "
+        + "\"output_length\": 5, \"type\": \"text\", \"turn\": 1, \"hash_ids\": [3, 4, 5]}\n";
+
+    assertThat(all(reader(line + line.replace("61.114", "62")))).containsExactly(
+        new TraceRequest(61_114, 40, 5, List.of(3L, 4L, 5L)), new TraceRequest(62_000, 40, 5, List.of(3L, 4L, 5L)));
+    assertThatThrownBy(reader(line.replace("61.114", "-0.5"))::next)
+        .hasMessage("t.jsonl, line 1: timestamp must be seconds in [0, 1e12] (was -0.5)");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "\n \n"})
   void next_withoutARequest_isBroken(String text) {

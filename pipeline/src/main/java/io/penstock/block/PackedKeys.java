@@ -1,0 +1,36 @@
+package io.penstock.block;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.ByteBuffer;
+import java.util.AbstractList;
+import java.util.Objects;
+import java.util.RandomAccess;
+
+/// Keys of one space, in 16 bytes each: a key is made when it is read. So a request of many keys costs the heap little
+/// while it runs. Immutable.
+final class PackedKeys extends AbstractList<BlockKey> implements RandomAccess {
+  private final SpaceId space;
+  /// Both halves of each hash.
+  private final long[] halves;
+
+  /// @param hashes whole hashes from its position on, which moves to its end
+  PackedKeys(SpaceId space, ByteBuffer hashes) {
+    this.space = requireNonNull(space, "space");
+    this.halves = new long[hashes.remaining() / BlockHash.BYTES * 2];
+    for (int i = 0; i < halves.length; i++) {
+      halves[i] = BigEndian.getLong(hashes);
+    }
+  }
+
+  @Override
+  public BlockKey get(int index) {
+    Objects.checkIndex(index, size());
+    return new BlockKey(space, new BlockHash(halves[2 * index], halves[2 * index + 1]));
+  }
+
+  @Override
+  public int size() {
+    return halves.length / 2;
+  }
+}

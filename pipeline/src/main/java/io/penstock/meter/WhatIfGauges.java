@@ -1,0 +1,54 @@
+package io.penstock.meter;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.penstock.pool.HitRateCurve;
+import io.penstock.pool.WhatIf;
+import io.penstock.tier.TierInfo;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/// Shows what other capacities of a tier's levels would bring. The reader of the registry calls [#refresh()] first: one
+/// estimate serves all gauges.
+public final class WhatIfGauges {
+  private final Supplier<WhatIf> source;
+  private volatile WhatIf latest;
+
+  private WhatIfGauges(Supplier<WhatIf> source) {
+    this.source = source;
+    this.latest = source.get();
+  }
+
+  /// @param source the estimate of the tier at this moment
+  public static WhatIfGauges bind(MeterRegistry registry, TierInfo tier, Supplier<WhatIf> source) {
+    WhatIfGauges gauges = new WhatIfGauges(source);
+    for (int level = 0; level < gauges.latest.levels().size(); level++) {
+      for (double factor : WhatIf.FACTORS) {
+        gauges.show(registry, tier, level, factor);
+      }
+    }
+    return gauges;
+  }
+
+  private void show(MeterRegistry registry, TierInfo tier, int level, double factor) {
+    Tags tags = Tags.of(MeterTag.TIER.asString(), tier.name(), MeterTag.LEVEL.asString(),
+        latest.levels().get(level).name(), MeterTag.SPACE.asString(), tier.space().id().toString(),
+        MeterTag.FACTOR.asString(), String.valueOf(factor));
+    Gauges.gauge(registry, KvMeters.LEVEL_WHATIF, tags, this,
+        gauges -> gauges.value(level, factor, HitRateCurve.Point::hitRate));
+    Gauges.gauge(registry, KvMeters.LEVEL_WHATIF_ERROR, tags, this,
+        gauges -> gauges.value(level, factor, HitRateCurve.Point::plusMinus));
+  }
+
+  private double value(int level, double factor, ToDoubleFunction<HitRateCurve.Point> figure) {
+    WhatIf now = latest;
+    return now.curve().points().isEmpty()
+        ? Double.NaN
+        : figure.applyAsDouble(now.upTo(level, now.levels().get(level).times(factor)));
+  }
+
+  /// Makes the gauges show the present estimate.
+  public void refresh() {
+    latest = source.get();
+  }
+}

@@ -1,0 +1,354 @@
+package io.penstock.pool;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.EvictionPolicy;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.SequencedSet;
+import java.util.TreeSet;
+
+/// What each policy decides, written from its definition with the collections of the JDK: no rows, no levels.
+interface PolicyOracle {
+  /// No key was evicted.
+  long NONE = -1;
+
+  boolean has(long key);
+
+  /// Touches `key`, which is present.
+  void touch(long key, int position);
+
+  /// Inserts `key`, which is absent.
+  ///
+  /// @return the key that was evicted for it; [#NONE] if there was room
+  long insert(long key, int position);
+
+  static PolicyOracle of(EvictionPolicy policy, int capacity) {
+    return switch (policy) {
+      case LRU -> new Queue(capacity, true);
+      case FIFO -> new Queue(capacity, false);
+      case LFU -> new Scored(capacity, (scored, uses, position) -> uses, false);
+      case LENGTH_AWARE -> new Scored(capacity, (scored, uses, position) -> -position, false);
+      case COST_AWARE ->
+        new Scored(capacity, (scored, uses, position) -> scored.clock + uses * (64.0 + position), false);
+      case REUSE_AWARE -> new Scored(capacity, (scored, uses, position) -> scored.now + Math.round(scored.interval
+          * (log2(Math.min(15, uses)) - log2(1 + position) / 4)), true);
+      case ARC -> new Arc(capacity);
+      case S3_FIFO -> new S3Fifo(capacity);
+      case W_TINYLFU -> new TinyLfu(capacity);
+    };
+  }
+
+  private static double log2(double value) {
+    return StrictMath.log(value) / StrictMath.log(2);
+  }
+
+  /// LRU and FIFO.
+  final class Queue implements PolicyOracle {
+    private final int capacity;
+    private final boolean moves;
+    private final SequencedSet<Long> keys = new LinkedHashSet<>();
+
+    Queue(int capacity, boolean moves) {
+      this.capacity = capacity;
+      this.moves = moves;
+    }
+
+    @Override
+    public boolean has(long key) {
+      return keys.contains(key);
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      if (moves) {
+        keys.remove(key);
+        keys.add(key);
+      }
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      long victim = keys.size() < capacity ? NONE : keys.removeFirst();
+      keys.add(key);
+      return victim;
+    }
+  }
+
+  /// Evicts the lowest score, of equals the least recently used.
+  final class Scored implements PolicyOracle {
+    private record Entry(long key, int uses, double score, long last) {}
+
+    interface Score {
+      double of(Scored scored, int uses, int position);
+    }
+
+    private final int capacity;
+    private final Score score;
+    private final boolean remembers;
+    private final Map<Long, Entry> entries = new HashMap<>();
+    private final TreeSet<Entry> order =
+        new TreeSet<>(Comparator.comparingDouble(Entry::score).thenComparingLong(Entry::last));
+    /// By slots of a table of 2^16, where a key takes the place of another.
+    private final Map<Long, Entry> evicted = new HashMap<>();
+    private double clock;
+    private long now;
+    private double interval;
+    private long intervals;
+
+    Scored(int capacity, Score score, boolean remembers) {
+      this.capacity = capacity;
+      this.score = score;
+      this.remembers = remembers;
+    }
+
+    @Override
+    public boolean has(long key) {
+      return entries.containsKey(key);
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      now++;
+      Entry before = entries.get(key);
+      order.remove(before);
+      measure(before);
+      put(key, before.uses + 1, position);
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      long victim = entries.size() < capacity ? NONE : evict();
+      now++;
+      Entry before = remembers ? evicted.get(slot(key)) : null;
+      if (before != null && before.key != key) {
+        before = null;
+      }
+      if (before != null) {
+        measure(before);
+      }
+      put(key, before == null ? 1 : Math.min(15, before.uses) + 1, position);
+      return victim;
+    }
+
+    private void measure(Entry before) {
+      intervals++;
+      interval += (now - before.last - interval) * Math.max(1.0 / 2048, 1.0 / intervals);
+    }
+
+    private void put(long key, int uses, int position) {
+      Entry entry = new Entry(key, uses, score.of(this, uses, position), now);
+      entries.put(key, entry);
+      order.add(entry);
+    }
+
+    private long evict() {
+      Entry victim = order.removeFirst();
+      clock = Math.max(clock, victim.score);
+      entries.remove(victim.key);
+      evicted.put(slot(victim.key), victim);
+      return victim.key;
+    }
+
+    private static long slot(long key) {
+      BlockHash hash = EvictionOrderTest.key(key).hash();
+      long mixed = (hash.low() ^ Long.rotateLeft(hash.high(), 32)) * 0x9E3779B97F4A7C15L;
+      return ((mixed ^ (mixed >>> 32)) * 0x9E3779B97F4A7C15L) >>> 48;
+    }
+  }
+
+  /// Figure 4 of the paper: T1, T2, B1 and B2.
+  final class Arc implements PolicyOracle {
+    private final int capacity;
+    private final SequencedSet<Long> t1 = new LinkedHashSet<>();
+    private final SequencedSet<Long> t2 = new LinkedHashSet<>();
+    private final SequencedSet<Long> b1 = new LinkedHashSet<>();
+    private final SequencedSet<Long> b2 = new LinkedHashSet<>();
+    private double p;
+
+    Arc(int capacity) {
+      this.capacity = capacity;
+    }
+
+    @Override
+    public boolean has(long key) {
+      return t1.contains(key) || t2.contains(key);
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      t1.remove(key);
+      t2.remove(key);
+      t2.add(key);
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      if (b1.contains(key)) {
+        p = Math.min(capacity, p + Math.max(1, (double) b2.size() / b1.size()));
+        b1.remove(key);
+        long victim = replace(false);
+        t2.add(key);
+        return victim;
+      }
+      if (b2.contains(key)) {
+        p = Math.max(0, p - Math.max(1, (double) b1.size() / b2.size()));
+        b2.remove(key);
+        long victim = replace(true);
+        t2.add(key);
+        return victim;
+      }
+      long victim = NONE;
+      if (t1.size() + b1.size() == capacity) {
+        if (t1.size() < capacity) {
+          b1.removeFirst();
+          victim = replace(false);
+        } else {
+          victim = t1.removeFirst();
+        }
+      } else if (t1.size() + t2.size() + b1.size() + b2.size() >= capacity) {
+        if (t1.size() + t2.size() + b1.size() + b2.size() == 2 * capacity) {
+          b2.removeFirst();
+        }
+        victim = replace(false);
+      }
+      t1.add(key);
+      return victim;
+    }
+
+    private long replace(boolean isInB2) {
+      if (t1.size() + t2.size() < capacity) {
+        return NONE;
+      }
+      boolean first = !t1.isEmpty() && (t1.size() > p || (isInB2 && t1.size() == (int) p) || t2.isEmpty());
+      long victim = (first ? t1 : t2).removeFirst();
+      (first ? b1 : b2).add(victim);
+      return victim;
+    }
+  }
+
+  /// Algorithm 1 of the paper: S, M and G.
+  final class S3Fifo implements PolicyOracle {
+    private final int capacity;
+    private final int small;
+    private final Deque<Long> s = new ArrayDeque<>();
+    private final Deque<Long> m = new ArrayDeque<>();
+    private final SequencedSet<Long> g = new LinkedHashSet<>();
+    private final Map<Long, Integer> freq = new HashMap<>();
+
+    S3Fifo(int capacity) {
+      this.capacity = capacity;
+      this.small = Math.max(1, capacity / 10);
+    }
+
+    @Override
+    public boolean has(long key) {
+      return freq.containsKey(key);
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      freq.put(key, Math.min(3, freq.get(key) + 1));
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      long victim = freq.size() < capacity ? NONE : s.size() >= small || m.isEmpty() ? evictSmall() : evictMain();
+      (g.remove(key) ? m : s).add(key);
+      freq.put(key, 0);
+      return victim;
+    }
+
+    private long evictSmall() {
+      while (!s.isEmpty() && (m.size() <= capacity - small && (s.size() >= small || m.isEmpty()))) {
+        long key = s.remove();
+        if (freq.get(key) > 1) {
+          m.add(key);
+        } else {
+          freq.remove(key);
+          g.add(key);
+          while (g.size() > Math.max(1, capacity - small)) {
+            g.removeFirst();
+          }
+          return key;
+        }
+      }
+      return evictMain();
+    }
+
+    private long evictMain() {
+      while (true) {
+        long key = m.remove();
+        int uses = freq.get(key);
+        if (uses == 0) {
+          freq.remove(key);
+          return key;
+        }
+        freq.put(key, uses - 1);
+        m.add(key);
+      }
+    }
+  }
+
+  /// A window of 1 %, and a segmented LRU of which a fifth is on probation.
+  final class TinyLfu implements PolicyOracle {
+    private final int capacity;
+    private final int windowSize;
+    private final int protectedSize;
+    private final SequencedSet<Long> window = new LinkedHashSet<>();
+    private final SequencedSet<Long> probation = new LinkedHashSet<>();
+    private final SequencedSet<Long> safe = new LinkedHashSet<>();
+    private final FrequencySketch sketch;
+
+    TinyLfu(int capacity) {
+      this.capacity = capacity;
+      this.windowSize = Math.max(1, capacity / 100);
+      this.protectedSize = (capacity - windowSize) / 5 * 4;
+      this.sketch = new FrequencySketch(Math.max(16, capacity));
+    }
+
+    @Override
+    public boolean has(long key) {
+      return window.contains(key) || probation.contains(key) || safe.contains(key);
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      sketch.use(EvictionOrderTest.key(key));
+      if (window.remove(key)) {
+        window.add(key);
+        return;
+      }
+      probation.remove(key);
+      safe.remove(key);
+      safe.add(key);
+      if (safe.size() > protectedSize) {
+        probation.add(safe.removeFirst());
+      }
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      long victim = window.size() + probation.size() + safe.size() < capacity ? NONE : evict();
+      sketch.use(EvictionOrderTest.key(key));
+      window.add(key);
+      if (window.size() > windowSize) {
+        probation.add(window.removeFirst());
+      }
+      return victim;
+    }
+
+    private long evict() {
+      SequencedSet<Long> main = probation.isEmpty() ? safe : probation;
+      boolean candidateLeaves = main.isEmpty() || (window.size() >= windowSize && uses(window) <= uses(main));
+      return (candidateLeaves ? window : main).removeFirst();
+    }
+
+    private int uses(SequencedSet<Long> keys) {
+      return sketch.estimate(EvictionOrderTest.key(keys.getFirst()));
+    }
+  }
+}

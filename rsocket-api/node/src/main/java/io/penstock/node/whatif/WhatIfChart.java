@@ -1,0 +1,215 @@
+package io.penstock.node.whatif;
+
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.config.Sizes;
+import io.penstock.node.report.Escape;
+import io.penstock.pool.HitRateCurve;
+import io.penstock.pool.HitRateCurve.Point;
+import io.penstock.pool.WhatIf;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// The hit rate over the capacity as a picture in SVG: the estimate with its interval as a band, the exact curve if it
+/// is known, and the present capacities. The capacity has a logarithmic axis.
+final class WhatIfChart {
+  private static final int WIDTH = 860;
+  private static final int HEIGHT = 460;
+  private static final int LEFT = 64;
+  private static final int RIGHT = 24;
+  private static final int TOP = 64;
+  private static final int BOTTOM = 62;
+  private static final int MOST_TICKS = 10;
+  /// The axis begins at this part of the greatest capacity.
+  private static final double SHOWN = 1.0 / 4_096;
+
+  private final String title;
+  private final WhatIf whatIf;
+  private final long blockBytes;
+  private final @Nullable HitRateCurve exact;
+  private final double first;
+  private final double last;
+  private final StringBuilder svg = new StringBuilder();
+
+  /// @param title what the curve is of
+  /// @param blockBytes bytes of one block; 0 if unknown, for an axis in blocks
+  /// @param exact the exact curve, if it is known
+  WhatIfChart(String title, WhatIf whatIf, long blockBytes, @Nullable HitRateCurve exact) {
+    this.title = title;
+    this.whatIf = whatIf;
+    this.blockBytes = blockBytes;
+    this.exact = exact;
+    long most = 16;
+    for (Point point : whatIf.curve().points()) {
+      most = Math.max(most, point.capacityBlocks());
+    }
+    for (Mark mark : marks()) {
+      most = Math.max(most, Math.round(mark.blocks * 1.25));
+    }
+    this.last = most;
+    this.first = Math.max(1, most * SHOWN);
+  }
+
+  /// A present capacity: a level and the faster ones together.
+  private record Mark(String label, long blocks) {}
+
+  private List<Mark> marks() {
+    List<Mark> marks = new ArrayList<>();
+    for (int i = 0; i < whatIf.levels().size(); i++) {
+      WhatIf.Level level = whatIf.levels().get(i);
+      long blocks = whatIf.blocksUpTo(i, level.capacityBlocks());
+      if (blocks < whatIf.curve().depthBlocks()) {
+        String name = i == 0 || whatIf.repeats() ? level.name() : "to " + level.name();
+        marks.add(new Mark(name + ", " + size(blocks), blocks));
+      }
+    }
+    return marks;
+  }
+
+  String svg() {
+    svg.append(String.format(Locale.ROOT, """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" \
+        font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12" fill="#333">
+        <title>%s</title>
+        <rect width="%d" height="%d" fill="#fff"/>
+        """, WIDTH, HEIGHT, WIDTH, HEIGHT, Escape.html(heading()), WIDTH, HEIGHT));
+    text(LEFT, 22, "start", "font-size=\"15\" font-weight=\"600\"", heading());
+    text(LEFT, 40, "start", "fill=\"#666\"", subtitle());
+    hitRateAxis();
+    capacityAxis();
+    if (whatIf.curve().points().isEmpty()) {
+      text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT / 2.0, "middle", "font-size=\"14\" fill=\"#666\"",
+          whatIf.curve().samples() == 0 && whatIf.curve().rate() == 0 ? "the estimate is off" : "no references yet");
+    } else {
+      band();
+      line(whatIf.curve(), "#1f5fa8", 2, "");
+      if (exact != null) {
+        line(exact, "#c2571a", 1.2, "stroke-dasharray=\"5 3\"");
+        legend();
+      }
+    }
+    marks().forEach(this::mark);
+    return svg.append("</svg>\n").toString();
+  }
+
+  private String heading() {
+    return "Hit rate by capacity: " + title;
+  }
+
+  private String subtitle() {
+    HitRateCurve curve = whatIf.curve();
+    return String.format(Locale.ROOT, "LRU, %s references, %s sampled keys (%.2g %% of all); band: 95 %% interval",
+        Numbers.of(curve.references()), Numbers.of(curve.samples()), 100 * curve.rate());
+  }
+
+  // Axes
+
+  private double x(double blocks) {
+    double part = Math.log(Math.max(first, blocks) / first) / Math.log(last / first);
+    return LEFT + part * (WIDTH - LEFT - RIGHT);
+  }
+
+  private static double y(double hitRate) {
+    return HEIGHT - BOTTOM - Math.clamp(hitRate, 0, 1) * (HEIGHT - TOP - BOTTOM);
+  }
+
+  private void hitRateAxis() {
+    for (int percent = 0; percent <= 100; percent += 20) {
+      double y = y(percent / 100.0);
+      stroke(LEFT, y, WIDTH - RIGHT, y, percent == 0 ? "#888" : "#e3e3e3", "");
+      text(LEFT - 8, y + 4, "end", "", percent + " %");
+    }
+    text(LEFT - 8, TOP - 12, "end", "fill=\"#666\"", "hit rate");
+  }
+
+  private void capacityAxis() {
+    double unit = blockBytes == 0 ? 1 : 1.0 / blockBytes;
+    int base = blockBytes == 0 ? 10 : 2;
+    double octaves = Math.log(last / first) / Math.log(base);
+    double step = Math.pow(base, Math.max(1, Math.ceil(octaves / MOST_TICKS)));
+    double tick = unit;
+    while (tick < first * (1 - 1e-9)) {
+      tick *= step;
+    }
+    for (; tick <= last * (1 + 1e-9); tick *= step) {
+      double x = x(tick);
+      stroke(x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 5, "#888", "");
+      text(x, HEIGHT - BOTTOM + 19, "middle", "", tickLabel(tick));
+    }
+    text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "middle", "fill=\"#666\"",
+        blockBytes == 0 ? "capacity in blocks" : "capacity");
+  }
+
+  private String tickLabel(double blocks) {
+    return blockBytes == 0 ? Numbers.of(Math.round(blocks)) : Sizes.exact(Math.round(blocks * blockBytes));
+  }
+
+  private String size(long blocks) {
+    return blockBytes == 0 ? Numbers.of(blocks) + " blocks" : Sizes.human((double) blocks * blockBytes);
+  }
+
+  // Curves
+
+  private void band() {
+    StringBuilder path = new StringBuilder("M");
+    List<Point> points = shown(whatIf.curve());
+    points.forEach(point -> add(path, point.capacityBlocks(), point.hitRate() + point.plusMinus()));
+    points.reversed().forEach(point -> add(path, point.capacityBlocks(), point.hitRate() - point.plusMinus()));
+    svg.append("<path d=\"").append(path).append("Z\" fill=\"#1f5fa8\" fill-opacity=\"0.16\"/>\n");
+  }
+
+  private void line(HitRateCurve curve, String colour, double width, String style) {
+    StringBuilder path = new StringBuilder("M");
+    shown(curve).forEach(point -> add(path, point.capacityBlocks(), point.hitRate()));
+    svg.append(String.format(Locale.ROOT, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" %s/>\n", path,
+        colour, width, style));
+  }
+
+  /// The points on the axis, with one at each of its ends.
+  private List<Point> shown(HitRateCurve curve) {
+    List<Point> shown = new ArrayList<>();
+    shown.add(curve.at(Math.round(Math.ceil(first))));
+    curve.points().stream().filter(point -> point.capacityBlocks() > first && point.capacityBlocks() < last)
+        .forEach(shown::add);
+    if (last <= curve.depthBlocks()) {
+      shown.add(curve.at(Math.round(last)));
+    }
+    return shown;
+  }
+
+  private void add(StringBuilder path, long blocks, double hitRate) {
+    path.append(String.format(Locale.ROOT, "%s%.1f %.1f", path.length() > 1 ? "L" : "", x(blocks), y(hitRate)));
+  }
+
+  private void mark(Mark mark) {
+    double x = x(mark.blocks);
+    int row = marks().indexOf(mark);
+    stroke(x, TOP - 4, x, HEIGHT - BOTTOM, "#555", "stroke-dasharray=\"2 3\"");
+    text(x - 6, TOP + 10 + 16 * row, "end", "fill=\"#333\"", mark.label + " now");
+    if (!whatIf.curve().points().isEmpty()) {
+      svg.append(String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"#1f5fa8\"/>\n", x,
+          y(whatIf.curve().at(mark.blocks).hitRate())));
+    }
+  }
+
+  private void legend() {
+    double y = HEIGHT - BOTTOM - 14;
+    stroke(WIDTH - RIGHT - 196, y - 4, WIDTH - RIGHT - 172, y - 4, "#1f5fa8", "stroke-width=\"2\"");
+    text(WIDTH - RIGHT - 166, y, "start", "", "sampled");
+    stroke(WIDTH - RIGHT - 96, y - 4, WIDTH - RIGHT - 72, y - 4, "#c2571a", "stroke-dasharray=\"5 3\"");
+    text(WIDTH - RIGHT - 66, y, "start", "", "exact");
+  }
+
+  // Marks of the picture
+
+  private void stroke(double x1, double y1, double x2, double y2, String colour, String style) {
+    svg.append(String.format(Locale.ROOT, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" %s/>\n",
+        x1, y1, x2, y2, colour, style));
+  }
+
+  private void text(double x, double y, String anchor, String style, String text) {
+    svg.append(String.format(Locale.ROOT, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" %s>%s</text>\n", x, y, anchor,
+        style, Escape.html(text)));
+  }
+}
