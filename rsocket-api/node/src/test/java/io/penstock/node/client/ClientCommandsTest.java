@@ -191,7 +191,7 @@ final class ClientCommandsTest {
     CommandLineRun text = run("events", "--limit", "2");
     CommandLineRun json = run("events", "--from", "3", "--limit", "2", "--json");
 
-    String level = "\",\"levels\":[{\"name\":\"dram\",\"medium\":\"HOST\"}]}\n";
+    String level = "\",\"levels\":[{\"name\":\"dram\",\"medium\":\"host\"}]}\n";
     assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "  dram\n2  stored  " + keys.get(1) + "  dram\n");
     assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + level
         + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + level);
