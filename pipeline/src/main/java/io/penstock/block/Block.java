@@ -47,6 +47,10 @@ public final class Block extends Owned {
     }
   }
 
+  boolean isIn(SlabPart.Run run) {
+    return slot.run() == run;
+  }
+
   /// A second handle, for a second owner.
   ///
   /// @throws IllegalStateException if this handle was closed

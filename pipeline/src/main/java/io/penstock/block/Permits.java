@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /// [#release] never throws it.
 public final class Permits {
   private final String name;
-  private final long capacity;
   private final int maxWaiters;
+  private volatile long capacity; // written under the lock
   /// Waits for units, first come first.
   @GuardedBy("this") private final ArrayDeque<Ticket> queue = new ArrayDeque<>();
   /// Waits whose units were taken and whose grant has not run yet; never more than there are units.
@@ -97,9 +98,38 @@ public final class Permits {
       waiting = new ArrayList<>(queue);
       queue.clear();
     }
-    for (Ticket ticket : waiting) {
+    refuse(waiting, ticket -> reason.get());
+  }
+
+  /// Adds `units`, and serves the queue.
+  void raise(long units) {
+    synchronized (this) {
+      capacity = Math.addExact(capacity, Checks.positive("units", units));
+      serveQueue();
+    }
+    runGrants(null);
+  }
+
+  /// Takes `units` away, of which some units may be in use: nothing is granted until they came back. Refuses the
+  /// waiters that want more than is left.
+  ///
+  /// @throws IllegalArgumentException if nothing would be left
+  void lower(long units) {
+    List<Ticket> unfit;
+    synchronized (this) {
+      capacity = Checks.positive("capacity", capacity - Checks.positive("units", units));
+      unfit = queue.stream().filter(ticket -> ticket.units > capacity).toList();
+      queue.removeAll(unfit);
+      serveQueue();
+    }
+    runGrants(null);
+    refuse(unfit, ticket -> new BudgetExhaustedException(name, ticket.units, capacity, maxWaiters));
+  }
+
+  private static void refuse(List<Ticket> tickets, Function<Ticket, RuntimeException> reason) {
+    for (Ticket ticket : tickets) {
       try {
-        ticket.refused.accept(reason.get());
+        ticket.refused.accept(reason.apply(ticket));
       } catch (Throwable e) {
         tellThread(e);
       }
@@ -111,7 +141,7 @@ public final class Permits {
     return name;
   }
 
-  /// Units there are.
+  /// Units there are now.
   public long capacity() {
     return capacity;
   }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.TransientKvException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,12 +31,17 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final long capacitySlots;
   private final ChunkSource chunks;
 
-  /// Guarded by `this`: every slot ever made, the parts, and the indexes of the free slots, as a stack.
-  private final List<Slot> made = new ArrayList<>();
+  /// Guarded by `this`: the parts, the free slots as a stack, and how many slots there are, in chunks of the arena's
+  /// own and in all.
   private final List<SlabPart> parts = new ArrayList<>(0);
   private int highWater;
-  private int[] free = new int[64];
+  private Slot[] free = new Slot[64];
   private int freeCount;
+  private int ownSlots;
+  /// Runs on loan, and the free slots of those that are retired.
+  private final List<SlabPart.Run> runs = new ArrayList<>(0);
+  private final ArrayDeque<Slot> spare = new ArrayDeque<>(0);
+  private int slots;
   private boolean closed;
   private boolean freed;
 
@@ -103,7 +109,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   public synchronized long claimedSlots() {
     long claimed = whole.claimedSlots();
     for (SlabPart part : parts) {
-      claimed += part.claimedSlots() - part.capacitySlots();
+      claimed += part.claimedBeyondGiven();
     }
     return claimed;
   }
@@ -114,11 +120,11 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   @Override
-  public long capacitySlots() {
-    return capacitySlots;
+  public synchronized long capacitySlots() {
+    return capacitySlots + slots - ownSlots;
   }
 
-  /// Bytes of all slots.
+  /// Bytes of all slots that are the arena's own.
   public long capacityBytes() {
     return capacitySlots * strideBytes;
   }
@@ -128,17 +134,17 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     return (long) slotsPerChunk * strideBytes;
   }
 
-  /// Bytes of memory taken from the system so far.
+  /// Bytes of the slots that exist so far.
   public synchronized long allocatedBytes() {
-    return (long) made.size() * strideBytes;
+    return (long) slots * strideBytes;
   }
 
-  /// Allocates memory until `wanted` slots exist, or all slots.
+  /// Allocates memory until `wanted` slots of its own exist, or all of them.
   ///
   /// @throws MemoryExhaustedException if the system has no more; what was allocated so far stays
   public synchronized void prepare(long wanted) {
     requireOpen();
-    while (made.size() < Math.min(wanted, capacitySlots)) {
+    while (ownSlots < Math.min(wanted, capacitySlots)) {
       grow();
     }
   }
@@ -159,24 +165,77 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   /// Takes the memory of a slot back. The caller then gives the right to a slot back to its part.
-  void takeBack(int index) {
-    synchronized (this) {
-      free[freeCount++] = index; // as long as there are slots
+  synchronized void takeBack(Slot slot) {
+    SlabPart.Run run = slot.run();
+    if (run != null && run.takeBack()) {
+      spare.add(slot);
+    } else {
+      free[freeCount++] = slot; // as long as there are slots
     }
+  }
+
+  /// Bytes from the start of a slot to the start of the next.
+  int strideBytes() {
+    return strideBytes;
+  }
+
+  /// Adds the slots of `run`, without the right to them.
+  synchronized void add(SlabPart.Run run) {
+    requireOpen();
+    runs.add(run);
+    addFree(run.makeSlots());
+  }
+
+  /// Keeps the free slots of `run` aside. A claim that has a right to a slot already takes one of them if there is no
+  /// other.
+  synchronized void retire(SlabPart.Run run) {
+    run.markRetired();
+    int kept = 0;
+    for (int i = 0; i < freeCount; i++) {
+      if (free[i].run() == run) {
+        spare.add(free[i]);
+      } else {
+        free[kept++] = free[i];
+      }
+    }
+    Arrays.fill(free, kept, freeCount, null);
+    freeCount = kept;
+  }
+
+  /// Gives back the memory of retired runs whose slots are all free, and of all runs if the arena is closed and idle.
+  void endRuns() {
+    List<SlabPart.Run> ended;
+    synchronized (this) {
+      if (runs.isEmpty()) {
+        return;
+      }
+      ended = freed ? List.copyOf(runs) : runs.stream().filter(SlabPart.Run::isOver).toList();
+      runs.removeAll(ended);
+      spare.removeIf(slot -> ended.contains(slot.run()));
+      slots -= ended.stream().mapToInt(SlabPart.Run::slots).sum();
+    }
+    ended.forEach(SlabPart.Run::end);
   }
 
   /// Slots whose right was acquired before.
   synchronized List<Slot> takeFree(int count) {
     requireOpen();
-    while (freeCount < count) {
+    while (freeCount < count && ownSlots < capacitySlots) {
       grow();
+    }
+    while (freeCount < count) { // the right was acquired before a run was retired
+      free[freeCount++] = spare.remove();
     }
     List<Slot> taken = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      taken.add(made.get(free[freeCount - 1 - i]));
+      Slot slot = free[--freeCount];
+      SlabPart.Run run = slot.run();
+      if (run != null) {
+        run.lent();
+      }
+      taken.add(slot);
     }
-    freeCount -= count;
-    highWater = Math.max(highWater, made.size() - freeCount);
+    highWater = Math.max(highWater, slots - freeCount);
     return taken;
   }
 
@@ -187,16 +246,31 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   private void grow() {
-    int count = (int) Math.min(slotsPerChunk, capacitySlots - made.size());
-    MemorySegment chunk = allocate((long) count * strideBytes);
-    if (free.length < made.size() + count) {
-      free = Arrays.copyOf(free, Math.max(2 * made.size(), made.size() + count));
+    int count = (int) Math.min(slotsPerChunk, capacitySlots - ownSlots);
+    ownSlots += count;
+    try {
+      addFree(makeSlots(null, allocate((long) count * strideBytes), count));
+    } catch (RuntimeException | Error e) {
+      ownSlots -= count;
+      throw e;
     }
-    for (int i = count - 1; i >= 0; i--) { // the lowest address on top of the stack
-      free[freeCount++] = made.size() + i;
-    }
+  }
+
+  List<Slot> makeSlots(SlabPart.@Nullable Run run, MemorySegment memory, int count) {
+    List<Slot> made = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      made.add(new Slot(this, made.size(), chunk.asSlice((long) i * strideBytes, layout.blockBytes())));
+      made.add(new Slot(this, run, memory.asSlice((long) i * strideBytes, layout.blockBytes())));
+    }
+    return made;
+  }
+
+  private void addFree(List<Slot> made) {
+    slots += made.size();
+    if (free.length < slots) {
+      free = Arrays.copyOf(free, Math.max(2 * free.length, slots));
+    }
+    for (Slot slot : made.reversed()) { // the lowest address on top of the stack
+      free[freeCount++] = slot;
     }
   }
 
@@ -208,8 +282,13 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     }
   }
 
-  synchronized void freeMemoryIfIdle() {
-    if (closed && !freed && freeCount == made.size()) {
+  void freeMemoryIfIdle() {
+    closeIfIdle();
+    endRuns();
+  }
+
+  private synchronized void closeIfIdle() {
+    if (closed && !freed && freeCount + spare.size() == slots) {
       freed = true;
       chunks.close();
     }

@@ -1,7 +1,12 @@
 package io.penstock.block;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.check.Checks;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +17,12 @@ import org.jspecify.annotations.Nullable;
 public final class SlabPart implements BlockArena {
   private final SlabArena arena;
   private final Permits slots;
+  /// Slots that the arena gave this part when it was made.
+  private final int given;
 
   SlabPart(SlabArena arena, String name, int capacitySlots, int maxWaiters) {
     this.arena = arena;
+    this.given = capacitySlots;
     this.slots = new Permits(name, capacitySlots, maxWaiters);
   }
 
@@ -111,6 +119,104 @@ public final class SlabPart implements BlockArena {
     }
   }
 
+  /// Bytes from the start of a slot to the start of the next.
+  public int strideBytes() {
+    return arena.strideBytes();
+  }
+
+  /// Adds slots in `memory`, which is on loan: as many as it has room for, at least one.
+  ///
+  /// @param memory begins at a multiple of 64 bytes, and is valid until `returned` runs
+  /// @param returned runs when the run was retired, or the arena closed, and the last slot is free
+  /// @throws ArenaClosedException if the arena was closed
+  public Run borrow(MemorySegment memory, Runnable returned) {
+    Run run = new Run(this, memory, returned);
+    arena.add(run);
+    slots.raise(run.slots());
+    return run;
+  }
+
+  /// Slots in memory on loan, one after the other. After [#retire()] none of them is lent any more.
+  public static final class Run {
+    private final SlabPart part;
+    private final MemorySegment memory;
+    private final int slots;
+    private final Runnable returned;
+    /// Guarded by the arena, like the next two.
+    private List<Slot> made = List.of();
+    private int lent;
+    private boolean retired;
+
+    private Run(SlabPart part, MemorySegment memory, Runnable returned) {
+      this.part = part;
+      this.memory = memory;
+      this.slots = Checks.positive("slots", (int) (memory.byteSize() / part.strideBytes()));
+      this.returned = requireNonNull(returned, "returned");
+    }
+
+    /// Number of slots.
+    public int slots() {
+      return slots;
+    }
+
+    /// Slots that are lent now.
+    public int lentSlots() {
+      synchronized (part.arena) {
+        return lent;
+      }
+    }
+
+    /// Whether `block` is in this run.
+    public boolean has(Block block) {
+      return block.isIn(this);
+    }
+
+    /// The keys that slots of this run were lent for; empty if none is lent.
+    public List<BlockKey> keys() {
+      synchronized (part.arena) {
+        return lent == 0 ? List.of() : made.stream().map(Slot::key).filter(Objects::nonNull).toList();
+      }
+    }
+
+    /// Lends no slot of this run from now on, and takes the right to its slots from the part. Call it once.
+    public void retire() {
+      part.arena.retire(this);
+      part.slots.lower(slots);
+      part.arena.endRuns();
+    }
+
+    // Called by the arena, which guards the state
+
+    List<Slot> makeSlots() {
+      made = part.arena.makeSlots(this, memory, slots);
+      return made;
+    }
+
+    void lent() {
+      lent++;
+    }
+
+    /// Counts a slot that came back; true if it is not to be lent again.
+    boolean takeBack() {
+      lent--;
+      return retired;
+    }
+
+    void markRetired() {
+      retired = true;
+    }
+
+    /// Whether no slot of it is lent, nor will be.
+    boolean isOver() {
+      return retired && lent == 0 && part.slots.inUse() <= part.slots.capacity();
+    }
+
+    /// Gives the memory back. Outside the lock of the arena.
+    void end() {
+      returned.run();
+    }
+  }
+
   /// Refuses waiting and later claims.
   void close() {
     slots.close(() -> new ArenaClosedException(slots.name()));
@@ -118,6 +224,11 @@ public final class SlabPart implements BlockArena {
 
   String name() {
     return slots.name();
+  }
+
+  /// Slots in use beyond those that this part was given at first; negative while fewer are in use.
+  long claimedBeyondGiven() {
+    return slots.inUse() - given;
   }
 
   Permits permits() {
@@ -153,7 +264,7 @@ public final class SlabPart implements BlockArena {
       List<BlockDraft> drafts = new ArrayList<>(keys.size());
       for (int i = 0; i < keys.size(); i++) {
         Slot slot = free.get(i);
-        slot.lend(this);
+        slot.lend(keys.get(i), this);
         drafts.add(new BlockDraft(keys.get(i), layout(), slot));
       }
       return drafts;

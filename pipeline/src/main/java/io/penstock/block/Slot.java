@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// One slot of an arena, and the number of handles and pins on it. At zero the slot goes back to its arena.
 final class Slot {
@@ -21,21 +22,33 @@ final class Slot {
 
   final MemorySegment memory;
   private final SlabArena arena;
-  private final int index;
+  private final SlabPart.@Nullable Run run;
   private final ByteBuffer view;
   private final HoldCount holds = new HoldCount();
+  private @Nullable BlockKey key; // written before `part`, read after it
   private volatile SlabPart part;
 
   @SuppressWarnings("NullAway.Init") // a slot is charged from when it is lent
-  Slot(SlabArena arena, int index, MemorySegment memory) {
+  Slot(SlabArena arena, SlabPart.@Nullable Run run, MemorySegment memory) {
     this.arena = arena;
-    this.index = index;
+    this.run = run;
     this.memory = memory;
     this.view = memory.asByteBuffer();
   }
 
-  /// The first hold, taken by the draft to which the slot is lent at the charge of `payer`.
-  void lend(SlabPart payer) {
+  /// The run that the slot is in; null if its memory is the arena's own.
+  SlabPart.@Nullable Run run() {
+    return run;
+  }
+
+  /// The key that the slot was lent for last; null if it was never lent.
+  @Nullable BlockKey key() {
+    return part == null ? null : key;
+  }
+
+  /// The first hold, taken by the draft of `wanted` to which the slot is lent at the charge of `payer`.
+  void lend(BlockKey wanted, SlabPart payer) {
+    key = wanted;
     part = payer;
     holds.first();
   }
@@ -57,7 +70,7 @@ final class Slot {
   void release() {
     if (holds.release()) {
       SlabPart payer = part; // the last hold is gone: no other charge can come
-      arena.takeBack(index);
+      arena.takeBack(this);
       payer.giveUp(1);
     }
   }

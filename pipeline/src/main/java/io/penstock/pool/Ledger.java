@@ -37,8 +37,9 @@ public final class Ledger<V> {
   /// an eviction stays small on average.
   private static final int MOST_IN_USE = EvictionOrder.MOST_KEPT;
 
+  private final EvictionPolicy policy;
   private final boolean isFifo;
-  private final @Nullable EvictionOrder order;
+  private @Nullable EvictionOrder order;
   private final List<LruList> levels = new ArrayList<>();
   private final KeyTable rows;
   private final LevelBytes levelOf = new LevelBytes();
@@ -82,6 +83,7 @@ public final class Ledger<V> {
   }
 
   Ledger(KeyTable rows, EvictionPolicy policy, long... capacityBlocks) {
+    this.policy = policy;
     this.isFifo = requireNonNull(policy, "policy") == EvictionPolicy.FIFO;
     this.rows = rows;
     this.values = new LedgerValues<>(rows);
@@ -101,6 +103,12 @@ public final class Ledger<V> {
       sum = capacity > UNBOUNDED - sum ? UNBOUNDED : sum + capacity;
     }
     return sum;
+  }
+
+  /// Has the policy expect `blocks` in all, as the levels may get larger. Only while the ledger is empty.
+  public Ledger<V> expect(long blocks) {
+    order = EvictionOrders.of(policy, rows.space(), blocks, rows::key);
+    return this;
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.
@@ -418,6 +426,25 @@ public final class Ledger<V> {
       order.clear();
     }
     return kept;
+  }
+
+  /// Most keys of `level`.
+  public long capacity(int level) {
+    return levels.get(level).capacity();
+  }
+
+  /// Changes how many keys `level` may have, and demotes the victims beyond that.
+  public void capacity(int level, long blocks, Moves<V> moves) {
+    levels.get(level).capacity(blocks);
+    while (levels.get(level).isTooFull()) {
+      demoteFrom(level, moves);
+    }
+  }
+
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level.
+  public void demote(BlockKey key, Moves<V> moves) {
+    int row = present(key);
+    demoteFrom(move(row, below(levelOf.get(row), row), moves), moves);
   }
 
   public int size() {

@@ -11,7 +11,7 @@ final class LruList {
   private final RowRings rows;
   private final LevelBytes levelOf;
   private final int level;
-  private final long capacity;
+  private long capacity;
   private int size;
   private int first = NONE;
 
@@ -26,6 +26,10 @@ final class LruList {
 
   long capacity() {
     return capacity;
+  }
+
+  void capacity(long blocks) {
+    capacity = Checks.positive("capacityBlocks", blocks);
   }
 
   int size() {

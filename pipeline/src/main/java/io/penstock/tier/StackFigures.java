@@ -136,17 +136,23 @@ final class StackFigures {
     long claimed = state.memory().arena().claimedSlots() + inStoresOnly;
     return new TierStat(visible, shape.info().capacityBlocks(), visible * shape.blockBytes(),
         claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
-        levelStats(state.stores()),
+        levelStats(state),
         state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom));
   }
 
-  private List<TierStat.Level> levelStats(AttachedStores stores) {
+  private List<TierStat.Level> levelStats(StackState state) {
+    AttachedStores stores = state.stores();
     List<TierStat.Level> stats = new ArrayList<>(levels());
     for (int i = 0; i < levels(); i++) {
       Level level = shape.levels().get(i);
-      stats.add(new TierStat.Level(level.name(), level.medium(), level.capacityBlocks(), visibleOnLevel[i],
+      stats.add(new TierStat.Level(level.name(), level.medium(), capacity(state, i), visibleOnLevel[i],
           storedOnLevel[i], hitsOfLevel[i], arrivals[i], stores.health(i), stores.copies(i), stores.diskStat(i)));
     }
     return stats;
+  }
+
+  /// The room of the host level may change.
+  private long capacity(StackState state, int level) {
+    return level == shape.host() ? state.index().hostCapacity() : shape.levels().get(level).capacityBlocks();
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.SlabPart;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
@@ -26,6 +27,8 @@ final class StackIndex {
   private final Ledger<StackEntry> ledger;
   /// The last level if it is a disk: its store gives the numbers. Else −1.
   private final int numbered;
+  /// Blocks of room that the host level has from its share.
+  private long added;
 
   StackIndex(StackShape shape, StackFigures figures, StackHistory history, AttachedStores stores) {
     this.shape = shape;
@@ -35,7 +38,7 @@ final class StackIndex {
     this.tiering = new StackTiering(shape);
     this.ledger = new Ledger<>(shape.info().space().id(), shape.options().policy(), shape.ledgerCapacities());
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
-    ledger.gate(new LedgerGate());
+    ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
   }
 
   // Looking up
@@ -167,6 +170,44 @@ final class StackIndex {
     block.show();
     ledger.insert(block.key(), block, position, new LedgerListener(after));
     after.review(block);
+  }
+
+  // Room of the host level
+
+  /// Most blocks of the host level now.
+  long hostCapacity() {
+    return shape.levels().get(shape.host()).capacityBlocks() + added;
+  }
+
+  /// Blocks for which `level` has room without evicting any.
+  long free(int level) {
+    return ledger.capacity(level) - ledger.size(level);
+  }
+
+  /// Changes the room of the host level by `more` blocks, or fewer if negative, and demotes what has no room. In a
+  /// write-through stack the next level keeps these blocks, too.
+  void resize(long more, DeferredActions after) {
+    int host = shape.host();
+    added += more;
+    LedgerListener listener = new LedgerListener(after);
+    if (shape.isWriteThrough() && host < shape.last() && ledger.capacity(host + 1) != Ledger.UNBOUNDED) {
+      ledger.capacity(host + 1, Math.max(1, ledger.capacity(host + 1) - more), listener);
+    }
+    ledger.capacity(host, ledger.capacity(host) + more, listener);
+  }
+
+  /// Whether the block of `key` is in memory, and in use.
+  boolean isInUse(BlockKey key) {
+    Resident block = inMemory(key);
+    return block != null && block.isInUse();
+  }
+
+  /// Demotes `key` from the host level, if its block is in `run` and not in use.
+  void leave(BlockKey key, SlabPart.Run run, DeferredActions after) {
+    Resident block = inMemory(key);
+    if (block != null && !block.isInUse() && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
+      ledger.demote(key, new LedgerListener(after));
+    }
   }
 
   // Blocks that a store found

@@ -122,9 +122,8 @@ final class StackLeases {
   }
 
   private long part() {
-    StackShape shape = state.shape();
     return areBounded()
-        ? Math.ceilDiv(shape.levels().get(shape.host()).capacityBlocks() / 4 * 3 - held, PART)
+        ? Math.ceilDiv(state.index().hostCapacity() / 4 * 3 - held, PART)
         : Long.MAX_VALUE;
   }
 

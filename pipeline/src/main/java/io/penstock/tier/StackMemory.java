@@ -60,7 +60,10 @@ final class StackMemory {
     int slots = (int) (resting + moving + writing);
     String name = options.name();
     int waiters = options.maxWaiters();
-    int movers = (int) Math.min(Integer.MAX_VALUE, (long) waiters + slots + deviceSlots(shape));
+    long most = host >= 0 && levels.get(host) instanceof Level.Host memory
+        ? Math.min(memory.mostBlocks(shape.layout().blockBytes()), Integer.MAX_VALUE)
+        : 0;
+    int movers = (int) Math.min(Integer.MAX_VALUE, waiters + slots + most + deviceSlots(shape));
     this.arena = new SlabArena(name, shape.layout(), slots, waiters, chunks);
     this.resident =
         host < 0 ? null : arena.part(name + " resident", (int) resting, host == 0 && !stores ? waiters : movers);

@@ -19,10 +19,20 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
   static StackShape of(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
     List<Level> fixed = List.copyOf(levels);
     int host = requireStack(space, fixed, options.mode());
-    long capacity = Arrays.stream(ledgerCapacities(fixed, options.mode()))
-        .reduce(0, (sum, more) -> more > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + more);
+    long capacity = mostBlocks(space, fixed, options.mode());
     TierInfo info = new TierInfo(options.name(), fixed.getFirst().medium(), space, capacity);
     return new StackShape(info, fixed, host, options, listener);
+  }
+
+  private static long mostBlocks(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
+    long[] capacities = ledgerCapacities(levels, mode);
+    for (int i = 0; i < levels.size(); i++) {
+      if (mode == StackOptions.Mode.EXCLUSIVE && levels.get(i) instanceof Level.Host memory) {
+        capacities[i] = memory.mostBlocks(space.layout().blockBytes());
+      }
+    }
+    return Arrays.stream(capacities)
+        .reduce(0, (sum, more) -> more > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + more);
   }
 
   /// The bit of the store of `level` in the places of a key.

@@ -36,6 +36,7 @@ final class StackState {
   private final StackIndex index;
   private final Removals removals;
   private final WindowReads windows;
+  private final HostRoom room;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
@@ -51,6 +52,7 @@ final class StackState {
     this.index = new StackIndex(shape, figures, history, stores);
     this.removals = new Removals(this);
     this.windows = new WindowReads(this);
+    this.room = new HostRoom(this);
   }
 
   // Decisions
@@ -171,6 +173,10 @@ final class StackState {
 
   Removals removals() {
     return removals;
+  }
+
+  HostRoom room() {
+    return room;
   }
 
   WindowReads windows() {

@@ -41,6 +41,7 @@ final class StackWrites {
 
   private void claim(StackReservation reservation, List<BlockKey> keys) {
     try {
+      state.room().want(keys.size());
       List<BlockKey> wanted = enter(reservation, keys);
       if (wanted.isEmpty()) {
         reservation.succeed();

@@ -9,6 +9,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
+import io.penstock.pool.SharedMemory;
 import io.penstock.pool.WhatIf;
 import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
@@ -91,6 +92,7 @@ public final class TierStack implements BlockTier {
       state.stores().forEach(store -> store.recover(after));
     });
     state.stores().forEach(AttachedStore::connect);
+    state.room().attach();
   }
 
   @Override
@@ -145,6 +147,7 @@ public final class TierStack implements BlockTier {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
+      state.room().want(asked.size());
       Lease lease = scope.adopt(leases.lease(asked, onMiss));
       sink.onCancel(lease::close);
       sink.success(lease);
@@ -278,10 +281,23 @@ public final class TierStack implements BlockTier {
     long capacityBlocks();
 
     /// Host memory, which the stack allocates.
-    record Host(String name, long capacityBlocks) implements Level {
+    ///
+    /// @param capacityBlocks most blocks; with a share, those that the level has room for without it
+    /// @param share where the level gets room for more blocks; null for no more
+    record Host(String name, long capacityBlocks, SharedMemory.@Nullable Share share) implements Level {
       public Host {
         requireNonNull(name, "name");
         Checks.positive("capacityBlocks", capacityBlocks);
+      }
+
+      public Host(String name, long capacityBlocks) {
+        this(name, capacityBlocks, null);
+      }
+
+      /// Most blocks that the level may ever have.
+      long mostBlocks(int blockBytes) {
+        long more = share == null ? 0 : share.mostBytes() / blockBytes;
+        return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
       }
 
       @Override

@@ -17,6 +17,10 @@ final class Fields {
     return bytes.array();
   }
 
+  static SpaceId spaceId(String field, byte @Nullable [] bytes) {
+    return SpaceId.read(ByteBuffer.wrap(exactly(field, bytes, SpaceId.BYTES)));
+  }
+
   static void requireTicket(long ticket) {
     if (ticket < 0) {
       throw WireFormatException.request("ticket", ">= 0", ticket);

@@ -38,11 +38,19 @@ final class Handshake {
 
     /// The first field in which `mine` and this space differ, or null.
     CacheSpace.@Nullable Difference difference(CacheSpace mine) {
+      CacheSpace.Difference shown = mine.difference(with(mine.tenantSalt())).orElse(null);
+      return shown == null && !spaceId().equals(mine.id()) ? CacheSpace.Difference.SALT : shown;
+    }
+
+    /// This space if it has no salt.
+    CacheSpace withoutSalt() {
+      return with("");
+    }
+
+    private CacheSpace with(String salt) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
-      CacheSpace theirs = new CacheSpace(model, layout, group, mine.tenantSalt());
-      CacheSpace.Difference shown = mine.difference(theirs).orElse(null);
-      return shown == null && !spaceId().equals(mine.id()) ? CacheSpace.Difference.SALT : shown;
+      return new CacheSpace(model, layout, group, salt);
     }
 
     SpaceId spaceId() {
@@ -68,12 +76,16 @@ final class Handshake {
       present("client", client);
     }
 
-    /// @throws WireFormatException if the versions are others, or the space is another than `mine`
-    void requireFits(CacheSpace mine) {
+    /// @throws WireFormatException if the versions are others
+    void requireVersion() {
       if (!versions.contains(Routes.VERSION)) {
         throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION,
             versions);
       }
+    }
+
+    /// @throws WireFormatException if the space is another than `mine`
+    void requireFits(CacheSpace mine) {
       CacheSpace.Difference difference = space == null ? null : space.difference(mine);
       if (difference != null) {
         throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),

@@ -144,18 +144,18 @@ public final class KvClient {
   ///
   /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
-    return connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class);
+    return connection.ask(Routes.STAT, new Messages.StatRequest(Fields.bytes(space)), ServerStat.class);
   }
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return events(new Messages.EventsRequest(sequence));
+    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space), null));
   }
 
   /// The visible blocks of the node with their levels, then what happens from then on, as
   /// [io.penstock.tier.BlockTier#follow].
   public Flux<TierEvent> follow() {
-    return events(Messages.EventsRequest.ofSnapshot());
+    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true));
   }
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {
@@ -166,7 +166,7 @@ public final class KvClient {
 
   /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
   public Flux<TierEvent> events(long sequence, long generation) {
-    return events(new Messages.EventsRequest(sequence, generation, null));
+    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space), null));
   }
 
   /// Differs from start to start of a node; 0 from a node that does not tell.

@@ -6,7 +6,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
-import io.penstock.block.SpaceId;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -20,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -37,7 +37,8 @@ final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
   /// @param decisions runs heavy requests
-  record Serving(BlockTier tier, KvServerOptions options, AddressShares shares, Scheduler timers, Scheduler decisions,
+  record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
+      Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
     NodeBudget budget() {
       return shares.budget();
@@ -51,9 +52,7 @@ final class KvResponder implements RSocket {
   private final String dataMimeType;
   private final Object address;
   private final AtomicBoolean gone = new AtomicBoolean();
-  private final TierInfo info;
-  private final SpaceId space;
-  private final SliceFraming framing;
+  private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
   /// Blocks that open windows of puts may have.
@@ -71,11 +70,8 @@ final class KvResponder implements RSocket {
     this.address = address;
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
-    this.info = serving.tier().info();
-    this.space = info.space().id();
     KvServerOptions options = serving.options();
-    this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
-        share.outgoing(options.sendWindowBytes(), options.maxStreams()));
+    this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
     this.incoming = share.incoming(options.maxStreams());
@@ -88,16 +84,14 @@ final class KvResponder implements RSocket {
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Handshake.Hello.class))));
-      case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
-      case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
+      case Routes.HELLO -> serving.spaces().of(call.message(Handshake.Hello.class))
+          .map(tier -> call.reply(welcome(tier.info())));
+      case Routes.MATCH -> asked(call, BlockTier::match).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
+      case Routes.EXISTS -> asked(call, BlockTier::contains).map(present -> call.reply(Messages.Bits.of(present)));
       case Routes.REMOVE ->
-        working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
-      case Routes.STAT -> serving.tier().stat()
-          .map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
-              info.medium().name(), stat, serving.budget().permits().inUse(), serving.budget().permits().peak(),
-              serving.budget().permits().capacity(), serving.budget().outgoingBytes(),
-              serving.draining().getAsBoolean())));
+        working(() -> asked(call, BlockTier::remove).map(removed -> call.reply(Messages.Bits.of(removed))));
+      case Routes.STAT -> stat(serving.spaces().of("space", call.message(Messages.StatRequest.class).space()).info())
+          .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
@@ -130,8 +124,14 @@ final class KvResponder implements RSocket {
     }
   }
 
-  private Handshake.Welcome hello(Handshake.Hello hello) {
-    hello.requireFits(info.space());
+  private Mono<ServerStat> stat(TierInfo asked) {
+    return Flux.fromIterable(serving.spaces().spaces().tiers())
+        .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
+        .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
+            serving.draining().getAsBoolean()));
+  }
+
+  private Handshake.Welcome welcome(TierInfo info) {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
@@ -139,25 +139,30 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
+    BlockTier tier = serving.spaces().of("space", request.space());
     InFlight inFlight = streams.enterEndless();
-    Flux<TierEvent> events = serving.tier().stat().flatMapMany(stat -> {
+    Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return request.isSnapshot() ? serving.tier().follow() : serving.tier().events(request.after());
+      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
     });
     return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
-    List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+    BlockTier tier = tier(request.keys());
+    BlockLayout layout = tier.info().space().layout();
+    List<BlockKey> keys = keys(request.keys(), tier);
     OnMiss onMiss = request.miss();
     SliceShape shape =
-        new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
-            startLayer(request.startLayer()));
+        new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
+            request.sliceOrder(), startLayer(request.startLayer(), layout));
+    SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
+        serving.options().limits().maxSliceBytes(), outgoing);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
-          scope -> serving.tier().lease(keys, onMiss, scope)
+          scope -> tier.lease(keys, onMiss, scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
@@ -187,12 +192,13 @@ final class KvResponder implements RSocket {
       throw unknown(call.route(), "request/channel");
     }
     PutMessages.PutRequest put = call.message(PutMessages.PutRequest.class);
-    List<BlockKey> keys = put.keys().in(space, serving.options().limits().maxKeys());
-    int sliceBytes = sliceBytes(put.maxSliceBytes());
+    BlockTier tier = tier(put.keys());
+    List<BlockKey> keys = keys(put.keys(), tier);
+    int sliceBytes = sliceBytes(put.maxSliceBytes(), tier.info().space().layout());
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming, room,
+      return new PutReceiver(out, new PutReceiver.Setting(tier, incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
           putStall,
           () -> {
@@ -226,24 +232,30 @@ final class KvResponder implements RSocket {
     return work.get();
   }
 
-  private BlockLayout layout() {
-    return info.space().layout();
+  private BlockTier tier(Messages.Keys keys) {
+    return serving.spaces().of("keys.space", keys.spaceId());
   }
 
-  private List<BlockKey> keys(Call call) {
-    return call.message(Messages.KeysRequest.class).keys().in(space, serving.options().limits().maxKeys());
+  private List<BlockKey> keys(Messages.Keys keys, BlockTier tier) {
+    return keys.in(tier.info().space().id(), serving.options().limits().maxKeys());
   }
 
-  private int startLayer(int layer) {
-    if (layer < 0 || layer >= layout().layers()) {
-      throw WireFormatException.request("startLayer", "in [0, " + layout().layers() + ")", layer);
+  private <T> Mono<T> asked(Call call, BiFunction<BlockTier, List<BlockKey>, Mono<T>> question) {
+    Messages.Keys keys = call.message(Messages.KeysRequest.class).keys();
+    BlockTier tier = tier(keys);
+    return question.apply(tier, keys(keys, tier));
+  }
+
+  private static int startLayer(int layer, BlockLayout layout) {
+    if (layer < 0 || layer >= layout.layers()) {
+      throw WireFormatException.request("startLayer", "in [0, " + layout.layers() + ")", layer);
     }
     return layer;
   }
 
-  private int sliceBytes(int asked) {
+  private int sliceBytes(int asked, BlockLayout layout) {
     int bytes = within("maxSliceBytes", asked, 4096, serving.options().limits().maxSliceBytes());
-    new Limits(bytes, 1, 1).requireFits(layout());
+    new Limits(bytes, 1, 1).requireFits(layout);
     return bytes;
   }
 

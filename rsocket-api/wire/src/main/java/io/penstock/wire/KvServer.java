@@ -22,9 +22,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// Serves any [BlockTier] over RSocket, protocol version 1.
+/// Serves any [BlockTier], or one for each of several spaces, over RSocket, protocol version 1.
 ///
-/// The tier, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
+/// The tiers, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
 public final class KvServer {
   private final Closeable listening;
   private final AtomicBoolean draining;
@@ -87,14 +87,20 @@ public final class KvServer {
   ///     thread is enough
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
+    return bind(transport, NodeSpaces.of(List.of(tier)), options, budget, timers, decisions);
+  }
+
+  /// The same for a node of several spaces, whose bytes in flight and open windows are bounded together.
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
     requireNonNull(transport, "transport");
-    options.limits().requireFits(tier.info().space().layout());
+    SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
-    KvResponder.Serving serving = new KvResponder.Serving(tier, options, shares, timers, decisions,
+    KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
         ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)

@@ -46,9 +46,13 @@ final class Messages {
       return new Keys(bytes(space), hashes.array());
     }
 
+    SpaceId spaceId() {
+      return SpaceId.read(ByteBuffer.wrap(space));
+    }
+
     /// @throws WireFormatException if the space differs, or there are more than `maxKeys`
     List<BlockKey> in(SpaceId expected, int maxKeys) {
-      SpaceId named = SpaceId.read(ByteBuffer.wrap(space));
+      SpaceId named = spaceId();
       if (!named.equals(expected)) {
         throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "keys.space", "" + expected, named);
       }
@@ -148,23 +152,29 @@ final class Messages {
     }
   }
 
-  /// Nothing needs to be said.
-  record StatRequest() {}
+  /// @param space whose figures are asked for; null for the first
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record StatRequest(byte @Nullable [] space) {
+    StatRequest() {
+      this(null);
+    }
+  }
 
   record DrainRequest(long ticket) {}
 
   record DrainReply(boolean drained) {}
 
   /// @param generation of the node that numbered `after`; null for any node
+  /// @param space whose events are asked for; null for the first
   /// @param snapshot whether to begin with a snapshot; then `after` is 0
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record EventsRequest(long after, @Nullable Long generation, @Nullable Boolean snapshot) {
+  record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space, @Nullable Boolean snapshot) {
     EventsRequest(long after) {
-      this(after, null, null);
+      this(after, null, null, null);
     }
 
-    static EventsRequest ofSnapshot() {
-      return new EventsRequest(0, null, true);
+    EventsRequest(long after, @Nullable Long generation) {
+      this(after, generation, null, null);
     }
 
     boolean isSnapshot() {

@@ -116,12 +116,12 @@ final class ControlCodecTest {
   @Test
   void cursorOfEvents_beyondTheNewest_orOfAnotherGeneration_isRefused() {
     new Messages.EventsRequest(5).requireKnown(9, 5);
-    new Messages.EventsRequest(0, 9L, null).requireKnown(9, 0);
+    new Messages.EventsRequest(0, 9L).requireKnown(9, 0);
     assertRefused("after",
         assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(6).requireKnown(9, 5)));
     assertRefused("after",
         assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(-1).requireKnown(9, 5)));
     assertRefused("generation",
-        assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(1, 8L, null).requireKnown(9, 5)));
+        assertThrows(WireFormatException.class, () -> new Messages.EventsRequest(1, 8L).requireKnown(9, 5)));
   }
 }

@@ -91,7 +91,8 @@ final class KvResponderTest {
 
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
-        new KvResponder.Serving(of, KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
+        new KvResponder.Serving(new SpaceRoutes(NodeSpaces.of(List.of(of)), Limits.defaults()),
+            KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
             () -> false, running),
         ControlCodec.CBOR.mimeType(), "here");
   }

@@ -27,7 +27,7 @@ final class OlderNodeTest {
   private static ServerStat stat(TierStat.Disk disk) {
     TierStat.Level level = new TierStat.Level("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
     return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1,
-        0L, false);
+        0L, false, List.of());
   }
 
   private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {

@@ -11,6 +11,7 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
+import io.penstock.wire.SpaceStat;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,9 @@ final class StatCommand extends ClientCommand {
   /// With the name of the medium as all names are spelled here.
   private static ServerStat lowerCase(ServerStat stat) {
     return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
-        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining());
+        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining(),
+        stat.spaces().stream().map(space -> new SpaceStat(space.tier(), space.medium().toLowerCase(Locale.ROOT),
+            space.space(), space.model(), space.blockBytes(), space.stat())).toList());
   }
 
   private static TextTable table(ServerStat node) {
@@ -68,12 +71,21 @@ final class StatCommand extends ClientCommand {
         .row("last event", String.valueOf(tier.lastSequence()))
         .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+    if (node.spaces().size() > 1) {
+      node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
+    }
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static String space(SpaceStat space) {
+    TierStat stat = space.stat();
+    return "%s; %s of %s, each %s; hit rate %s".formatted(space.model(), Plural.of(stat.blocks(), "block"),
+        capacity(stat.capacityBlocks()), Sizes.human(space.blockBytes()), rate(stat.hits(), stat.misses()));
   }
 
   private static String outgoing(@Nullable Long bytes) {

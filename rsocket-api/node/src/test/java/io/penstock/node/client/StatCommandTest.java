@@ -37,7 +37,7 @@ final class StatCommandTest {
 
       @Override
       public Mono<ServerStat> stat() {
-        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false));
+        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of()));
       }
 
       @Override

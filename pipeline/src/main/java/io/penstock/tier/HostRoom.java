@@ -1,0 +1,81 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.SlabPart;
+import io.penstock.pool.SharedMemory;
+import io.penstock.tier.TierStack.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The room of the host level of a [TierStack], which grows and shrinks if the level has a share of a [SharedMemory].
+/// Used outside decisions.
+final class HostRoom implements SharedMemory.Member {
+  /// Most runs that one request takes.
+  private static final int MOST_RUNS = 64;
+  /// Blocks evicted in one decision.
+  private static final int STEP = 64;
+
+  private final StackState state;
+  private final SharedMemory.@Nullable Share share;
+
+  HostRoom(StackState state) {
+    this.state = state;
+    StackShape shape = state.shape();
+    this.share = shape.host() >= 0 && shape.levels().get(shape.host()) instanceof Level.Host host
+        ? host.share()
+        : null;
+  }
+
+  void attach() {
+    if (share != null) {
+      share.attach(this);
+    }
+  }
+
+  /// Takes memory until the level has room for `blocks` more, as far as the share gives it.
+  void want(int blocks) {
+    if (share != null) {
+      for (int i = 0; i < MOST_RUNS && !state.isClosed() && lacks(blocks) && share.grow(); i++) {
+      }
+    }
+  }
+
+  private boolean lacks(int blocks) {
+    return state.look(() -> state.index().free(state.shape().host()) < blocks);
+  }
+
+  @Override
+  public SlabPart slots() {
+    return state.memory().resident();
+  }
+
+  @Override
+  public SlabPart.Run grow(MemorySegment memory, Runnable returned) {
+    SlabPart.Run run = slots().borrow(memory, returned);
+    state.decide(after -> state.index().resize(run.slots(), after));
+    return run;
+  }
+
+  @Override
+  public boolean canLeave(SlabPart.Run run) {
+    List<BlockKey> keys = run.keys();
+    return state.look(() -> keys.stream().noneMatch(state.index()::isInUse));
+  }
+
+  @Override
+  public void giveUp(SlabPart.Run run) {
+    run.retire();
+    clear(run);
+    state.decide(after -> state.index().resize(-run.slots(), after));
+  }
+
+  @Override
+  public void clear(SlabPart.Run run) {
+    List<BlockKey> keys = run.keys();
+    for (int from = 0; from < keys.size(); from += STEP) {
+      List<BlockKey> some = keys.subList(from, Math.min(keys.size(), from + STEP));
+      state.decide(after -> some.forEach(key -> state.index().leave(key, run, after)));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.penstock.wire;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.tier.BlockTier;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// The cache spaces that a node serves, one tier each. Safe from any thread.
+public interface NodeSpaces {
+  /// The tiers, of distinct spaces; at least one. A client that names no space gets the first.
+  List<BlockTier> tiers();
+
+  /// Opens a tier for `space`, for which there is none. Signals the refusal of a node that opens no more.
+  ///
+  /// @return cold
+  Mono<BlockTier> open(CacheSpace space);
+
+  /// Whether [#open] may succeed.
+  boolean areOpen();
+
+  /// Just `tiers`.
+  static NodeSpaces of(List<BlockTier> tiers) {
+    List<BlockTier> fixed = List.copyOf(tiers);
+    if (fixed.isEmpty() || fixed.stream().map(tier -> tier.info().space().id()).distinct().count() < fixed.size()) {
+      throw new IllegalArgumentException("tiers must be at least one, of distinct spaces (was " + fixed.size() + ")");
+    }
+    return new NodeSpaces() {
+      @Override
+      public List<BlockTier> tiers() {
+        return fixed;
+      }
+
+      @Override
+      public Mono<BlockTier> open(CacheSpace space) {
+        return Mono.error(() -> new IllegalStateException("spaces must be open to be added to (were fixed)"));
+      }
+
+      @Override
+      public boolean areOpen() {
+        return false;
+      }
+    };
+  }
+}

@@ -1,0 +1,94 @@
+package io.penstock.wire;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SpaceId;
+import io.penstock.tier.BlockTier;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// Finds the tier of the space that a request names.
+record SpaceRoutes(NodeSpaces spaces, Limits limits) {
+  /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
+  SpaceRoutes {
+    spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
+  }
+
+  /// @param id null for the first space
+  /// @throws WireFormatException naming the spaces that the node has, if it lacks this one
+  BlockTier of(String field, byte @Nullable [] id) {
+    return id == null ? first() : of(field, Fields.spaceId(field, id));
+  }
+
+  BlockTier of(String field, SpaceId id) {
+    for (BlockTier tier : spaces.tiers()) {
+      if (tier.info().space().id().equals(id)) {
+        return tier;
+      }
+    }
+    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, field, names(), id);
+  }
+
+  private BlockTier first() {
+    return spaces.tiers().getFirst();
+  }
+
+  private String names() {
+    List<BlockTier> tiers = spaces.tiers();
+    return tiers.size() == 1
+        ? "" + first().info().space().id()
+        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().id())
+            .collect(Collectors.joining(", ", "one of ", ""));
+  }
+
+  /// The tier for a client that says `hello`; opened for it if the node does so.
+  ///
+  /// @return signals [WireFormatException] if versions or spaces differ
+  Mono<BlockTier> of(Handshake.Hello hello) {
+    hello.requireVersion();
+    Handshake.Space wanted = hello.space();
+    if (wanted == null) {
+      return Mono.just(first());
+    }
+    SpaceId id = wanted.spaceId();
+    for (BlockTier tier : spaces.tiers()) {
+      if (tier.info().space().id().equals(id)) {
+        hello.requireFits(tier.info().space());
+        return Mono.just(tier);
+      }
+    }
+    return spaces.areOpen() ? open(wanted) : Mono.error(refusal(hello, wanted));
+  }
+
+  /// The first difference from the only space, or from the spaces of the same model, if there is one such space.
+  private WireFormatException refusal(Handshake.Hello hello, Handshake.Space wanted) {
+    List<CacheSpace> all = spaces.tiers().stream().map(tier -> tier.info().space()).toList();
+    List<CacheSpace> near =
+        all.size() == 1 ? all : all.stream().filter(space -> space.model().equals(wanted.model())).toList();
+    if (near.size() == 1) {
+      try {
+        hello.requireFits(near.getFirst());
+      } catch (WireFormatException e) {
+        return e;
+      }
+    }
+    return new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", names(), wanted.model() + " " + wanted.spaceId());
+  }
+
+  /// A salt does not travel, so a space with a salt is opened by configuration alone.
+  private Mono<BlockTier> open(Handshake.Space wanted) {
+    CacheSpace plain = wanted.withoutSalt();
+    if (!plain.id().equals(wanted.spaceId())) {
+      throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.tenantSalt", "that of a configured space",
+          wanted.spaceId());
+    }
+    try {
+      limits.requireFits(plain.layout());
+    } catch (IllegalArgumentException e) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space.layout", String.valueOf(e.getMessage()),
+          plain.id());
+    }
+    return spaces.open(plain);
+  }
+}
