@@ -469,10 +469,14 @@ public final class Ledger<V> {
     }
   }
 
-  /// Demotes `key`, which has no number, as if it were the eviction victim of its level.
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level. Does nothing if a [Hold] keeps
+  /// it.
   public void demote(BlockKey key, Moves<V> moves) {
     int row = present(key);
-    demoteFrom(move(row, below(levelOf.get(row), row), moves), moves);
+    int to = below(levelOf.get(row), row);
+    if (hold(row).frees(to == levels.size())) {
+      demoteFrom(move(row, to, moves), moves);
+    }
   }
 
   public int size() {

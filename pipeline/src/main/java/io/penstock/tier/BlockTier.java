@@ -1,11 +1,14 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -24,6 +27,24 @@ public interface BlockTier {
 
   /// Which of `keys` are visible, without counting as a use.
   Mono<Presence> contains(List<BlockKey> keys);
+
+  /// Where the longest visible prefix of `keys` would be read from, without counting as a use: runs of blocks in key
+  /// order. Together they are as long as [#match] says. A tier that does not know says one run.
+  default Mono<List<Run>> locate(List<BlockKey> keys) {
+    return match(keys).map(found -> found == 0 ? List.of() : List.of(new Run(0, info().name(), found)));
+  }
+
+  /// Blocks in a row that are read from the same level.
+  ///
+  /// @param level 0 for the fastest level of the tier
+  /// @param name of the level; unique in its tier
+  record Run(int level, String name, int blocks) {
+    public Run {
+      Checks.notNegative("level", level);
+      requireNonNull(name, "name");
+      Checks.positive("blocks", blocks);
+    }
+  }
 
   /// Decides on `keys` and leases the blocks found. Each found key counts as a use.
   ///
@@ -101,6 +122,14 @@ public interface BlockTier {
   ///
   /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
   Flux<TierEvent> events(long sequence);
+
+  /// The visible blocks with their levels, then the events that follow. Completes when the tier closes.
+  ///
+  /// The stream begins with [TierEvent.SnapshotStarted]. The snapshot comes in steps as the reader asks, with changes
+  /// between them, so it costs little memory however large the tier is. From [TierEvent.SnapshotEnded] on the reader
+  /// knows exactly the visible blocks. A reader that falls behind the bounded log gets no [TierEvent.Skipped] but a new
+  /// snapshot. [KnownBlocks] keeps what this stream tells.
+  Flux<TierEvent> follow();
 
   Mono<TierStat> stat();
 

@@ -61,7 +61,7 @@ final class Removals {
   void lose(Resident block, String reason, DeferredActions after) {
     if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().lost(block.key(), reason, after);
+      state.history().lost(block, reason, after);
     }
     after.review(block);
   }
@@ -70,7 +70,7 @@ final class Removals {
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().evicted(block.key(), after);
+      state.history().evicted(block, after);
     }
     after.review(block);
   }
@@ -97,6 +97,7 @@ final class Removals {
   private void giveUp(Resident block, int level, DeferredActions after) {
     if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
       state.mover().dropCopy(block, level, after);
+      after.review(block);
     } else {
       evict(block, after);
     }
@@ -113,7 +114,7 @@ final class Removals {
       return KeyOutcome.LEASED;
     }
     state.index().remove(block, after);
-    state.history().removed(key);
+    state.history().removed(block);
     return KeyOutcome.OK;
   }
 

@@ -122,12 +122,6 @@ final class StackHolds {
     }
   }
 
-  /// When the next life may end, in nanoseconds from now; −1 if nothing lives.
-  long untilNextEnd() {
-    End next = ends.peek();
-    return next == null ? -1 : Math.max(0, next.at() - nanos.getAsLong());
-  }
-
   long now() {
     return nanos.getAsLong();
   }
@@ -154,10 +148,11 @@ final class StackHolds {
 
   /// Most blocks that streams, windows and read leases may hold.
   long mostLeased() {
-    return state.shape().host() < 0 ? mostHeld() : Math.min(mostHeld(), state.index().hostCapacity() / 4 * 3);
+    int host = state.shape().host();
+    return host < 0 ? mostHeld() : Math.min(mostHeld(), state.index().capacity(host) / 4 * 3);
   }
 
-  /// Most blocks that they may hold together with hard pins.
+  /// Most blocks that streams, windows, read leases and hard pins may hold.
   private long mostHeld() {
     return state.index().capacity(state.shape().last()) / 4 * 3;
   }

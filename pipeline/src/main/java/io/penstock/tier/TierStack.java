@@ -125,6 +125,12 @@ public final class TierStack implements BlockTier {
     return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
   }
 
+  @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
+  }
+
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
   /// that come or leave meanwhile are there or not.
   private <T> T look(Supplier<T> question) {
@@ -197,6 +203,12 @@ public final class TierStack implements BlockTier {
   public Flux<TierEvent> events(long sequence) {
     Flux<TierEvent> history = state.events().after(sequence);
     return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : history);
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    Flux<TierEvent> all = state.events().follow(state::snapshot);
+    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : all);
   }
 
   @Override

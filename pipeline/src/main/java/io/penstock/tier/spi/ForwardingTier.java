@@ -45,6 +45,11 @@ public abstract class ForwardingTier implements BlockTier {
   }
 
   @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    return tier.locate(keys);
+  }
+
+  @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return tier.lease(keys, onMiss, scope);
   }
@@ -72,6 +77,11 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public Flux<TierEvent> events(long sequence) {
     return tier.events(sequence);
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return tier.follow();
   }
 
   @Override

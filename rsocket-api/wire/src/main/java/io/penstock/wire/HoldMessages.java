@@ -75,9 +75,7 @@ final class HoldMessages {
     }
   }
 
-  /// @param space of the lease; null for the first
-  @JsonInclude(JsonInclude.Include.NON_NULL)
-  record ReleaseRequest(long lease, byte @Nullable [] space) {}
+  record ReleaseRequest(long lease) {}
 
   record ReleaseReply(boolean released) {}
 
@@ -109,11 +107,11 @@ final class HoldMessages {
 
   /// Keys, a pattern or all; exactly one of the three.
   ///
-  /// @param space whose blocks a pattern or all means; null for the first
   /// @param force null in a request of which the sender wants no outcomes
+  /// @param space of a pattern or of all; null for the node's first space
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record RemoveRequest(Messages.@Nullable Keys keys, @Nullable String pattern, @Nullable Boolean all,
-      byte @Nullable [] space, @Nullable Boolean force) {
+      @Nullable Boolean force, byte @Nullable [] space) {
     RemoveRequest {
       int ways = (keys == null ? 0 : 1) + (pattern == null ? 0 : 1) + (all == null || !all ? 0 : 1);
       if (ways == 0) {

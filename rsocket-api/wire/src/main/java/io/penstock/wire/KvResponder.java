@@ -6,23 +6,18 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
-import io.penstock.block.SpaceId;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CancellationException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,8 +54,7 @@ final class KvResponder implements RSocket {
   private final String dataMimeType;
   private final Object address;
   private final AtomicBoolean gone = new AtomicBoolean();
-  /// By space, guarded by this object.
-  private final Map<SpaceId, TierHolds> holds = new HashMap<>();
+  private final ConnectionHolds holds;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -77,6 +71,7 @@ final class KvResponder implements RSocket {
   KvResponder(Serving serving, String dataMimeType, Object address) {
     this.serving = serving;
     this.address = address;
+    this.holds = new ConnectionHolds(address);
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
@@ -99,7 +94,9 @@ final class KvResponder implements RSocket {
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
       case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
       case Routes.PIN -> working(() -> pin(call, call.message(HoldMessages.PinRequest.class)));
-      case Routes.RELEASE -> release(call, call.message(HoldMessages.ReleaseRequest.class));
+      case Routes.RELEASE -> holds
+          .release(call.message(HoldMessages.ReleaseRequest.class).lease(), serving.spaces().spaces().tiers())
+          .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
       case Routes.STAT -> stat(serving.spaces().of("space", call.message(Messages.StatRequest.class).space()).info())
           .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
@@ -131,7 +128,7 @@ final class KvResponder implements RSocket {
     streams.close();
     if (!gone.getAndSet(true)) {
       serving.shares().leave(address);
-      endHolds();
+      holds.close();
     }
   }
 
@@ -155,7 +152,7 @@ final class KvResponder implements RSocket {
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
         ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
-        : working(() -> holds(tier).lease(keys, wanted.terms(true))).map(lease -> call
+        : working(() -> holds.in(tier).lease(keys, wanted.terms(true))).map(lease -> call
             .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
   }
 
@@ -165,23 +162,22 @@ final class KvResponder implements RSocket {
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
         ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
-        : working(() -> holds(tier).lease(keys, wanted.terms(false))).map(lease -> call
+        : working(() -> holds.in(tier).lease(keys, wanted.terms(false))).map(lease -> call
             .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
   }
 
   private Mono<Payload> remove(Call call, HoldMessages.RemoveRequest request) {
-    Messages.Keys named = request.keys();
-    if (named == null) {
+    if (request.keys() == null) {
       BlockTier tier = serving.spaces().of("space", request.space());
       KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
-      return inTurns(holds(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
+      return inTurns(holds.in(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
           .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
     }
-    BlockTier tier = tier(named);
-    List<BlockKey> keys = keys(named, tier);
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
     return request.force() == null
         ? tier.remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
-        : holds(tier).remove(keys, request.isForced())
+        : holds.in(tier).remove(keys, request.isForced())
             .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
   }
 
@@ -193,30 +189,8 @@ final class KvResponder implements RSocket {
 
   private Mono<Payload> pin(Call call, HoldMessages.PinRequest request) {
     BlockTier tier = tier(request.keys());
-    return holds(tier).pin(keys(request.keys(), tier), request.pin().pin())
+    return holds.in(tier).pin(keys(request.keys(), tier), request.pin().pin())
         .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
-  }
-
-  private Mono<Payload> release(Call call, HoldMessages.ReleaseRequest request) {
-    return holds(serving.spaces().of("space", request.space())).release(request.lease())
-        .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
-  }
-
-  /// The read leases of this connection at `tier`, made when one is asked for.
-  private synchronized TierHolds holds(BlockTier tier) {
-    if (gone.get()) {
-      throw new CancellationException("connection must be open to lease or pin (was closed)");
-    }
-    return holds.computeIfAbsent(tier.info().space().id(), id -> tier.holds(address));
-  }
-
-  private synchronized void endHolds() {
-    holds.values().forEach(TierHolds::close);
-  }
-
-  private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
-      BlockScope scope) {
-    return under == null ? tier.lease(keys, onMiss, scope) : holds(tier).read(under, keys, scope);
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
@@ -224,9 +198,9 @@ final class KvResponder implements RSocket {
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return tier.events(request.after());
+      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
     });
-    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+    return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 
@@ -254,6 +228,11 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
+      BlockScope scope) {
+    return under == null ? tier.lease(keys, onMiss, scope) : holds.in(tier).read(under, keys, scope);
   }
 
   /// @param payload the open message of a channel, which stays the caller's

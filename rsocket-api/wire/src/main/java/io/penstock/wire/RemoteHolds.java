@@ -48,8 +48,7 @@ final class RemoteHolds extends TierHolds {
 
   @Override
   public Mono<Boolean> release(long id) {
-    return client
-        .ask(Routes.RELEASE, new HoldMessages.ReleaseRequest(id, client.spaceBytes()), HoldMessages.ReleaseReply.class)
+    return client.ask(Routes.RELEASE, new HoldMessages.ReleaseRequest(id), HoldMessages.ReleaseReply.class)
         .map(HoldMessages.ReleaseReply::released).doOnNext(released -> own.remove(id));
   }
 
@@ -68,7 +67,7 @@ final class RemoteHolds extends TierHolds {
   @Override
   public Mono<List<KeyOutcome>> remove(List<BlockKey> keys, boolean force) {
     List<BlockKey> asked = client.distinct(keys);
-    return client.ask(Routes.REMOVE, new HoldMessages.RemoveRequest(client.wireKeys(asked), null, null, null, force),
+    return client.ask(Routes.REMOVE, new HoldMessages.RemoveRequest(client.wireKeys(asked), null, null, force, null),
         HoldMessages.Outcomes.class).map(reply -> reply.outcomes(asked.size()));
   }
 
@@ -76,10 +75,9 @@ final class RemoteHolds extends TierHolds {
   @Override
   public Flux<RemovalCount> remove(KeyFilter which, boolean force) {
     Boolean all = which.pattern() == null ? true : null;
-    return client
-        .ask(Routes.REMOVE, new HoldMessages.RemoveRequest(null, which.pattern(), all, client.spaceBytes(), force),
-            HoldMessages.Outcomes.class)
-        .map(HoldMessages.Outcomes::count).flux();
+    HoldMessages.RemoveRequest request =
+        new HoldMessages.RemoveRequest(null, which.pattern(), all, force, client.wireSpace());
+    return client.ask(Routes.REMOVE, request, HoldMessages.Outcomes.class).map(HoldMessages.Outcomes::count).flux();
   }
 
   @Override

@@ -71,11 +71,11 @@ final class StatCommand extends ClientCommand {
         .row("last event", String.valueOf(tier.lastSequence()))
         .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
-    if (!tier.holds().equals(TierStat.Holds.NONE)) {
-      withHolds(table, tier.holds());
-    }
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
+    }
+    if (!tier.holds().equals(TierStat.Holds.NONE)) {
+      withHolds(table, tier.holds());
     }
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));

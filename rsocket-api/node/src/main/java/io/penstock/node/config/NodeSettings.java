@@ -130,7 +130,7 @@ public final class NodeSettings {
   public static final Setting<Integer> PIN_PERCENT = new Setting<>("pin.percent", SettingType.count(0, 100), "50",
       "Most blocks that may be pinned, in per cent of those that the last level keeps.");
   public static final Setting<Integer> WHATIF_SAMPLES =
-      new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "8192",
+      new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "4096",
           "Most keys that are sampled to estimate what other capacities would bring (penstock whatif); 0 for no"
               + " estimate.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
