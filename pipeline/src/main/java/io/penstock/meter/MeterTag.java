@@ -25,7 +25,8 @@ enum MeterTag implements KeyName {
   ARENA("arena"),
   /// Kind of pages of host memory.
   PAGES("pages"),
-  /// Why the policy keeps a block: `in-use`, `leased`, `soft-pinned` or `hard-pinned`.
+  /// Why the policy keeps a block: `in-use`, `leased`, `soft-pinned` or `hard-pinned`; why something else was decided,
+  /// a word of an enum in lower case.
   REASON("reason"),
   /// Name of a device.
   DEVICE("device"),
@@ -36,8 +37,6 @@ enum MeterTag implements KeyName {
   /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
   /// connections, the bound that ended one.
   CODE("code"),
-  /// Why something was decided, a word of an enum in lower case.
-  REASON("reason"),
   /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");
 
