@@ -8,6 +8,7 @@ import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.TransientKvException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -97,8 +98,10 @@ final class StackHolds {
 
   private void expire(End end, long now, DeferredActions after) {
     HeldLease lease = end.lease();
-    if (end.reservation() != null) {
-      after.then(end.reservation()::close);
+    StackReservation reservation = end.reservation();
+    if (reservation != null) {
+      after.then(() -> reservation.fail(new TransientKvException(
+          "reservation must be finished within %d ms (was not)".formatted(options().putLife().toMillis()))));
     } else if (lease == null) {
       unpin(requireNonNull(end.pinned()), after);
     } else if (lease.isRead()) {
