@@ -30,9 +30,18 @@ final class EvictedKeys {
     return row == NONE ? -1 : listOf.get(row);
   }
 
+  /// The row of `key`; [KeyTable#NONE] if it is in no list.
+  int find(BlockKey key) {
+    return rows.find(key);
+  }
+
   /// Adds `key`, which is in no list, as the newest.
-  void add(int list, BlockKey key) {
-    lists.get(list).link(rows.add(key));
+  ///
+  /// @return its row
+  int add(int list, BlockKey key) {
+    int row = rows.add(key);
+    lists.get(list).link(row);
+    return row;
   }
 
   /// Forgets `key`, if it is in a list.

@@ -27,7 +27,7 @@ final class EvictionOrders {
       case ARC -> new ArcOrder(space, blocks);
       case LENGTH_AWARE -> new ScoreOrder((uses, position, now) -> -position);
       case COST_AWARE -> new ScoreOrder(new CostScore());
-      case REUSE_AWARE -> new ScoreOrder(new ReuseScore(new EvictedUses(blocks)));
+      case REUSE_AWARE -> new ScoreOrder(new ReuseScore(new EvictedUses(space, blocks)));
     };
   }
 }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 
 /// The hit rate of a cache under LRU, as a function of its capacity.
@@ -48,7 +49,8 @@ public record HitRateCurve(long references, double rate, int samples, long depth
 
   /// The point at `capacityBlocks`: on a straight line between two points; beyond the last one, at its height.
   public Point at(long capacityBlocks) {
-    int after = Collections.binarySearch(points.stream().map(Point::capacityBlocks).toList(), capacityBlocks);
+    int after = Collections.binarySearch(points, Point.exact(capacityBlocks, 0),
+        Comparator.comparingLong(Point::capacityBlocks));
     if (after >= 0) {
       return points.get(after);
     }

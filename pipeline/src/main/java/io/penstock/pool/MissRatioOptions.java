@@ -47,7 +47,7 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
   }
 
   /// A fixed number of samples, for the load without end of a tier of `capacityBlocks`. The curve covers eight times this
-  /// capacity, so the rate hardly falls below `mostSamples` in this depth. The half-life is twice the depth, at least
+  /// capacity. The rate is `mostSamples` in this depth, so that most keys cost nothing, and hardly falls. The half-life is twice the depth, at least
   /// 131,072 references.
   public static MissRatioOptions live(long capacityBlocks, int mostSamples, long seed) {
     if (mostSamples == 0) {
@@ -55,6 +55,7 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
     }
     long most = mostSamples * MOST_LIVE_KEYS_A_SAMPLE;
     long depth = capacityBlocks > most / LIVE_DEPTH ? most : Math.max(LEAST_LIVE_DEPTH, capacityBlocks * LIVE_DEPTH);
-    return new MissRatioOptions(1, mostSamples, depth, Math.max(LEAST_HALF_LIFE, 2 * depth), seed);
+    return new MissRatioOptions(Math.min(1, (double) mostSamples / depth), mostSamples, depth,
+        Math.max(LEAST_HALF_LIFE, 2 * depth), seed);
   }
 }

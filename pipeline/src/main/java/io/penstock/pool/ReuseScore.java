@@ -12,8 +12,10 @@ final class ReuseScore implements ScoreOrder.Score {
   private static final double POSITION_SHARE = 0.25;
   /// Weight of the newest of the measured intervals, once there are many.
   private static final double NEWEST = 1.0 / 2048;
+  /// More uses are worth no more.
+  private static final int MOST_USES = 15;
   /// Logarithm of base 2 of each number of uses.
-  private static final double[] WORTH = new double[EvictedUses.MOST_USES + 1];
+  private static final double[] WORTH = new double[MOST_USES + 1];
 
   static {
     for (int uses = 1; uses < WORTH.length; uses++) {
@@ -31,7 +33,7 @@ final class ReuseScore implements ScoreOrder.Score {
 
   @Override
   public long of(int uses, int position, long now) {
-    double worth = WORTH[Math.min(uses, EvictedUses.MOST_USES)] - POSITION_SHARE * log2(1.0 + position);
+    double worth = WORTH[Math.min(uses, MOST_USES)] - POSITION_SHARE * log2(1.0 + position);
     return now + Math.round(interval * worth);
   }
 
@@ -39,7 +41,8 @@ final class ReuseScore implements ScoreOrder.Score {
   public int recalled(BlockKey key, long now) {
     int uses = evicted.uses(key);
     if (uses > 0) {
-      reused(evicted.age(key, now));
+      reused(now - evicted.last(key));
+      evicted.remove(key);
     }
     return uses;
   }

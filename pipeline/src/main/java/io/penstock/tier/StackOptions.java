@@ -27,9 +27,9 @@ import io.penstock.pool.FrequencySketch;
 /// @param tiering deviations from the textbook policy, for the sake of the disk
 /// @param exact whether hits and victims are those of the textbook policy: a key enters the ledger when a request
 ///     decides on it, and a lease holds all its blocks. Otherwise, for a node that strangers reach, a key enters with
-///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share; a
-///     stream fails with [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted
-///     before its window
+///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share,
+///     and admit no more keys than the levels have room for, each no more than it leaves; a stream fails with
+///     [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted before its window
 public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
     Tiering tiering, boolean exact) {

@@ -19,6 +19,8 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.pool.HitRateCurve;
+import io.penstock.pool.WhatIf;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Medium;
@@ -37,6 +39,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -78,6 +81,7 @@ final class KvMetersTest {
     gauges.refresh().block(SOON);
     BlockTier onDisk = onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);
+    WhatIfGauges.bind(registry, tier.info(), () -> whatIf(0.5));
 
     for (KvMeters meter : KvMeters.values()) {
       assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
@@ -90,6 +94,32 @@ final class KvMetersTest {
     assertThat(registry.getMeters()).extracting(Meter::getId).extracting(Meter.Id::getName)
         .allSatisfy(name -> assertThat(Arrays.stream(KvMeters.values()).map(KvMeters::getName)).contains(name));
     onDisk.close().block(SOON);
+  }
+
+  @Test
+  void whatIf_showsTheNewestEstimate() {
+    AtomicReference<WhatIf> estimate = new AtomicReference<>(
+        new WhatIf(new HitRateCurve(0, 1, 0, 100, List.of()), false, List.of(new WhatIf.Level("dram", 10))));
+    WhatIfGauges shown = WhatIfGauges.bind(registry, tier.info(), estimate::get);
+    assertThat(whatIfAt("2.0")).isNaN();
+    estimate.set(whatIf(0.5));
+    assertThat(whatIfAt("2.0")).isNaN();
+    shown.refresh();
+    assertThat(whatIfAt("2.0")).isEqualTo(0.5);
+    assertThat(whatIfAt("1.0")).isEqualTo(0.25);
+    assertThat(whatIfAt("4.0")).isEqualTo(0.5);
+  }
+
+  private double whatIfAt(String factor) {
+    return registry.get("penstock.level.whatif.hit.rate").tags("level", "dram", "tier", "dram", "factor", factor)
+        .gauge()
+        .value();
+  }
+
+  /// Of a tier of 10 blocks, whose hit rate rises along a line up to 20 blocks.
+  private static WhatIf whatIf(double most) {
+    return new WhatIf(new HitRateCurve(8, 1, 4, 100, List.of(HitRateCurve.Point.exact(20, most))), false,
+        List.of(new WhatIf.Level("dram", 10)));
   }
 
   @Test

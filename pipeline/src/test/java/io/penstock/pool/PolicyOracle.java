@@ -1,6 +1,5 @@
 package io.penstock.pool;
 
-import io.penstock.block.BlockHash;
 import io.penstock.block.EvictionPolicy;
 import java.util.ArrayDeque;
 import java.util.Comparator;
@@ -92,7 +91,6 @@ interface PolicyOracle {
     private final Map<Long, Entry> entries = new HashMap<>();
     private final TreeSet<Entry> order =
         new TreeSet<>(Comparator.comparingDouble(Entry::score).thenComparingLong(Entry::last));
-    /// By slots of a table of 2^16, where a key takes the place of another.
     private final Map<Long, Entry> evicted = new HashMap<>();
     private double clock;
     private long now;
@@ -123,14 +121,11 @@ interface PolicyOracle {
     public long insert(long key, int position) {
       long victim = entries.size() < capacity ? NONE : evict();
       now++;
-      Entry before = remembers ? evicted.get(slot(key)) : null;
-      if (before != null && before.key != key) {
-        before = null;
-      }
+      Entry before = remembers ? evicted.get(key) : null;
       if (before != null) {
         measure(before);
       }
-      put(key, before == null ? 1 : Math.min(15, before.uses) + 1, position);
+      put(key, before == null ? 1 : before.uses + 1, position);
       return victim;
     }
 
@@ -149,14 +144,8 @@ interface PolicyOracle {
       Entry victim = order.removeFirst();
       clock = Math.max(clock, victim.score);
       entries.remove(victim.key);
-      evicted.put(slot(victim.key), victim);
+      evicted.put(victim.key, victim);
       return victim.key;
-    }
-
-    private static long slot(long key) {
-      BlockHash hash = EvictionOrderTest.key(key).hash();
-      long mixed = (hash.low() ^ Long.rotateLeft(hash.high(), 32)) * 0x9E3779B97F4A7C15L;
-      return ((mixed ^ (mixed >>> 32)) * 0x9E3779B97F4A7C15L) >>> 48;
     }
   }
 

@@ -18,6 +18,7 @@ import io.penstock.node.ssd.SsdCommand;
 import io.penstock.node.sweep.SweepCommand;
 import io.penstock.node.torture.TortureCommand;
 import io.penstock.node.trace.TraceCommand;
+import io.penstock.node.whatif.WhatIfCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -40,7 +41,8 @@ import picocli.CommandLine.IVersionProvider;
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS = List.of(ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-      TraceCommand.class, SweepCommand.class, SimulateCommand.class, SsdCommand.class, TortureCommand.class,
+      TraceCommand.class, SweepCommand.class, WhatIfCommand.class, SimulateCommand.class, SsdCommand.class,
+      TortureCommand.class,
       BenchCommand.class,
       DeviceCommand.class, HelpVerb.class);
 

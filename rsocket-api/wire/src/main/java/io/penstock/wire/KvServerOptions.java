@@ -15,8 +15,8 @@ import java.time.Duration;
 /// @param windowsAhead windows of a put that are announced before the first of them is complete
 /// @param awaitTimeout longest wait of a `get` for a block that is being written
 /// @param stallTimeout how long a client may keep a stream from moving: a `get` whose reader gives no credit or takes
-///     nothing from its socket, a `put` that has credit and sends nothing; more than that and less than twice that ends
-///     the stream
+///     nothing from its socket, a `put` that has credit and sends nothing, or either moves fewer than 32 KiB a second;
+///     more than that and less than twice that ends the stream
 /// @param mostLifetime longest silence, without even a keep-alive frame, after which a client may ask the node to take
 ///     it for lost
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take

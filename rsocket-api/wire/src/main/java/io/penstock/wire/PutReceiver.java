@@ -26,8 +26,9 @@ import reactor.core.Disposables;
 /// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A slow sender
 /// holds [#CREDIT_SLICES] of the budget at most, and the blocks of its windows are a fair part of those that all open
 /// windows may have: a window has fewer blocks when many are open. A sender that owes slices, or takes no answer, and
-/// stays silent or trickles is ended ([SilenceLimit]). A sender waits for blocks of windows, then for memory of the tier, then for
-/// bytes of the budget: in this order, so puts never wait in a ring. All state is touched by [#serial] steps only.
+/// stays silent or trickles is ended ([SilenceLimit]). A sender waits for blocks of windows, then for memory of the
+/// tier, then for bytes of the budget: in this order, so puts never wait in a ring. All state is touched by [#serial]
+/// steps only.
 final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///

@@ -89,12 +89,28 @@ final class CheckedFramesTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void setup_cutShortAnywhere_isRefused_namingTheRule(Link link) throws Exception {
+    try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
+      int inMimeType = setup().readableBytes() - 5; // of the data, the last thing that must be there
+      for (int length : new int[] {LIFETIME_OFFSET, LIFETIME_OFFSET + Integer.BYTES, inMimeType}) {
+        assertThat(refused(node, setup().writerIndex(length))).isEqualTo("SETUP must be whole (was cut short)");
+      }
+      assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
+    }
+  }
+
   private static String refused(WireNode node, int interval, int lifetime) throws Exception {
+    return refused(node, setup().setInt(INTERVAL_OFFSET, interval).setInt(LIFETIME_OFFSET, lifetime));
+  }
+
+  private static String refused(WireNode node, ByteBuf setup) throws Exception {
     DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
     CompletableFuture<String> told =
         peer.receive().filter(frame -> FrameHeaderCodec.frameType(frame) == FrameType.ERROR)
             .map(ErrorFrameCodec::dataUtf8).next().toFuture();
-    peer.sendFrame(0, setup().setInt(INTERVAL_OFFSET, interval).setInt(LIFETIME_OFFSET, lifetime));
+    peer.sendFrame(0, setup);
     String message = told.get(20, TimeUnit.SECONDS);
     peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
     return message;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
@@ -89,6 +90,19 @@ final class PutReceiverTest {
 
     assertEquals("tier dram must be open (was closed)",
         assertInstanceOf(TierClosedException.class, error).getMessage());
+    assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
+  }
+
+  @Test
+  void windowThatIsOverBeforeAllItsGranulesCame_isIncomplete() {
+    receive();
+    List<byte[]> layers = new SliceStream(Blocks.smallSpace(), 4, 0, 2 * Blocks.smallLayout().layerBytes(),
+        SliceShape.Order.LAYER_FIRST).of(KEYS, List.of(0, 1));
+
+    sender.next(ByteBufPayload.create(layers.getLast()));
+
+    IncompleteBlockException incomplete = assertInstanceOf(IncompleteBlockException.class, error);
+    assertEquals(KEYS.getFirst(), incomplete.key());
     assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
   }
 

@@ -147,7 +147,7 @@ abstract class FileEngine implements SegmentEngine {
     }
     lookedAt = now;
     try {
-      if (file.isThere()) {
+      if (!file.isLost()) {
         return false;
       }
     } catch (IOException e) {

@@ -45,7 +45,7 @@ final class ForcedSegments {
     List<SegmentFile> files = held.stream().map(Written::file).toList();
     try {
       for (SegmentFile file : files) {
-        requireThere(file);
+        requireNotLost(file);
         file.force();
       }
       forceNames(files, names);
@@ -59,8 +59,8 @@ final class ForcedSegments {
     }
   }
 
-  private static void requireThere(SegmentFile file) throws IOException {
-    if (!file.isThere()) {
+  private static void requireNotLost(SegmentFile file) throws IOException {
+    if (file.isLost()) {
       file.abandon();
       throw new IOException("segment " + file.path() + " must be in its folder (was deleted, or is another file)");
     }

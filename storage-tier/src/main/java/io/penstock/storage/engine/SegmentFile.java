@@ -24,6 +24,7 @@ final class SegmentFile {
   private final int number;
   private final HoldCount holds = new HoldCount();
   private volatile long end;
+  private volatile boolean deleting;
   private volatile boolean deleted;
   private volatile boolean abandoned;
   private final Path path;
@@ -141,12 +142,12 @@ final class SegmentFile {
     return path;
   }
 
-  /// Whether the file still has its name. The bytes of a deleted file are gone after a restart.
-  boolean isThere() throws IOException {
+  /// Whether the file lost its name, and [#delete] is not the reason. Its bytes are gone after a restart.
+  boolean isLost() throws IOException {
     try {
-      return Objects.equals(key, key(path));
+      return !Objects.equals(key, key(path)) && !deleting;
     } catch (NoSuchFileException e) {
-      return false;
+      return !deleting;
     }
   }
 
@@ -207,14 +208,24 @@ final class SegmentFile {
 
   /// Deletes the name; the bytes go with the last hold.
   void delete() throws IOException {
+    deleting = true; // first: a sync that is under way misses the name at once
+    try {
+      deleteName();
+    } catch (IOException e) {
+      deleting = false;
+      throw e;
+    }
+    deleted = true;
+    release();
+  }
+
+  private void deleteName() throws IOException {
     SpareSegments pool = spares;
     if (pool == null) {
       Files.deleteIfExists(path);
     } else {
       spare = pool.keep(path);
     }
-    deleted = true;
-    release();
   }
 
   private void drop() {

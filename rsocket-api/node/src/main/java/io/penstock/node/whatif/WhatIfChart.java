@@ -186,7 +186,9 @@ final class WhatIfChart {
     double x = x(mark.blocks);
     int row = marks().indexOf(mark);
     stroke(x, TOP - 4, x, HEIGHT - BOTTOM, "#555", "stroke-dasharray=\"2 3\"");
-    text(x - 6, TOP + 10 + 16 * row, "end", "fill=\"#333\"", mark.label + " now");
+    boolean isRight = x > (LEFT + WIDTH - RIGHT) / 2.0;
+    text(isRight ? x - 6 : x + 6, TOP + 12 + 16 * row, isRight ? "end" : "start", "fill=\"#333\"",
+        mark.label + " now");
     if (!whatIf.curve().points().isEmpty()) {
       svg.append(String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"#1f5fa8\"/>\n", x,
           y(whatIf.curve().at(mark.blocks).hitRate())));
@@ -194,7 +196,7 @@ final class WhatIfChart {
   }
 
   private void legend() {
-    double y = HEIGHT - BOTTOM - 14;
+    double y = TOP - 24;
     stroke(WIDTH - RIGHT - 196, y - 4, WIDTH - RIGHT - 172, y - 4, "#1f5fa8", "stroke-width=\"2\"");
     text(WIDTH - RIGHT - 166, y, "start", "", "sampled");
     stroke(WIDTH - RIGHT - 96, y - 4, WIDTH - RIGHT - 72, y - 4, "#c2571a", "stroke-dasharray=\"5 3\"");

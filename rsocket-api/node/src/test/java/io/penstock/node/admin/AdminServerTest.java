@@ -122,8 +122,9 @@ final class AdminServerTest {
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("content-type").orElse("")).startsWith("text/plain; version=0.0.4");
     assertThat(
-        answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted().collect(Collectors.joining("\n"))
-            + "\n")
+        answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted()
+            .map(line -> line.replace(tier.info().space().id().toString(), "SPACE"))
+            .collect(Collectors.joining("\n")) + "\n")
         .isEqualTo("""
             penstock_arena_capacity_slots{arena="dram"} 138.0
             penstock_arena_claimed_slots{arena="dram"} 1.0
@@ -137,6 +138,16 @@ final class AdminServerTest {
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
             penstock_level_stored_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_level_whatif_hit_rate{factor="0.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="1.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="1.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="2.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_hit_rate{factor="4.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="0.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="1.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="1.5",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="2.0",level="dram",space="SPACE",tier="dram"} 0.0
+            penstock_level_whatif_plus_minus{factor="4.0",level="dram",space="SPACE",tier="dram"} 0.0
             penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
             penstock_queue_held_bytes{medium="host",tier="dram"} 0.0
             penstock_queue_longest_milliseconds{medium="host",tier="dram"} 0.0
@@ -174,12 +185,36 @@ final class AdminServerTest {
   }
 
   @Test
+  void whatIf_saysWhatOtherCapacitiesWouldBring() throws Exception {
+    BlockKey key = putOne();
+    try (BlockScope scope = new BlockScope()) {
+      for (int i = 0; i < 3; i++) {
+        tier.lease(List.of(key), OnMiss.SKIP, scope).block(SOON);
+      }
+    }
+
+    HttpResponse<String> answer = get("/whatif");
+
+    assertThat(answer.headers().firstValue("content-type")).contains("application/json");
+    JsonNode whatIf = JsonMapper.shared().readTree(answer.body());
+    assertThat(whatIf.get("policy").asString()).isEqualTo("lru");
+    assertThat(whatIf.at("/spaces/0/space").asString()).isEqualTo(tier.info().space().id().toString());
+    assertThat(whatIf.at("/spaces/0/expected/1").toString())
+        .isEqualTo("{\"level\":\"dram\",\"factor\":1.0,\"capacityBlocks\":10,\"hitRate\":0.75,\"plusMinus\":0.0,"
+            + "\"tierHitRate\":0.75,\"tierPlusMinus\":0.0}");
+    assertThat(whatIf.at("/spaces/0/whatIf/curve/references").asInt()).isEqualTo(4);
+    HttpResponse<String> chart = get("/whatif.svg");
+    assertThat(chart.headers().firstValue("content-type")).contains("image/svg+xml");
+    assertThat(chart.body()).startsWith("<svg ").contains("dram, 640 KiB now").endsWith("</svg>\n");
+  }
+
+  @Test
   void index_pointsTheWay_andOtherPathsAreNotFound() throws Exception {
-    assertThat(get("/").body()).contains("/metrics", "/health");
+    assertThat(get("/").body()).contains("/metrics", "/health", "/whatif");
     assertThat(get("/nothing").statusCode()).isEqualTo(404);
   }
 
-  private void putOne() {
+  private BlockKey putOne() {
     BlockKey key = tier.info().space().key(new BlockHash(1, 2));
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = tier.reserve(List.of(key), scope).block(SOON);
@@ -187,6 +222,7 @@ final class AdminServerTest {
       reservation.commit(reservation.drafts()).block(SOON);
       tier.lease(List.of(tier.info().space().key(new BlockHash(9, 9))), OnMiss.SKIP, scope).block(SOON);
     }
+    return key;
   }
 
   private HttpResponse<String> get(String path) throws IOException, InterruptedException {

@@ -6,19 +6,24 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.classic.util.LogbackMDCAdapter;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// What a line says of a failure, by where the line comes from.
 final class PlainMessageTest {
   private static final String RAW = "non-existent stream: 46 Message: \u001b[2J";
 
+  private final LoggerContext context = new LoggerContext();
   private final PlainMessage message = new PlainMessage();
 
-  private String said(String logger, String text, Throwable cause) {
-    LoggerContext context = new LoggerContext();
+  @BeforeEach
+  void start() {
     context.setMDCAdapter(new LogbackMDCAdapter());
     message.setContext(context);
     message.start();
+  }
+
+  private String said(String logger, String text, Throwable cause) {
     return message.convert(new LoggingEvent("here", context.getLogger(logger), Level.ERROR, text, cause, null));
   }
 

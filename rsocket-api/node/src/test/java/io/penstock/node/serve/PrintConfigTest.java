@@ -74,6 +74,7 @@ final class PrintConfigTest {
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
+        whatif.samples                 8192        default
         budget                         64 MiB      default
         slice.bytes                    512 KiB     default
         window.blocks                  64          default
@@ -115,7 +116,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(46).toString())
+    assertThat(rows.get(47).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }

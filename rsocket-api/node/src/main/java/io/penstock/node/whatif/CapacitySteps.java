@@ -1,0 +1,44 @@
+package io.penstock.node.whatif;
+
+import io.penstock.node.config.Capacity;
+import io.penstock.pool.WhatIf;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// By how much the capacity of a level is to grow.
+///
+/// @param adds what is added, each to the present capacity; if empty, the half, the whole and three times of it
+/// @param levels names of the levels; if empty, all
+record CapacitySteps(List<Capacity> adds, List<String> levels) {
+  private static final List<Double> PARTS = List.of(0.5, 1.0, 3.0);
+
+  CapacitySteps {
+    adds = List.copyOf(adds);
+    levels = List.copyOf(levels);
+  }
+
+  /// Blocks to add to `level`, of which the first is 0; none if nothing is wanted of this level. Nothing is added to a
+  /// level without bound.
+  List<Long> of(WhatIf.Level level, @Nullable Long blockBytes) {
+    List<Long> blocks = new ArrayList<>();
+    if (levels.isEmpty() || levels.contains(level.name())) {
+      blocks.add(0L);
+      if (level.capacityBlocks() < Long.MAX_VALUE && adds.isEmpty()) {
+        PARTS.forEach(part -> blocks.add(Math.max(1, Math.round(part * level.capacityBlocks()))));
+      } else if (level.capacityBlocks() < Long.MAX_VALUE) {
+        adds.forEach(add -> blocks.add(blocks("--add", add, blockBytes)));
+      }
+    }
+    return blocks;
+  }
+
+  /// @param option for the complaint if the size of a block is needed and unknown
+  static long blocks(String option, Capacity capacity, @Nullable Long blockBytes) {
+    if (capacity instanceof Capacity.Bytes && blockBytes == null) {
+      throw new IllegalArgumentException(
+          option + " must be a number of blocks, or --block-bytes must be given (was " + capacity + ")");
+    }
+    return capacity.inBlocks(blockBytes == null ? 1 : Math.toIntExact(blockBytes));
+  }
+}

@@ -1,0 +1,225 @@
+package io.penstock.node.whatif;
+
+import io.penstock.check.Checks;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.SizeOption;
+import io.penstock.node.cli.TimeOption;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.client.HostPort;
+import io.penstock.node.config.Capacity;
+import io.penstock.node.trace.TraceReader;
+import io.penstock.node.whatif.WhatIfAnswer.Space;
+import io.penstock.pool.WhatIf;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// `penstock whatif`: what more memory would bring, of a running node or over a trace.
+@Command(
+    name = "whatif",
+    description = {"Says what hit rate to expect with other capacities.",
+      "",
+      "Without TRACE it asks a running node, which estimates the curve of its own requests while it serves them "
+          + "(setting whatif.samples). With TRACE it reads a trace, and shows the exact hit rates beside the "
+          + "estimated ones.",
+      "",
+      "The curve is that of LRU, whatever the policy of the node. `penstock sweep` compares policies over a trace. "
+          + "A node forgets slowly: a reference counts half after as many references as 16 times its capacity.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock whatif --add 64GiB,128GiB", "  penstock whatif --level dram --svg curve.svg",
+      "  penstock whatif trace.jsonl --dram \"30000 blocks\" --json", ""})
+public final class WhatIfCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Parameters(arity = "0..1", paramLabel = "TRACE",
+      description = "JSONL in the Mooncake form, also packed (.gz); without one, a running node is asked.")
+  private @Nullable Path trace;
+
+  @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
+      description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
+  private @Nullable HostPort admin;
+
+  @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
+      description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
+  private Duration timeout = Duration.ofSeconds(10);
+
+  @Option(names = "--add", paramLabel = "CAPACITY", split = ",", converter = Added.class,
+      description = "What to add to a level: sizes, or numbers of blocks, with commas between them (default: a half, "
+          + "the whole and three times the present capacity).")
+  private List<Capacity> adds = List.of();
+
+  @Option(names = "--level", paramLabel = "NAME", split = ",",
+      description = "Levels to add to: hbm, dram, ssd (default: each by itself).")
+  private List<String> levels = List.of();
+
+  @Option(names = "--hbm", paramLabel = "CAPACITY", converter = Added.class,
+      description = "With TRACE: present capacity of device memory.")
+  private @Nullable Capacity hbm;
+
+  @Option(names = "--dram", paramLabel = "CAPACITY", converter = Added.class,
+      description = "With TRACE: present capacity of host memory (default: a tenth of the trace's different blocks).")
+  private @Nullable Capacity dram;
+
+  @Option(names = "--ssd", paramLabel = "CAPACITY", converter = Added.class,
+      description = "With TRACE: present capacity of the disk.")
+  private @Nullable Capacity ssd;
+
+  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "With TRACE: bytes of one block, to give and print capacities as sizes.")
+  private @Nullable Long blockBytes;
+
+  @Option(names = "--samples", paramLabel = "N",
+      description = "With TRACE: most sampled keys (default: 8192).")
+  private @Nullable Integer samples;
+
+  @Option(names = "--seed", paramLabel = "S", description = "With TRACE: seed of their choice (default: 1).")
+  private @Nullable Long seed;
+
+  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the curve there.")
+  private @Nullable Path svg;
+
+  @Option(names = "--json", description = "Print the result for machines.")
+  private boolean json;
+
+  WhatIfCommand(Console console) {
+    this.console = console;
+  }
+
+  /// Reads a capacity that is neither nothing nor without bound.
+  static final class Added implements ITypeConverter<Capacity> {
+    @Override
+    public Capacity convert(String text) {
+      Capacity capacity = Capacity.parse(text);
+      if (capacity.isOff() || capacity.equals(Capacity.UNBOUNDED)) {
+        throw new IllegalArgumentException("capacity must be a size or \"N blocks\", above 0 (was " + text + ")");
+      }
+      return capacity;
+    }
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    requireTogether();
+    OutputFile chart = svg == null ? null : OutputFile.of("--svg", svg);
+    return trace == null ? ofNode(chart) : ofTrace(trace, chart);
+  }
+
+  /// Refuses what would otherwise be passed over in silence.
+  private void requireTogether() {
+    if (trace == null) {
+      requireLeftOut("--hbm", hbm, "without TRACE, for the node knows its capacity");
+      requireLeftOut("--dram", dram, "without TRACE, for the node knows its capacity");
+      requireLeftOut("--ssd", ssd, "without TRACE, for the node knows its capacity");
+      requireLeftOut("--block-bytes", blockBytes, "without TRACE, for the node knows its blocks");
+      requireLeftOut("--samples", samples, "without TRACE, for the node has its setting whatif.samples");
+      requireLeftOut("--seed", seed, "without TRACE, for the node draws its own");
+    } else {
+      requireLeftOut("--admin", admin, "with TRACE, for no node is asked");
+    }
+  }
+
+  private static void requireLeftOut(String option, @Nullable Object value, String reason) {
+    if (value != null) {
+      throw new IllegalArgumentException(option + " must be left out " + reason + " (was " + value + ")");
+    }
+  }
+
+  private int ofNode(@Nullable OutputFile chart) throws IOException, InterruptedException {
+    HostPort address = admin == null ? new HostPort("127.0.0.1", 7780) : admin;
+    WhatIfAnswer answer = AdminLink.whatIf(address, timeout);
+    List<WhatIfReport.Space> spaces = new ArrayList<>();
+    for (Space space : answer.spaces()) {
+      if (space.whatIf().curve().rate() == 0) {
+        throw new UnavailableException("whatif.samples must be > 0 in the node at " + address + " (was 0)");
+      }
+      requireLevels(space.whatIf());
+      spaces.add(WhatIfReport.space(space.tier(), space.whatIf(), space.blockBytes(), null, steps(), null));
+    }
+    show(new WhatIfReport(address.toString(), answer.policy(), spaces));
+    if (chart != null && !answer.spaces().isEmpty()) {
+      Space first = answer.spaces().getFirst();
+      draw(chart, new WhatIfChart(first.tier() + " at " + address, first.whatIf(), first.blockBytes(), null));
+    }
+    return ExitCode.OK;
+  }
+
+  private int ofTrace(Path file, @Nullable OutputFile chart) throws IOException {
+    TraceWhatIf read;
+    try (TraceReader source = TraceReader.open(file)) {
+      read = TraceWhatIf.of(source, samples == null ? 8192 : Checks.positive("--samples", samples),
+          seed == null ? 1 : seed);
+    }
+    WhatIf whatIf = new WhatIf(read.sampled(), false, levels(read.workingSetBlocks()));
+    requireLevels(whatIf);
+    String name = String.valueOf(file.getFileName());
+    show(new WhatIfReport(file.toString(), WhatIfAnswer.POLICY, List.of(WhatIfReport.space(name, whatIf, blockBytes,
+        read.workingSetBlocks(), steps(), read::exactHitRate))));
+    if (chart != null) {
+      draw(chart, new WhatIfChart(name, whatIf, blockBytes == null ? 0 : blockBytes, read.exact()));
+    }
+    return ExitCode.OK;
+  }
+
+  private CapacitySteps steps() {
+    return new CapacitySteps(adds, levels);
+  }
+
+  private List<WhatIf.Level> levels(long workingSetBlocks) {
+    List<WhatIf.Level> present = new ArrayList<>();
+    add(present, "hbm", hbm);
+    add(present, "dram", dram);
+    add(present, "ssd", ssd);
+    return present.isEmpty()
+        ? List.of(new WhatIf.Level("dram", Math.max(1, workingSetBlocks / 10)))
+        : present;
+  }
+
+  private void add(List<WhatIf.Level> present, String name, @Nullable Capacity capacity) {
+    if (capacity != null) {
+      present.add(new WhatIf.Level(name, CapacitySteps.blocks("--" + name, capacity, blockBytes)));
+    }
+  }
+
+  private void requireLevels(WhatIf whatIf) {
+    List<String> present = whatIf.levels().stream().map(WhatIf.Level::name).toList();
+    for (String level : levels) {
+      if (!present.contains(level)) {
+        throw new IllegalArgumentException(
+            "--level must be one of %s (was %s)".formatted(String.join(", ", present), level));
+      }
+    }
+  }
+
+  private void show(WhatIfReport report) {
+    if (json) {
+      console.json(report);
+      return;
+    }
+    for (WhatIfReport.Space space : report.spaces()) {
+      if (space.curve().isEmpty()) {
+        console.say(space.name() + " has had no references yet");
+      } else {
+        console.out().print(new WhatIfTable(space));
+      }
+    }
+    console.requireHeard();
+  }
+
+  private void draw(OutputFile file, WhatIfChart chart) throws IOException {
+    file.write(chart.svg().getBytes(StandardCharsets.UTF_8));
+    console.say("curve in " + file);
+  }
+}
