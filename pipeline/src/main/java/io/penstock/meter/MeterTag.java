@@ -25,6 +25,8 @@ enum MeterTag implements KeyName {
   ARENA("arena"),
   /// Kind of pages of host memory.
   PAGES("pages"),
+  /// Why the policy keeps a block: `in-use`, `leased`, `soft-pinned` or `hard-pinned`.
+  REASON("reason"),
   /// Name of a device.
   DEVICE("device"),
   /// Which way elements were copied, in lower case.
@@ -34,7 +36,9 @@ enum MeterTag implements KeyName {
   /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
   /// connections, the bound that ended one.
   CODE("code"),
-  /// `hit` or `miss`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
+  /// Why something was decided, a word of an enum in lower case.
+  REASON("reason"),
+  /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");
 
   private final String key;

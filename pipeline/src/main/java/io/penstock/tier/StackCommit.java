@@ -159,12 +159,15 @@ final class StackCommit {
       Resident resident = new Resident(key, state.index().level(key), state.figures());
       give(resident, block, stored, after);
       state.index().show(resident, after);
+      reservation.written(resident, after);
     } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
       give(known, block, stored, after);
+      reservation.written(known, after);
       after.review(known);
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
       give(resident, block, stored, after);
+      reservation.written(resident, after); // first: its pin keeps it
       state.index().insert(resident, pending.position(), after);
     } else { // evicted before its bytes came: only the leases that waited get the block
       state.history().evicted(key, after);

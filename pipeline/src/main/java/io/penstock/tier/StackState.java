@@ -33,10 +33,14 @@ final class StackState {
   private final Removals removals;
   private final WindowReads windows;
   private final HostRoom room;
+  private final StackHolds holds;
+  private final StackWrites writes;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
-  StackState(StackShape shape, LongSupplier nanos, ChunkSource chunks) {
+  /// @param nanos clock of waits, leases and pins
+  /// @param ids draws names for leases
+  StackState(StackShape shape, LongSupplier nanos, LongSupplier ids, ChunkSource chunks) {
     this.shape = shape;
     this.memory = new StackMemory(shape, chunks);
     this.events = new EventLog(shape.options().eventLogSize());
@@ -49,6 +53,8 @@ final class StackState {
     this.removals = new Removals(this);
     this.windows = new WindowReads(this);
     this.room = new HostRoom(this);
+    this.holds = new StackHolds(this, nanos, ids);
+    this.writes = new StackWrites(this);
   }
 
   // Decisions
@@ -91,6 +97,7 @@ final class StackState {
 
   private <T extends @Nullable Object> T reviewed(Function<DeferredActions, T> decision, DeferredActions after) {
     try {
+      holds.expire(after);
       return decision.apply(after);
     } finally {
       for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
@@ -154,6 +161,14 @@ final class StackState {
 
   WindowReads windows() {
     return windows;
+  }
+
+  StackHolds holds() {
+    return holds;
+  }
+
+  StackWrites writes() {
+    return writes;
   }
 
   List<Flush> flushes() {

@@ -169,7 +169,8 @@ interface TierLedgerContract extends WriteSteps {
     assertIdle(tier, "before it is asked");
     TierStat stat = value(tier.stat());
     int bytes = SPACE.layout().blockBytes();
-    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels(), stat.tiering()));
+    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels(), stat.tiering())
+        .withHolds(stat.holds()));
   }
 
   private static boolean reference(LinkedHashSet<BlockKey> model, BlockKey key, int capacity) {
