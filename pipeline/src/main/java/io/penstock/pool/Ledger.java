@@ -271,7 +271,7 @@ public final class Ledger<V> {
     int victim = order.victim(row -> row != kept && isFree(row));
     boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
     int leaving = helps ? victim : victim(end, NONE);
-    if (leaving != NONE) {
+    if (leaving != NONE && hold(leaving) != Hold.IN_USE) { // else the newest key leaves, as without an order
       move(leaving, levels.size(), moves);
     }
   }
