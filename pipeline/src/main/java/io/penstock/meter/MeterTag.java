@@ -25,8 +25,6 @@ enum MeterTag implements KeyName {
   ARENA("arena"),
   /// Kind of pages of host memory.
   PAGES("pages"),
-  /// Why the policy keeps a block: `in-use`, `leased`, `soft-pinned` or `hard-pinned`.
-  REASON("reason"),
   /// Name of a device.
   DEVICE("device"),
   /// Which way elements were copied, in lower case.
@@ -36,7 +34,7 @@ enum MeterTag implements KeyName {
   /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
   /// connections, the bound that ended one.
   CODE("code"),
-  /// Why something was decided, a word of an enum in lower case.
+  /// Why something was decided, or why the policy keeps a block: a word of an enum in lower case.
   REASON("reason"),
   /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");

@@ -123,6 +123,14 @@ public interface BlockTier {
   /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
   Flux<TierEvent> events(long sequence);
 
+  /// The visible blocks with their levels, then the events that follow. Completes when the tier closes.
+  ///
+  /// The stream begins with [TierEvent.SnapshotStarted]. The snapshot comes in steps as the reader asks, with changes
+  /// between them, so it costs little memory however large the tier is. From [TierEvent.SnapshotEnded] on the reader
+  /// knows exactly the visible blocks. A reader that falls behind the bounded log gets no [TierEvent.Skipped] but a new
+  /// snapshot. [KnownBlocks] keeps what this stream tells.
+  Flux<TierEvent> follow();
+
   Mono<TierStat> stat();
 
   /// Refuses new work, fails callers that wait, and lets leases end. Completes when done. Lazy and idempotent.

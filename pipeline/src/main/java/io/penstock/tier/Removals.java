@@ -62,7 +62,7 @@ final class Removals {
   void lose(Resident block, String reason, DeferredActions after) {
     if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().lost(block.key(), reason, after);
+      state.history().lost(block, reason, after);
     }
     after.review(block);
   }
@@ -71,7 +71,7 @@ final class Removals {
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().evicted(block.key(), after);
+      state.history().evicted(block, after);
     }
     after.review(block);
   }
@@ -103,6 +103,7 @@ final class Removals {
   private void giveUp(Resident block, int level, DeferredActions after) {
     if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
       state.mover().dropCopy(block, level, after);
+      after.review(block);
     } else {
       evict(block, after);
     }
@@ -119,7 +120,7 @@ final class Removals {
       return KeyOutcome.LEASED;
     }
     state.index().remove(block, after);
-    state.history().removed(key);
+    state.history().removed(block);
     return KeyOutcome.OK;
   }
 

@@ -25,6 +25,7 @@ final class Resident implements StackEntry {
   private MoveQueue.@Nullable Wait wait;
   /// Null for a block that no read lease and no pin holds, and that is in no group.
   private @Nullable ResidentHold held;
+  private long told;
 
   /// A block that has no bytes yet, and that the figures do not count yet.
   ///
@@ -40,6 +41,7 @@ final class Resident implements StackEntry {
   static Resident counted(BlockKey key, int level, StackFigures figures, int store, StoreCopy copy) {
     Resident block = new Resident(key, level, figures);
     block.copies[store] = copy;
+    block.told = 1L << store;
     block.shown = true;
     return block;
   }
@@ -96,6 +98,15 @@ final class Resident implements StackEntry {
 
   boolean isRemoved() {
     return removed;
+  }
+
+  /// The levels with its bytes, a bit each, as the last event of the block told.
+  long told() {
+    return told;
+  }
+
+  void tell(long levels) {
+    told = levels;
   }
 
   /// Ends this object: the caller drops its bytes next.

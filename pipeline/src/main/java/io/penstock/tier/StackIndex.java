@@ -120,6 +120,14 @@ final class StackIndex {
     return ledger.scan(from, count, reader);
   }
 
+  /// The levels of the block of `key` as its last event told, a bit each; 0 if there is no such block.
+  long told(BlockKey key) {
+    if (ledger.number(key) >= 0) {
+      return 1L << numbered;
+    }
+    return ledger.peek(key) instanceof Resident block ? block.told() : 0;
+  }
+
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
   List<BlockKey> victims(int level, int count) {
     return ledger.next(level, count);
@@ -228,7 +236,7 @@ final class StackIndex {
   /// Enters `block`, which a store found, on its level.
   void enter(Resident block, DeferredActions after) {
     block.show();
-    history.stored(block.key());
+    history.stored(block);
     ledger.insertAt(block.level(), block.key(), block, new LedgerListener(after));
     after.review(block);
   }
@@ -243,7 +251,7 @@ final class StackIndex {
     figures.inStoresOnly(1);
     figures.visible(level, 1);
     figures.readable(key, numbered);
-    history.stored(key);
+    history.stored(key, numbered);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
   }
@@ -259,6 +267,7 @@ final class StackIndex {
     if (number == BlockStore.NO_NUMBER) {
       return false;
     }
+    history.reviewed(block);
     ledger.updateNumber(block.key(), number);
     block.becomeNumber(numbered);
     return true;
@@ -294,7 +303,10 @@ final class StackIndex {
         figures.visible(level, 1);
       } else {
         figures.unreadable(key); // even if the store throws
-        moved(resident(key, number, from), level);
+        history.evicted(key, numbered, after);
+        Resident block = resident(key, number, from);
+        block.remove();
+        after.review(block);
       }
     }
 
@@ -311,7 +323,7 @@ final class StackIndex {
         block.moveTo(level);
       } else {
         block.remove();
-        history.evicted(block.key(), after);
+        history.evicted(block, after);
       }
       after.review(block);
     }

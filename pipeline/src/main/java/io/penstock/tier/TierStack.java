@@ -202,6 +202,12 @@ public final class TierStack implements BlockTier {
   }
 
   @Override
+  public Flux<TierEvent> follow() {
+    Flux<TierEvent> all = state.events().follow(state::snapshot);
+    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : all);
+  }
+
+  @Override
   public Mono<TierStat> stat() {
     return Mono.fromCallable(() -> state.answer(after -> { // a decision ends what has expired
       state.requireOpen();

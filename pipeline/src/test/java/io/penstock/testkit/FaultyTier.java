@@ -79,6 +79,11 @@ public final class FaultyTier implements BlockTier {
   }
 
   @Override
+  public Flux<TierEvent> follow() {
+    return Mono.defer(() -> before.apply(Call.EVENTS)).thenMany(tier.follow());
+  }
+
+  @Override
   public Mono<TierStat> stat() {
     return after(Call.STAT, tier.stat());
   }

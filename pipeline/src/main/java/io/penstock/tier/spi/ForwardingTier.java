@@ -80,6 +80,11 @@ public abstract class ForwardingTier implements BlockTier {
   }
 
   @Override
+  public Flux<TierEvent> follow() {
+    return tier.follow();
+  }
+
+  @Override
   public Mono<TierStat> stat() {
     return tier.stat();
   }

@@ -152,18 +152,24 @@ public final class KvClient {
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space)));
+    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space), null));
+  }
+
+  /// The visible blocks of the node with their levels, then what happens from then on, as
+  /// [io.penstock.tier.BlockTier#follow].
+  public Flux<TierEvent> follow() {
+    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true));
   }
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {
     return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, request)))
-        .map(payload -> NodeConnection.read(payload, Messages.Event.class).event())
+        .map(payload -> NodeConnection.read(payload, EventMessage.class).event())
         .onErrorMap(connection::failure);
   }
 
   /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
   public Flux<TierEvent> events(long sequence, long generation) {
-    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space)));
+    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space), null));
   }
 
   /// Differs from start to start of a node; 0 from a node that does not tell.

@@ -198,9 +198,9 @@ final class KvResponder implements RSocket {
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return tier.events(request.after());
+      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
     });
-    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+    return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 

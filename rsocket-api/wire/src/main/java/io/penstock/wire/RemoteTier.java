@@ -109,7 +109,16 @@ public final class RemoteTier implements BlockTier {
 
   @Override
   public Flux<TierEvent> events(long sequence) {
-    return Flux.defer(() -> closed ? Flux.error(closed()) : client.events(sequence))
+    return events(client.events(sequence));
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return events(client.follow());
+  }
+
+  private Flux<TierEvent> events(Flux<TierEvent> events) {
+    return Flux.defer(() -> closed ? Flux.error(closed()) : events)
         .onErrorResume(ConnectionLostException.class, e -> closed ? Flux.empty() : Flux.error(e));
   }
 

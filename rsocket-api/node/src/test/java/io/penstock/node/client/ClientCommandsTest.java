@@ -249,9 +249,22 @@ final class ClientCommandsTest {
     CommandLineRun text = run("events", "--limit", "2");
     CommandLineRun json = run("events", "--from", "3", "--limit", "2", "--json");
 
-    assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "\n2  stored  " + keys.get(1) + "\n");
-    assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + "\"}\n"
-        + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + "\"}\n");
+    String level = "\",\"levels\":[{\"name\":\"dram\",\"medium\":\"host\"}]}\n";
+    assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "  dram\n2  stored  " + keys.get(1) + "  dram\n");
+    assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + level
+        + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + level);
+  }
+
+  @Test
+  void events_withASnapshot_beginWithTheVisibleBlocks() {
+    List<String> keys = run("put", "--count", "2").out().lines().toList();
+
+    List<String> lines = run("events", "--snapshot", "--limit", "4").out().lines().toList();
+
+    assertThat(lines.get(0)).isEqualTo("2  snapshot  ");
+    assertThat(lines.subList(1, 3)).containsExactlyInAnyOrder("2  present  " + keys.get(0) + "  dram",
+        "2  present  " + keys.get(1) + "  dram");
+    assertThat(lines.get(3)).isEqualTo("2  snapshotEnd");
   }
 
   @Test
