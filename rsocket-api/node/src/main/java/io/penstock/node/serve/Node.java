@@ -31,6 +31,7 @@ import io.penstock.node.tiers.OpenSpaces;
 import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
+import java.util.concurrent.TimeUnit;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
@@ -75,6 +76,9 @@ public final class Node {
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
+  /// How often leases, pins and unfinished puts are looked at whose life may be over.
+  private static final Duration EXPIRY = Duration.ofSeconds(1);
+
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
@@ -141,6 +145,7 @@ public final class Node {
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire)
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
@@ -187,6 +192,9 @@ public final class Node {
         .withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
         .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
+        .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
+            .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
+            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))

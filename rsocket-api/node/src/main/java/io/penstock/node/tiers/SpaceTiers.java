@@ -136,6 +136,11 @@ public final class SpaceTiers implements NodeSpaces {
     return List.copyOf(tiers);
   }
 
+  /// Ends the leases, pins and unfinished puts whose life is over, in every space.
+  public void expire() {
+    tiers.forEach(NodeTiers::expire);
+  }
+
   @Override
   public boolean areOpen() {
     return opening.open.most() > 0;
