@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
@@ -149,6 +150,7 @@ final class StackLease extends Lease {
     Flux<LeasedWindow> windows = slicedWindows(whole, scope);
     Flux<List<LeasedBlock>> blocks = state.shape().hasStores()
         ? windows.concatMap(window -> window.blocks(scope), 1)
+            .onErrorMap(Exceptions::isMultiple, errors -> Exceptions.unwrapMultiple(errors).getFirst())
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
     return under == null ? blocks : blocks.doOnNext(window -> requireLive());
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 ///
 /// Each key has a history of versions: the writer announces a version before it changes the index, and confirms it
 /// afterwards. A reader notes the confirmed version before its call and the announced version after it. The answer must
-/// be that of one version from the first to the second: this is linearizability for each key.
+/// be that of one version from the first to the second: this is linearisability for each key.
 @Timeout(120)
 final class PrefixIndexRaceTest {
   private static final int KEYS = 96;

@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-import io.penstock.testkit.Linearizability;
+import io.penstock.testkit.Linearisability;
 import io.penstock.tier.StackModel.State;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,7 +11,7 @@ import java.util.Map;
 ///
 /// If decisions are exact, this is the textbook's LRU over the sum of the levels. Otherwise a block in use is spared,
 /// so any other block may be the victim.
-final class StackModel implements Linearizability.Model<State, StackCall> {
+final class StackModel implements Linearisability.Model<State, StackCall> {
   private static final int EVERY_KEY = -1;
 
   private final int capacity;

@@ -7,7 +7,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.testkit.Blocks;
-import io.penstock.testkit.Linearizability.Timed;
+import io.penstock.testkit.Linearisability.Timed;
 import io.penstock.testkit.Race;
 import io.penstock.tier.StackCall.Kind;
 import java.time.Duration;

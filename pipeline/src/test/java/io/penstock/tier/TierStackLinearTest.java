@@ -7,8 +7,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.testkit.Blocks;
-import io.penstock.testkit.Linearizability;
-import io.penstock.testkit.Linearizability.Timed;
+import io.penstock.testkit.Linearisability;
+import io.penstock.testkit.Linearisability.Timed;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.testkit.Race;
 import io.penstock.tier.StackOptions.Mode;
@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /// Puts, reads, removals, questions, evictions, promotions and demotions of a stack, called by three clients at a time,
-/// are linearizable. If decisions are exact, the calls as a whole equal the textbook's LRU. Otherwise the decisions are
-/// linearizable as a whole, and with the questions, which take no lock, for each key.
+/// are linearisable. If decisions are exact, the calls as a whole equal the textbook's LRU. Otherwise the decisions are
+/// linearisable as a whole, and with the questions, which take no lock, for each key.
 @Timeout(600)
 final class TierStackLinearTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
@@ -81,13 +81,13 @@ final class TierStackLinearTest {
 
     void check(List<Timed<StackCall>> history) {
       if (exact) {
-        new Linearizability<>(StackModel.of(capacity, true)).check(history);
+        new Linearisability<>(StackModel.of(capacity, true)).check(history);
         return;
       }
-      new Linearizability<>(StackModel.of(capacity, false))
+      new Linearisability<>(StackModel.of(capacity, false))
           .check(history.stream().filter(timed -> timed.call().isDecision()).toList());
       for (int key = 0; key < KEYS; key++) {
-        new Linearizability<>(StackModel.ofOne(key)).check(history);
+        new Linearisability<>(StackModel.ofOne(key)).check(history);
       }
     }
   }
@@ -124,18 +124,18 @@ final class TierStackLinearTest {
 
   @ParameterizedTest
   @EnumSource(Shape.class)
-  void callsAtTheSameMoment_areLinearizable(Shape shape) {
-    assertLinearizable(shape, 100);
+  void callsAtTheSameMoment_areLinearisable(Shape shape) {
+    assertLinearisable(shape, 100);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @EnumSource(Shape.class)
-  void callsAtTheSameMoment_areLinearizable_inManyRounds(Shape shape) {
-    assertLinearizable(shape, 20_000);
+  void callsAtTheSameMoment_areLinearisable_inManyRounds(Shape shape) {
+    assertLinearisable(shape, 20_000);
   }
 
-  private static void assertLinearizable(Shape shape, int seeds) {
+  private static void assertLinearisable(Shape shape, int seeds) {
     int contended = 0;
     try (Race race = new Race(StackRace.CLIENTS)) {
       for (int seed = 0; seed < seeds; seed++) {
@@ -172,6 +172,7 @@ final class TierStackLinearTest {
         case TierEvent.Stored stored -> told.add(stored.key());
         case TierEvent.Evicted evicted -> told.remove(evicted.key());
         case TierEvent.Removed removed -> told.remove(removed.key());
+        case TierEvent.Moved moved -> {} // to another level
         default -> throw new AssertionError("event must not come (was " + event + ")");
       }
     }

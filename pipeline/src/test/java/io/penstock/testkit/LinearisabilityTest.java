@@ -3,7 +3,7 @@ package io.penstock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.testkit.Linearizability.Timed;
+import io.penstock.testkit.Linearisability.Timed;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -13,11 +13,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Histories of a register, whose answer is known.
-final class LinearizabilityTest {
+final class LinearisabilityTest {
   /// @param value that was written or read
   private record Call(boolean isWrite, int value) {}
 
-  private static final class Register implements Linearizability.Model<Integer, Call> {
+  private static final class Register implements Linearisability.Model<Integer, Call> {
     @Override
     public Integer initial() {
       return 0;
@@ -32,7 +32,7 @@ final class LinearizabilityTest {
     }
   }
 
-  private final Linearizability<Integer, Call> checker = new Linearizability<>(new Register());
+  private final Linearisability<Integer, Call> checker = new Linearisability<>(new Register());
 
   private static Timed<Call> write(int value, long invoked, long returned) {
     return new Timed<>(new Call(true, value), invoked, returned);

@@ -9,19 +9,19 @@ import java.util.stream.Collectors;
 
 /// Checks histories of concurrent calls against a sequential model.
 ///
-/// A history is *linearizable* if its calls can be put in an order such that the model answers as the calls were
+/// A history is *linearisable* if its calls can be put in an order such that the model answers as the calls were
 /// answered, and a call that returned before another one began comes before it. The check is that of Wing and Gong, with
 /// Lowe's memory of the states that were tried. It takes exponential time at worst, so histories are short.
 ///
 /// @param <S> immutable state of the model, compared by `equals`
 /// @param <C> a call and its answer
-public final class Linearizability<S, C> {
+public final class Linearisability<S, C> {
   /// Most calls of a history: a bit each.
   public static final int MOST_CALLS = Long.SIZE - 1;
 
   private final Model<S, C> model;
 
-  public Linearizability(Model<S, C> model) {
+  public Linearisability(Model<S, C> model) {
     this.model = model;
   }
 
@@ -42,7 +42,7 @@ public final class Linearizability<S, C> {
     }
   }
 
-  /// @throws AssertionError if `history` is not linearizable
+  /// @throws AssertionError if `history` is not linearisable
   public void check(List<Timed<C>> history) {
     if (!accepts(history)) {
       throw new AssertionError("calls must have an order that the model knows (were, by their begin)\n"
@@ -51,7 +51,7 @@ public final class Linearizability<S, C> {
     }
   }
 
-  /// Whether `history` is linearizable.
+  /// Whether `history` is linearisable.
   public boolean accepts(List<Timed<C>> history) {
     if (history.size() > MOST_CALLS) {
       throw new IllegalArgumentException("calls must be <= " + MOST_CALLS + " (was " + history.size() + ")");
