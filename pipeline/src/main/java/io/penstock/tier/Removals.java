@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
@@ -75,14 +77,15 @@ final class Removals {
   }
 
   /// Makes room in the store of `level`: drops copies of blocks that are in memory and that no receipt promises, and
-  /// evicts the next victims.
+  /// evicts the next victims that no read lease and no hard pin holds.
   ///
   /// @return how many blocks it gave up
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
     for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
       for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
-        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)) {
+        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)
+            && !isKept(block)) {
           giveUp(block, level, after);
           given++;
         }
@@ -90,6 +93,11 @@ final class Removals {
     }
     state.figures().evictedForRoom(given);
     return given;
+  }
+
+  private static boolean isKept(Resident block) {
+    ResidentHold held = block.held();
+    return held != null && (held.isLeased() || held.pin() == Pin.Kind.HARD);
   }
 
   private void giveUp(Resident block, int level, DeferredActions after) {
@@ -101,13 +109,23 @@ final class Removals {
     }
   }
 
-  /// Removes `key`; false if it is not visible.
-  boolean remove(BlockKey key, DeferredActions after) {
+  /// Removes `key`.
+  ///
+  /// @param force whether to remove a block that a read lease holds, too
+  KeyOutcome remove(BlockKey key, boolean force, DeferredActions after) {
     if (!(state.index().find(key, after) instanceof Resident block)) {
-      return false;
+      return absent(key);
+    }
+    if (block.isLeased() && !force) {
+      return KeyOutcome.LEASED;
     }
     state.index().remove(block, after);
     state.history().removed(block);
-    return true;
+    return KeyOutcome.OK;
+  }
+
+  /// Why `key` has no visible block.
+  KeyOutcome absent(BlockKey key) {
+    return state.writes().pending(key) != null ? KeyOutcome.NOT_READY : KeyOutcome.NOT_FOUND;
   }
 }

@@ -158,13 +158,17 @@ final class StackCommit {
       Resident resident = new Resident(key, state.index().level(key), state.figures());
       long sequence = give(resident, block, stored, after);
       state.index().show(resident, after);
+      reservation.written(resident, after);
       return sequence;
     } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
+      long sequence = give(known, block, stored, after);
+      reservation.written(known, after);
       after.review(known);
-      return give(known, block, stored, after);
+      return sequence;
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
       long sequence = give(resident, block, stored, after);
+      reservation.written(resident, after); // first: its pin keeps it
       state.index().insert(resident, pending.position(), after);
       return sequence;
     }

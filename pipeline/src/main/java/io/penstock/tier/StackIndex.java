@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.Hold;
 import io.penstock.block.SlabPart;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
@@ -75,6 +76,21 @@ final class StackIndex {
   /// How many keys at the start of `keys` can be read now. From any thread, as [#visible].
   int visiblePrefix(List<BlockKey> keys) {
     return figures.readable().prefix(keys, readablePlaces());
+  }
+
+  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as [#visible].
+  List<BlockTier.Run> runs(List<BlockKey> keys) {
+    byte[] places = figures.readable().prefixPlaces(keys, readablePlaces());
+    List<BlockTier.Run> runs = new ArrayList<>();
+    int first = 0;
+    for (int i = 1; i <= places.length; i++) {
+      int level = shape.levelOf(places[first]);
+      if (i == places.length || shape.levelOf(places[i]) != level) {
+        runs.add(new BlockTier.Run(level, shape.levels().get(level).name(), i - first));
+        first = i;
+      }
+    }
+    return runs;
   }
 
   private int readablePlaces() {
@@ -179,6 +195,11 @@ final class StackIndex {
     return shape.levels().get(shape.host()).capacityBlocks() + added;
   }
 
+  /// Most blocks of `level` now, beside those that faster levels have in a write-through stack.
+  long capacity(int level) {
+    return ledger.capacity(level);
+  }
+
   /// Blocks for which `level` has room without evicting any.
   long free(int level) {
     return ledger.capacity(level) - ledger.size(level);
@@ -196,10 +217,10 @@ final class StackIndex {
     ledger.capacity(host, ledger.capacity(host) + more, listener);
   }
 
-  /// Whether the block of `key` is in memory, and in use.
-  boolean isInUse(BlockKey key) {
+  /// Whether the block of `key` is in memory, and in use or held there.
+  boolean isKept(BlockKey key) {
     Resident block = inMemory(key);
-    return block != null && block.isInUse();
+    return block != null && (block.isInUse() || block.held() != null);
   }
 
   /// Demotes `key` from the host level, if its block is in `run` and not in use.
@@ -319,8 +340,18 @@ final class StackIndex {
     }
 
     @Override
-    public boolean isInUse(StackEntry entry) {
-      return !shape.options().exact() && entry instanceof Resident block && block.isInUse();
+    public Hold hold(StackEntry entry) {
+      if (!(entry instanceof Resident block)) {
+        return Hold.NONE;
+      }
+      ResidentHold held = block.held();
+      Hold strongest = held == null ? Hold.NONE : held.strongest();
+      return strongest == Hold.NONE && !shape.options().exact() && block.isInUse() ? Hold.IN_USE : strongest;
+    }
+
+    @Override
+    public void passedOver(Hold hold) {
+      figures.passedOver(hold);
     }
 
     @Override

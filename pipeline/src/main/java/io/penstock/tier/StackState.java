@@ -37,10 +37,14 @@ final class StackState {
   private final Removals removals;
   private final WindowReads windows;
   private final HostRoom room;
+  private final StackHolds holds;
+  private final StackWrites writes;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
-  StackState(StackShape shape, LongSupplier nanos, ChunkSource chunks) {
+  /// @param nanos clock of waits, leases and pins
+  /// @param ids draws names for leases
+  StackState(StackShape shape, LongSupplier nanos, LongSupplier ids, ChunkSource chunks) {
     this.shape = shape;
     this.memory = new StackMemory(shape, chunks);
     this.events = new EventLog(shape.options().eventLogSize());
@@ -53,6 +57,8 @@ final class StackState {
     this.removals = new Removals(this);
     this.windows = new WindowReads(this);
     this.room = new HostRoom(this);
+    this.holds = new StackHolds(this, nanos, ids);
+    this.writes = new StackWrites(this);
   }
 
   // Decisions
@@ -95,6 +101,7 @@ final class StackState {
 
   private <T extends @Nullable Object> T reviewed(Function<DeferredActions, T> decision, DeferredActions after) {
     try {
+      holds.expire(after);
       return decision.apply(after);
     } finally {
       for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
@@ -181,6 +188,14 @@ final class StackState {
 
   WindowReads windows() {
     return windows;
+  }
+
+  StackHolds holds() {
+    return holds;
+  }
+
+  StackWrites writes() {
+    return writes;
   }
 
   List<Flush> flushes() {

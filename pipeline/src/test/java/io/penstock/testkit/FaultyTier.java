@@ -8,6 +8,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
@@ -65,6 +66,11 @@ public final class FaultyTier implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return after(Call.REMOVE, tier.remove(keys));
+  }
+
+  @Override
+  public TierHolds holds(Object party) {
+    return tier.holds(party);
   }
 
   @Override

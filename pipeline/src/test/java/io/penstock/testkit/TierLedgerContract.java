@@ -212,7 +212,7 @@ interface TierLedgerContract extends WriteSteps {
     TierStat stat = value(tier.stat());
     int bytes = SPACE.layout().blockBytes();
     assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, stat.lastSequence(),
-        stat.levels(), stat.tiering()));
+        stat.levels(), stat.tiering()).withHolds(stat.holds()));
     if (contract().promises(TierPromise.EVENTS)) {
       assertThat(events(tier, 5)).last().isInstanceOf(TierEvent.Removed.class);
     }

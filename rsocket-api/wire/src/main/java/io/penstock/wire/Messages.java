@@ -64,13 +64,25 @@ final class Messages {
     }
   }
 
-  record KeysRequest(Keys keys) {
+  /// @param lease null to lease nothing
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease) {
     KeysRequest {
       present("keys", keys);
     }
+
+    KeysRequest(Keys keys) {
+      this(keys, null);
+    }
   }
 
-  record MatchReply(int prefix) {
+  /// @param lease null if none was asked for, or nothing was found
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease) {
+    MatchReply(int prefix) {
+      this(prefix, null);
+    }
+
     /// @throws WireFormatException if it is no prefix of `keys` keys
     int of(int keys) {
       if (prefix < 0 || prefix > keys) {
@@ -110,11 +122,38 @@ final class Messages {
     }
   }
 
+  /// The same as [Bits], with a lease.
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease) {
+    ExistsReply {
+      new Bits(size, bits); // checks them
+    }
+
+    static ExistsReply of(Presence presence, HoldMessages.@Nullable LeaseGiven lease) {
+      return new ExistsReply(presence.size(), presence.bits().toByteArray(), lease);
+    }
+
+    /// @throws WireFormatException if these are not bits for `keys` keys
+    Presence of(int keys) {
+      return new Bits(size, bits).of(keys);
+    }
+  }
+
+  /// @param lease names the read lease to read under; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket) {
+      long ticket, @Nullable Long lease) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
+      if (lease != null && !OnMiss.SKIP.name().equals(onMiss)) {
+        throw WireFormatException.request("onMiss", "SKIP with a lease", onMiss);
+      }
+    }
+
+    GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
+        long ticket) {
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null);
     }
 
     OnMiss miss() {

@@ -111,7 +111,7 @@ public final class NodeTiers extends ForwardingTier {
       levels.add(new Level.Stored(hbm, hbm.capacityBlocks()));
     }
     if (!plan.dram().isOff()) {
-      levels.add(new Level.Host("dram", plan.dram().inBlocks(blockBytes)));
+      levels.add(plan.host());
     }
     if (ssd != null) {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
