@@ -45,7 +45,8 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
-    rules.rule(rules::thisHost, NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> rules.thisHost(NodeSettings.LISTEN_HOST), NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> rules.thisHost(KvEventSettings.HOST), KvEventSettings.HOST, NodeSettings.OPEN_TO_NETWORK);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
@@ -149,12 +150,12 @@ final class ConfigRules {
     }
   }
 
-  private void thisHost() {
-    String host = config.get(NodeSettings.LISTEN_HOST);
+  private void thisHost(Setting<String> of) {
+    String host = config.get(of);
     if (!isThisHost(host) && !config.get(NodeSettings.OPEN_TO_NETWORK)) {
       problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have neither TLS nor"
-          + " authentication; %s allows others (%s)").formatted(NodeSettings.LISTEN_HOST.key(),
-              NodeSettings.OPEN_TO_NETWORK.flag(), config.was(NodeSettings.LISTEN_HOST)));
+          + " authentication; %s allows others (%s)").formatted(of.key(),
+              NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
     }
   }
 

@@ -213,6 +213,7 @@ public final class NodeSettings {
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
+      new Topic("KV events for routers", KvEventSettings.ALL),
       Topic.of("Log", LOG_LEVEL));
 
   /// Every setting, in the order of the topics; those of Ascend devices last.

@@ -1,11 +1,14 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.PortChoice;
 import io.penstock.node.config.Setting;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
@@ -26,6 +29,11 @@ final class FreePorts {
     require(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, config.get(NodeSettings.LISTEN_PORT));
     if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
       require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
+    }
+    for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
+      if (!config.get(KvEventSettings.PORT).isOff() && !config.get(port).isOff()) {
+        require(config, KvEventSettings.HOST, port, config.get(port).port());
+      }
     }
   }
 

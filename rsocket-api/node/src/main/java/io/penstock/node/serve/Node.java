@@ -17,11 +17,14 @@ import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.Capacity;
+import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
+import io.penstock.node.kvevents.KvEventsMeters;
+import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -53,10 +56,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -91,6 +96,7 @@ public final class Node {
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
+  private @Nullable KvEventsPublisher kvEvents;
 
   private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
     this.config = config;
@@ -146,7 +152,8 @@ public final class Node {
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
-    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire)
+    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
+        .then(Mono.fromCallable(this::openKvEvents)).then(wire)
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
@@ -161,6 +168,17 @@ public final class Node {
       sideCar = opened;
     }
     return sideCar;
+  }
+
+  private @Nullable KvEventsPublisher openKvEvents() throws IOException {
+    if (!config.get(KvEventSettings.PORT).isOff()) {
+      KvEventsPublisher opened =
+          KvEventsPublisher.start(tiers.first(), KvEventSettings.options(config), InstantSource.system(),
+              System::nanoTime);
+      KvEventsMeters.show(registry, opened);
+      kvEvents = opened;
+    }
+    return kvEvents;
   }
 
   private void serving(KvServer bound) {
@@ -278,6 +296,14 @@ public final class Node {
     return bound == null ? OptionalInt.empty() : OptionalInt.of(bound.port());
   }
 
+  /// The ports of KV events: of the events and, if it is on, of the replay. Empty if they are off.
+  public List<Integer> kvEventPorts() {
+    KvEventsPublisher opened = kvEvents;
+    return opened == null
+        ? List.of()
+        : IntStream.concat(IntStream.of(opened.port()), opened.replayPort().stream()).boxed().toList();
+  }
+
   public NodeState state() {
     NodeState now = state.get();
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
@@ -313,7 +339,10 @@ public final class Node {
     SideCarServer openSideCar = sideCar;
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
+    KvEventsPublisher events = kvEvents;
+    Mono<Void> publisher =
+        events == null ? Mono.empty() : Mono.<Void>fromRunnable(events::close).subscribeOn(decisions);
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publisher,
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));

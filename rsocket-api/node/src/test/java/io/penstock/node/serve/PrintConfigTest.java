@@ -95,6 +95,14 @@ final class PrintConfigTest {
         sidecar                        off         default
         sidecar.client.bytes           64 GiB      default
         sidecar.bytes                  256 GiB     default
+        kv.events.host                 127.0.0.1   default
+        kv.events.port                 off         default
+        kv.events.replay.port          off         default
+        kv.events.topic                kv-events   default
+        kv.events.layout               map         default
+        kv.events.hashes               int         default
+        kv.events.steps                10000       default
+        kv.events.high.water           100000      default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default

@@ -1,0 +1,45 @@
+package io.penstock.node.config;
+
+import io.penstock.node.kvevents.HashForm;
+import io.penstock.node.kvevents.KvEventsOptions;
+import io.penstock.node.kvevents.KvLayout;
+import java.util.List;
+import java.util.OptionalInt;
+
+/// Settings of the KV events that routers for vLLM read.
+public final class KvEventSettings {
+  private static final KvEventsOptions DEFAULTS = KvEventsOptions.defaults();
+
+  public static final Setting<String> HOST = new Setting<>("kv.events.host", SettingType.text(), DEFAULTS.host(),
+      "Address at which KV events are published. Beyond this host only with --open-to-network.");
+  public static final Setting<PortChoice> PORT = new Setting<>("kv.events.port", SettingType.portOrOff(), "off",
+      "Port at which KV events are published over ZeroMQ, as vLLM does, or off; 5557 by convention.");
+  public static final Setting<PortChoice> REPLAY_PORT =
+      new Setting<>("kv.events.replay.port", SettingType.portOrOff(), "off",
+          "Port at which consumers ask for KV events that they missed, or off; 5558 by convention.");
+  public static final Setting<String> TOPIC = new Setting<>("kv.events.topic", SettingType.text(), DEFAULTS.topic(),
+      "Topic of KV events.");
+  public static final Setting<KvLayout> LAYOUT =
+      new Setting<>("kv.events.layout", SettingType.oneOf(KvLayout.class), "map",
+          "How a KV event is packed: map as vLLM 0.28 and newer do, array as older releases.");
+  public static final Setting<HashForm> HASHES =
+      new Setting<>("kv.events.hashes", SettingType.oneOf(HashForm.class), "int",
+          "Block hashes in KV events: int is the low 64 bits, bytes all 16 bytes.");
+  public static final Setting<Integer> STEPS = new Setting<>("kv.events.steps", SettingType.count(1, 1 << 20),
+      String.valueOf(DEFAULTS.steps()), "Batches of KV events kept for replay.");
+  public static final Setting<Integer> HIGH_WATER =
+      new Setting<>("kv.events.high.water", SettingType.count(1, 1 << 24), String.valueOf(DEFAULTS.highWater()),
+          "Batches of KV events that wait for one slow consumer; it misses further ones.");
+
+  static final List<Setting<?>> ALL = List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER);
+
+  private KvEventSettings() {}
+
+  /// What `config` says of KV events; they are published unless [#PORT] is off.
+  public static KvEventsOptions options(NodeConfig config) {
+    PortChoice replay = config.get(REPLAY_PORT);
+    return new KvEventsOptions(config.get(HOST), config.get(PORT).port(),
+        replay.isOff() ? OptionalInt.empty() : OptionalInt.of(replay.port()), config.get(TOPIC), config.get(LAYOUT),
+        config.get(HASHES), config.get(STEPS), config.get(HIGH_WATER), DEFAULTS.between());
+  }
+}

@@ -1,0 +1,26 @@
+package io.penstock.node.kvevents;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.function.ToDoubleFunction;
+
+/// Shows what a publisher of KV events did.
+public final class KvEventsMeters {
+  private KvEventsMeters() {}
+
+  public static void show(MeterRegistry registry, KvEventsPublisher publisher) {
+    count(registry, publisher, "penstock.kv.events.published", "Changes of blocks told as KV events",
+        KvEventsPublisher::published);
+    count(registry, publisher, "penstock.kv.events.dropped", "Changes of blocks that a snapshot told instead",
+        KvEventsPublisher::dropped);
+    count(registry, publisher, "penstock.kv.events.snapshots", "Snapshots of all blocks told as KV events",
+        KvEventsPublisher::snapshots);
+    count(registry, publisher, "penstock.kv.events.replayed", "Batches of KV events that consumers had replayed",
+        KvEventsPublisher::replayed);
+  }
+
+  private static void count(MeterRegistry registry, KvEventsPublisher publisher, String name, String description,
+      ToDoubleFunction<KvEventsPublisher> count) {
+    FunctionCounter.builder(name, publisher, count).description(description).register(registry);
+  }
+}
