@@ -1,0 +1,125 @@
+package io.penstock.examples.conversations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.EvictionPolicy;
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.node.cli.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+final class ConversationsCommandTest {
+  private static final int CONVERSATIONS = 6;
+  private static final int TURNS = 4;
+  private static final int SYSTEM_TOKENS = 200;
+  private static final int SYSTEM_BLOCKS = SYSTEM_TOKENS / 16;
+  private static final List<String> SMALL = List.of("conversations", "--conversations", "6", "--turns", "4",
+      "--system", "200", "--hbm", "2MiB", "--dram", "8MiB", "--ssd", "64MiB");
+
+  @TempDir
+  Path directory;
+
+  @Test
+  void figures_addUp_andAreTheSameUnderTheSameSeed() throws IOException {
+    ConversationsReport report = report("--seed", "3");
+
+    assertThat(report.isGood()).isTrue();
+    for (Outcome outcome : List.of(report.withoutSsd(), report.withSsd())) {
+      assertThat(outcome.deviations()).as(outcome.name()).isZero();
+      assertThat(outcome.turns()).extracting(TurnFigures::turn).containsExactly(1, 2, 3, 4);
+      assertThat(Stream.concat(outcome.turns().stream(), Stream.of(outcome.all()))).allSatisfy(turn -> {
+        assertThat(turn.reused().blocks() + turn.computedBlocks()).isEqualTo(turn.promptBlocks());
+        assertThat(turn.savedTokens() + turn.computedTokens()).isEqualTo(turn.promptTokens());
+        assertThat(turn.savedTokens()).isEqualTo(16 * turn.reused().blocks());
+      });
+      assertThat(outcome.all()).isEqualTo(TurnFigures.sum(outcome.turns()));
+      assertThat(outcome.savedSeconds()).isEqualTo(outcome.all().savedTokens() / 1750.0);
+      assertThat(outcome.turns().getFirst().reused()).as("one conversation computes the system prompt for all")
+          .isEqualTo(Reused.shared((CONVERSATIONS - 1) * SYSTEM_BLOCKS));
+    }
+    assertThat(withoutMeasuredTime(report("--seed", "3"))).isEqualTo(withoutMeasuredTime(report));
+  }
+
+  @Test
+  void ssd_thatHoldsAllBlocks_leavesOnlyNewOnesToCompute() throws IOException {
+    ConversationsReport report = report();
+
+    Outcome without = report.withoutSsd();
+    Outcome with = report.withSsd();
+    assertThat(without.evictedBlocks()).as("memory is too small").isPositive();
+    assertThat(with.evictedBlocks()).isZero();
+    assertThat(with.all().reused().blocks()).isGreaterThan(without.all().reused().blocks());
+    assertThat(without.all().reused().ssd()).isZero();
+    assertThat(with.all().reused().ssd()).isPositive();
+    assertThat(with.all().promptBlocks()).isEqualTo(without.all().promptBlocks());
+    assertThat(with.all().computedBlocks()).as("no block twice").isEqualTo(newBlocks(1));
+  }
+
+  /// Blocks of prompts that were in no prompt and in no answer before.
+  private long newBlocks(long seed) {
+    ConversationsOptions options = new ConversationsOptions(directory, CONVERSATIONS, TURNS, SYSTEM_TOKENS, 1 << 20,
+        1 << 20, 1 << 20, EvictionPolicy.LRU, 1, seed);
+    long fresh = SYSTEM_BLOCKS;
+    for (Conversation conversation : options.all()) {
+      int known = SYSTEM_BLOCKS;
+      for (int turn = 0; turn < TURNS; turn++) {
+        fresh += conversation.promptTokens().get(turn) / 16 - known;
+        known = conversation.answeredTokens().get(turn) / 16;
+      }
+    }
+    return fresh;
+  }
+
+  @Test
+  void tables_andPage_areWrittenForReaders() throws IOException {
+    Path page = directory.resolve("conversations.html");
+    ConsoleCapture capture = new ConsoleCapture();
+
+    assertThat(Examples.run(line("--report", page.toString(), "--prefill-speed", "1000"), capture.console()))
+        .as(capture.err()).isZero();
+
+    assertThat(capture.err()).contains("conversations: without SSD\n", "conversations: with SSD\n",
+        "report in " + page);
+    assertThat(capture.out()).contains("without SSD:\nTURN", "with SSD:\nTURN",
+        "prefill at 1,000 tokens/s, which is assumed: ").endsWith(" 0 wrong, 0 missing, 0 leaked\n");
+    assertThat(Files.readString(page)).contains("Where the blocks of the prompts came from, with SSD",
+        "\"points\":\"turns\"", "\"stacked\":true");
+    try (Stream<Path> left = Files.list(directory)) {
+      assertThat(left).as("the journal is removed").containsExactly(page);
+    }
+  }
+
+  private ConversationsReport report(String... more) throws IOException {
+    ConsoleCapture capture = new ConsoleCapture();
+    String[] args = Stream.concat(Stream.of("--json"), Arrays.stream(more)).toArray(String[]::new);
+    assertThat(Examples.run(line(args), capture.console())).as(capture.err() + capture.out()).isZero();
+    assertThat(capture.out().lines()).as("JSON alone").hasSize(1);
+    return Json.MAPPER.readValue(capture.out(), ConversationsReport.class);
+  }
+
+  private String[] line(String... more) {
+    return Stream.of(SMALL.stream(), Stream.of("--dir", directory.toString()), Arrays.stream(more))
+        .flatMap(part -> part).toArray(String[]::new);
+  }
+
+  private static ConversationsReport withoutMeasuredTime(ConversationsReport report) {
+    return new ConversationsReport(report.conversations(), report.turns(), report.systemTokens(), report.blockTokens(),
+        report.blockBytes(), report.hbmBlocks(), report.dramBlocks(), report.ssdBlocks(), report.policy(),
+        report.tokensPerSecond(), report.seed(), withoutMeasuredTime(report.withoutSsd()),
+        withoutMeasuredTime(report.withSsd()));
+  }
+
+  private static Outcome withoutMeasuredTime(Outcome outcome) {
+    return new Outcome(outcome.ssd(), outcome.turns(), outcome.all(), outcome.savedSeconds(), outcome.evictedBlocks(),
+        outcome.deviations(), outcome.wrongSpans(), outcome.missingBlocks(), outcome.leaked(), 0);
+  }
+}
