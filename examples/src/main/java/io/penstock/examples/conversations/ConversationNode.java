@@ -22,6 +22,7 @@ import io.penstock.flow.LoadOrCompute;
 import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
+import io.penstock.storage.HealthOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.ByteBudget;
@@ -66,7 +67,8 @@ final class ConversationNode implements AutoCloseable {
   /// Conversations that begin at the same time.
   static final int STARTS_AT_ONCE = 8;
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration STALL = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final int WINDOW_BLOCKS = 16;
   private static final long BUDGET_BYTES = 16 << 20;
   private static final long SEGMENT_BYTES = 32 << 20;
@@ -108,12 +110,18 @@ final class ConversationNode implements AutoCloseable {
           new Level.Host(DRAM, ConversationsOptions.blocks(options.dramBytes()))));
       if (withSsd) {
         levels.add(new Level.Stored(
-            JournalStore.open(SPACE,
-                JournalOptions.defaults(options.directory().resolve("journal")).withSegmentBytes(SEGMENT_BYTES)),
+            JournalStore.open(SPACE, journal(options)),
             ConversationsOptions.blocks(options.ssdBytes())));
       }
       return new TierStack(SPACE, levels, stackOptions(options), TierListener.noop());
     });
+  }
+
+  /// Patient: while a disk counts as stalled, blocks are evicted instead of demoted to it, and a busy machine would
+  /// change the figures.
+  private static JournalOptions journal(ConversationsOptions options) {
+    return JournalOptions.defaults(options.directory().resolve("journal")).withSegmentBytes(SEGMENT_BYTES)
+        .withHealth(HealthOptions.defaults().withStallAfter(STALL));
   }
 
   /// Slots enough to promote a whole prompt, so that every hit is promoted and decisions are the same in every run.

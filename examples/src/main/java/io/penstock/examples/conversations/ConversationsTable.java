@@ -12,7 +12,7 @@ final class ConversationsTable {
 
   static String of(ConversationsReport report) {
     return setting(report) + "\n\n" + outcome(report, report.withoutSsd()) + "\n" + outcome(report, report.withSsd())
-        + "\n" + prefill(report) + "\n" + loading(report) + "\n" + last(report) + "\n";
+        + "\n" + evicted(report) + "\n" + prefill(report) + "\n" + loading(report) + "\n" + last(report) + "\n";
   }
 
   private static String setting(ConversationsReport report) {
@@ -36,6 +36,11 @@ final class ConversationsTable {
     table.row(name, turn.promptBlocks(), reused.hbm(), reused.dram(), reused.ssd(), reused.shared(),
         turn.computedBlocks(), turn.promptTokens(), turn.savedTokens(), percent(turn.savedShare()),
         seconds(report.seconds(turn.savedTokens())));
+  }
+
+  private static String evicted(ConversationsReport report) {
+    return "evicted: %s without SSD, %s with SSD".formatted(
+        Plural.of(report.withoutSsd().evictedBlocks(), "block"), Numbers.of(report.withSsd().evictedBlocks()));
   }
 
   /// The model of the saved time, and what it says.

@@ -213,7 +213,7 @@ final class KvProtocolTest {
     Payload event =
         requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
             .blockFirst(PATIENCE));
-    assertEquals("stored", WireNode.read(codec, event, Messages.Event.class).type());
+    assertEquals("stored", WireNode.read(codec, event, EventMessage.class).type());
   }
 
   private static void movesBlocks(List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
