@@ -26,7 +26,8 @@ import reactor.netty.resources.LoopResources;
     description = {"Holds conversations that share a system prompt, over loopback TCP, against a node of device memory"
         + " and host memory, then against one that has a disk, too. The prompt of a turn is the whole conversation so"
         + " far. Shows how many of its blocks came from which tier, and the prefill that this saves. Compares every"
-        + " byte.", ""},
+        + " byte.",
+      ""},
     footer = {"", "Examples:", "  penstock example conversations --report conversations.html",
       "  penstock example conversations --conversations 48 --dram 128MiB --prefill-speed 10000 --json"})
 public final class ConversationsCommand implements Callable<Integer> {

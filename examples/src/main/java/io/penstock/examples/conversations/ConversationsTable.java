@@ -53,8 +53,9 @@ final class ConversationsTable {
   }
 
   static String loading(ConversationsReport report) {
-    return "loading what was reused took %s without SSD, %s with SSD: measured, over loopback, bytes compared".formatted(
-        seconds(report.withoutSsd().loadSeconds()), seconds(report.withSsd().loadSeconds()));
+    return "loading what was reused took %s without SSD, %s with SSD: measured, over loopback, bytes compared"
+        .formatted(
+            seconds(report.withoutSsd().loadSeconds()), seconds(report.withSsd().loadSeconds()));
   }
 
   private static String last(ConversationsReport report) {

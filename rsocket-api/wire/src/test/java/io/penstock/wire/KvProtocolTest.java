@@ -168,6 +168,15 @@ final class KvProtocolTest {
           Mono.never())).then());
       assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestResponse(
           WireNode.request(ControlCodec.CBOR, Routes.REMOVE, new Messages.KeysRequest(asked))));
+      assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.PIN,
+          new HoldMessages.PinRequest(asked, new HoldMessages.PinWanted("HARD", null)))));
+      Messages.KeysRequest leasing = new Messages.KeysRequest(asked, new HoldMessages.LeaseWanted(null, null));
+      for (String route : List.of(Routes.MATCH, Routes.EXISTS)) {
+        assertCode(ErrorCode.DRAINING, "drain",
+            () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, route, leasing)));
+      }
+      assertFalse(ask(raw, ControlCodec.CBOR, WireNode::request, Routes.RELEASE, new HoldMessages.ReleaseRequest(1),
+          HoldMessages.ReleaseReply.class).released(), "no such lease");
       RSocketErrorException late = assertThrows(RSocketErrorException.class, () -> ask(node.raw("application/cbor"),
           ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(), ServerStat.class));
       assertEquals(ErrorFrameCodec.REJECTED_SETUP, late.errorCode(), late.toString());
