@@ -78,14 +78,14 @@ final class ConversationsPage {
   }
 
   private ChartData data() {
-    return ChartData.byTurns("turn", report.turns(), List.of(blocks("without", report.withoutSsd()),
-        blocks("with", report.withSsd()),
-        new Chart("share", "Prefill tokens saved", "Share of the tokens of the prompts that no prefill computed.",
-            "% of prompt tokens", "%", false, List.of(share(report.withoutSsd()), share(report.withSsd()))),
+    return ChartData.byTurns("turn", report.turns(), List.of(
         new Chart("time", "Prefill time",
             "Over all conversations, at the assumed speed of a prefill; loading is not counted.", "s", "s", false,
             List.of(line("nothing reused", report.withSsd(), turn -> report.seconds(turn.promptTokens())),
-                prefill(report.withoutSsd()), prefill(report.withSsd())))));
+                prefill(report.withoutSsd()), prefill(report.withSsd()))),
+        blocks("without", report.withoutSsd()), blocks("with", report.withSsd()),
+        new Chart("share", "Prefill tokens saved", "Share of the tokens of the prompts that no prefill computed.",
+            "% of prompt tokens", "%", false, List.of(share(report.withoutSsd()), share(report.withSsd())))));
   }
 
   private static Chart blocks(String id, Outcome outcome) {
