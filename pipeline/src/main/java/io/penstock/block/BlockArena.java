@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.block.SlabArena.ArenaClosedException;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

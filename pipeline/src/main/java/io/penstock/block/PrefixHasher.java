@@ -34,4 +34,16 @@ public final class PrefixHasher {
   public static BlockHash ofTraceId(long id) {
     return BlockHash.read(new CanonicalDigest("penstock.trace.v1").int64(id).first16());
   }
+
+  /// Hash of the name of a value that is no KV cache: SHA-256 over `penstock.value.v1` in ASCII and the name as text,
+  /// first 16 bytes kept.
+  public static BlockHash ofName(String name) {
+    return BlockHash.read(new CanonicalDigest("penstock.value.v1").text(name).first16());
+  }
+
+  /// Hash of part `index` of a value: SHA-256 over `penstock.part.v1` in ASCII, the hash of the value's name, the hash
+  /// that tells the versions of the value apart, and the index, first 16 bytes kept.
+  public static BlockHash ofPart(BlockHash name, BlockHash version, int index) {
+    return BlockHash.read(new CanonicalDigest("penstock.part.v1").hash(name).hash(version).int32(index).first16());
+  }
 }

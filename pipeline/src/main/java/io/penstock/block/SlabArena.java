@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -322,6 +323,20 @@ public final class SlabArena implements BlockArena, AutoCloseable {
           arena.close();
         }
       };
+    }
+  }
+
+  /// The arena was closed: it lends no more.
+  public static final class ArenaClosedException extends PermanentKvException {
+    private final String arena;
+
+    public ArenaClosedException(String arena) {
+      super(arena + " must be open (was closed)");
+      this.arena = arena;
+    }
+
+    public String arena() {
+      return arena;
     }
   }
 

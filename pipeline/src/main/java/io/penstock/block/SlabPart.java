@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.block.SlabArena.ArenaClosedException;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;

@@ -4,7 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import java.util.function.IntPredicate;
 
-/// ARC (Megiddo and Modha, FAST '03): a list of keys used once and a list of keys used more often, each with a list of
+/// ARC (FAST '03): a list of keys used once and a list of keys used more often, each with a list of
 /// the keys that were evicted from it. The use of an evicted key shows which list was too small.
 final class ArcOrder implements EvictionOrder {
   private static final int ONCE = 0;

@@ -271,7 +271,7 @@ public final class Ledger<V> {
     int victim = order.victim(row -> row != kept && isFree(row));
     boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
     int leaving = helps ? victim : victim(end, NONE);
-    if (leaving != NONE) {
+    if (leaving != NONE && hold(leaving) != Hold.IN_USE) { // else the newest key leaves, as without an order
       move(leaving, levels.size(), moves);
     }
   }
@@ -329,8 +329,9 @@ public final class Ledger<V> {
     return to;
   }
 
-  /// The first key on `level` that nothing holds, but the newest; the keys before it become the most recently used. Else
-  /// the first with a soft pin, else the newest, else the first that a reader uses; [#NONE] if all are held firmly.
+  /// The first key on `level` that nothing holds, but the newest; the keys before it become the most recently used.
+  /// Else the first with a soft pin, else the newest, else the first that a reader uses; [#NONE] if all are held
+  /// firmly.
   ///
   /// @param newest the key that has just entered `level`; [#NONE] if there is none
   private int victim(int level, int newest) {

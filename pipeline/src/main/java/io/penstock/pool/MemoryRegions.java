@@ -1,6 +1,6 @@
 package io.penstock.pool;
 
-import io.penstock.block.ArenaClosedException;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.block.SlabArena;

@@ -128,6 +128,12 @@ public final class PrefixIndex {
     for (int i = 0; i < count; i++) {
       starts[i] = segments[i].start(hashes[i]);
     }
+    for (int i = 0; i < count; i++) { // the least code a load, so that most loads are under way at a time
+      places[from + i] = segments[i].touch(starts[i]);
+    }
+    for (int i = 0; i < count; i++) {
+      places[from + i] += segments[i].touchBehind(starts[i]);
+    }
     int[] likely = new int[count];
     for (int i = 0; i < count; i++) {
       likely[i] = segments[i].likely(starts[i], keys.get(from + i).hash());

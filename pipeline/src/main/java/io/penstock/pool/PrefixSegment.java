@@ -19,6 +19,7 @@ final class PrefixSegment {
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   private static final int SLOT_BYTES = 1 + BlockHash.BYTES;
+  private static final int LINE_BYTES = 64;
   private static final int HIGH = 1;
   private static final int LOW = 9;
   private static final byte GONE = (byte) 0x80;
@@ -54,6 +55,16 @@ final class PrefixSegment {
   /// segment.
   int start(int hash) {
     return (int) (((hash & 0xFFFF_FFFFL) * slots) >>> 32) * SLOT_BYTES;
+  }
+
+  /// Loads the cache line of `start`, for the reads that follow.
+  byte touch(int start) {
+    return table[start];
+  }
+
+  /// Loads the cache line behind that of `start`.
+  byte touchBehind(int start) {
+    return table[Math.min(start + LINE_BYTES, table.length - 1)];
   }
 
   /// Where `key`, whose search begins at `start`, most likely is. Loads both cache lines of the first four slots, without

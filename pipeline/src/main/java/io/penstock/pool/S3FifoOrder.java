@@ -4,7 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import java.util.function.IntPredicate;
 
-/// S3-FIFO (Yang and others, SOSP '23): a small queue of a tenth of the capacity, a main queue, and the keys that were
+/// S3-FIFO (SOSP '23): a small queue of a tenth of the capacity, a main queue, and the keys that were
 /// evicted from the small queue. A key that is used more than once in the small queue moves to the main queue; a key of
 /// the main queue goes round once for each of its last uses, three at most.
 final class S3FifoOrder implements EvictionOrder {

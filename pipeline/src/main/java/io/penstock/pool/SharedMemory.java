@@ -3,7 +3,7 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.ArenaClosedException;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabPart;
 import io.penstock.pool.RegionAllocator.Region;

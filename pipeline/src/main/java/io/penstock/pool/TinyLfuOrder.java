@@ -4,7 +4,7 @@ import io.penstock.block.BlockKey;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
-/// W-TinyLFU (Einziger, Friedman and Manes, TOS '17): an LRU window of a hundredth of the capacity for new keys, and a
+/// W-TinyLFU (TOS '17): an LRU window of a hundredth of the capacity for new keys, and a
 /// main part of a probation list and a protected list. A key that leaves the window stays only if it was used more
 /// often than the next victim of the main part, by a [FrequencySketch].
 final class TinyLfuOrder implements EvictionOrder {

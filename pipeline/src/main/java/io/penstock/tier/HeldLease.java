@@ -58,6 +58,13 @@ final class HeldLease {
     return blocks.contains(block);
   }
 
+  /// Holds `fresh` instead of `old`, whose hold has moved there.
+  void replace(Resident old, Resident fresh) {
+    if (blocks.remove(old)) {
+      blocks.add(fresh);
+    }
+  }
+
   int size() {
     return blocks.size();
   }

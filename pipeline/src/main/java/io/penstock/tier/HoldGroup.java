@@ -34,6 +34,15 @@ final class HoldGroup {
     }
   }
 
+  void replace(Resident old, Resident fresh) {
+    if (members.remove(old)) {
+      members.add(fresh);
+    }
+    if (lease != null) {
+      lease.replace(old, fresh);
+    }
+  }
+
   /// The lease of all members; null if there was none, or it has ended.
   @Nullable HeldLease lease() {
     return lease != null && lease.isOver() ? null : lease;

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.ArenaClosedException;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;

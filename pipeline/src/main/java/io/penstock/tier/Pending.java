@@ -12,6 +12,8 @@ final class Pending implements StackEntry {
   private final BlockKey key;
   private final int position;
   private @Nullable StackLease admittedBy;
+  private @Nullable StackReservation writer;
+  private long since;
   private boolean listed;
   private final List<Waiter> waiters = new ArrayList<>(1);
 
@@ -39,9 +41,28 @@ final class Pending implements StackEntry {
     return admittedBy == null;
   }
 
-  /// A reservation takes the write over from the lease that admitted the key.
-  void reserve() {
+  /// `next` takes the write over, from the lease that admitted the key or from the reservation that wrote it.
+  ///
+  /// @param now by the stack's clock
+  void reserve(StackReservation next, long now) {
+    StackReservation before = writer;
+    if (before != null) {
+      before.lose(key);
+    }
     admittedBy = null;
+    writer = next;
+    since = now;
+    next.write(this);
+  }
+
+  /// Whether its reservation waits for a store to take the blocks.
+  boolean isCommitting() {
+    return writer != null && writer.isCommitting();
+  }
+
+  /// When its reservation began, by the stack's clock.
+  long since() {
+    return since;
   }
 
   boolean isAdmittedBy(StackLease lease) {

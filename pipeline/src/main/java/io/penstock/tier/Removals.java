@@ -1,7 +1,6 @@
 package io.penstock.tier;
 
 import io.penstock.tier.TierHolds.KeyOutcome;
-import io.penstock.tier.TierHolds.Pin;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
@@ -85,7 +84,7 @@ final class Removals {
     for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
       for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
         if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)
-            && !isKept(block)) {
+            && !block.isKept()) {
           giveUp(block, level, after);
           given++;
         }
@@ -93,11 +92,6 @@ final class Removals {
     }
     state.figures().evictedForRoom(given);
     return given;
-  }
-
-  private static boolean isKept(Resident block) {
-    ResidentHold held = block.held();
-    return held != null && (held.isLeased() || held.pin() == Pin.Kind.HARD);
   }
 
   private void giveUp(Resident block, int level, DeferredActions after) {

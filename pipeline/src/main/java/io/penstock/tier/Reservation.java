@@ -14,7 +14,14 @@ public abstract class Reservation extends Owned {
   /// Keys without a draft, and so without a receipt: the tier has them, or another writer is writing them.
   public abstract Presence skipped();
 
-  /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.
+  /// Those of the skipped keys that are visible: a put of them is done, without a transfer.
+  public Presence duplicates() {
+    return skipped();
+  }
+
+  /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order. A
+  /// commit of drafts that were all committed before changes nothing and answers the same receipts. A key that another
+  /// writer took over, because this one took too long, gets no receipt.
   ///
   /// Signals [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published then; and
   /// [TierClosedException].

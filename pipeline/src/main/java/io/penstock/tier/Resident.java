@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.TierHolds.Pin;
 import org.jspecify.annotations.Nullable;
 
 /// A visible block of a [TierStack]: the places of its bytes, and the readers and moves that need them. The bytes are
@@ -264,6 +265,19 @@ final class Resident implements StackEntry {
       held = null;
       after.review(this);
     }
+  }
+
+  /// Gives all that holds it to `fresh`, which has nothing that holds it.
+  @Nullable ResidentHold moveHoldTo(Resident fresh) {
+    ResidentHold moved = held;
+    fresh.held = moved;
+    held = null;
+    return moved;
+  }
+
+  /// Whether a read lease or a hard pin holds it.
+  boolean isKept() {
+    return held != null && (held.isLeased() || held.pin() == Pin.Kind.HARD);
   }
 
   boolean isLeased() {

@@ -28,6 +28,13 @@ final class StackCommit {
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
+    return Mono.defer(() -> {
+      List<Receipt> before = reservation.isClosed() ? null : state.look(() -> reservation.receipts(complete));
+      return before == null ? commitNow(reservation, complete) : Mono.just(before);
+    });
+  }
+
+  private Mono<List<Receipt>> commitNow(StackReservation reservation, List<BlockDraft> complete) {
     if (!state.shape().isWriteThrough()) {
       // Not fromCallable: if a cancel closes the reservation meanwhile, it would report the failure as dropped
       return Mono.defer(
@@ -40,7 +47,10 @@ final class StackCommit {
           sink.success(List.of());
         } else { // a cancel of the caller does not stop the write
           WriteThrough write = new WriteThrough(reservation, blocks, sink);
-          state.decide(after -> state.stores().at(state.shape().last()).put(write, after));
+          state.decide(after -> {
+            reservation.startCommit();
+            state.stores().at(state.shape().last()).put(write, after);
+          });
         }
       } catch (RuntimeException e) {
         sink.error(e);
@@ -132,18 +142,28 @@ final class StackCommit {
       if (state.isClosed() || !reservation.writesAll(blocks)) {
         blocks.forEach(after::close);
         stored.forEach(after::close);
-        return List.of();
+        return null;
       }
       List<Receipt> written = new ArrayList<>(blocks.size());
       for (int i = 0; i < blocks.size(); i++) {
+        BlockKey key = blocks.get(i).key();
         StoredBlock copy = stored.isEmpty() ? null : stored.get(i);
-        long sequence = publish(reservation, blocks.get(i), copy, after);
-        written.add(new Receipt(blocks.get(i).key(), state.shape().info().name(), durability, sequence));
+        if (reservation.writes(key)) {
+          long sequence = publish(reservation, blocks.get(i), copy, after);
+          Receipt receipt = new Receipt(key, state.shape().info().name(), durability, sequence);
+          reservation.committed(receipt);
+          written.add(receipt);
+        } else { // another writer took it over
+          after.close(blocks.get(i));
+          if (copy != null) {
+            after.close(copy);
+          }
+        }
       }
-      state.history().committed(blocks.size(), after);
+      state.history().committed(written.size(), after);
       return written;
     });
-    if (receipts.size() < blocks.size()) {
+    if (receipts == null) {
       throw writes.ended();
     }
     return receipts;
@@ -159,6 +179,14 @@ final class StackCommit {
       long sequence = give(resident, block, stored, after);
       state.index().show(resident, after);
       reservation.written(resident, after);
+      return sequence;
+    } else if (reservation.terms().upserts() && state.index().find(key, after) instanceof Resident old) {
+      Resident resident = new Resident(key, 0, state.figures());
+      long sequence = give(resident, block, stored, after);
+      state.holds().replace(old, resident);
+      state.index().remove(old, after); // its readers keep its bytes
+      reservation.written(resident, after);
+      state.index().insert(resident, pending.position(), after);
       return sequence;
     } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
       long sequence = give(known, block, stored, after);

@@ -8,6 +8,7 @@ import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.TransientKvException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,9 +45,17 @@ final class StackHolds {
   /// Pins that blocks being written will get.
   private final long[] promised = new long[Pin.Kind.values().length];
 
-  /// The end of a lease, or of a soft pin.
-  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
+  /// The end of a lease, of a soft pin, or of a put that was not finished.
+  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned,
+      @Nullable StackReservation reservation) {
+    End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
+      this(at, lease, pinned, null);
+    }
+
     boolean isStale() {
+      if (reservation != null) {
+        return reservation.isClosed();
+      }
       if (lease != null) {
         return lease.isOver();
       }
@@ -89,7 +98,11 @@ final class StackHolds {
 
   private void expire(End end, long now, DeferredActions after) {
     HeldLease lease = end.lease();
-    if (lease == null) {
+    StackReservation reservation = end.reservation();
+    if (reservation != null) {
+      after.then(() -> reservation.fail(new TransientKvException(
+          "reservation must be finished within %d ms (was not)".formatted(options().putLife().toMillis()))));
+    } else if (lease == null) {
       unpin(requireNonNull(end.pinned()), after);
     } else if (lease.isRead()) {
       lease.renew(now);
@@ -103,7 +116,8 @@ final class StackHolds {
 
   private void add(End end) {
     ends.add(end);
-    long alive = leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT);
+    long alive =
+        leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
     if (ends.size() > MOST_STALE + 2 * alive) {
       PriorityQueue<End> fresh = newHeap();
       ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
@@ -111,10 +125,21 @@ final class StackHolds {
     }
   }
 
-  /// When the next life may end, in nanoseconds from now; −1 if nothing lives.
-  long untilNextEnd() {
-    End next = ends.peek();
-    return next == null ? -1 : Math.max(0, next.at() - nanos.getAsLong());
+  long now() {
+    return nanos.getAsLong();
+  }
+
+  // Puts that are not finished
+
+  /// Takes the room of `reservation` back when its life is over.
+  void reserved(StackReservation reservation) {
+    add(new End(now() + options().putLife().toNanos(), null, null, reservation));
+  }
+
+  /// Whether another writer may take over the write of `pending`.
+  boolean mayPreempt(Pending pending) {
+    return !state.shape().options().exact() && !pending.isCommitting()
+        && now() - pending.since() >= options().putPatience().toNanos();
   }
 
   // Bounds
@@ -372,6 +397,22 @@ final class StackHolds {
     ResidentHold held = block.held();
     if (!terms.group().isEmpty() && (held == null || held.group() == null)) {
       join(block, terms.group());
+    }
+  }
+
+  /// `fresh` takes the place of `old`: its leases, its pin and its group go with it.
+  void replace(Resident old, Resident fresh) {
+    ResidentHold held = old.moveHoldTo(fresh);
+    if (held == null) {
+      return;
+    }
+    leases.values().forEach(lease -> lease.replace(old, fresh));
+    HoldGroup group = held.group();
+    if (group != null) {
+      group.replace(old, fresh);
+    }
+    if (held.pin() == Pin.Kind.SOFT) {
+      add(new End(held.pinEnd(), null, fresh));
     }
   }
 

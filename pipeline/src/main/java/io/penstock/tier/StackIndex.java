@@ -223,10 +223,10 @@ final class StackIndex {
     return block != null && (block.isInUse() || block.held() != null);
   }
 
-  /// Demotes `key` from the host level, if its block is in `run` and not in use.
+  /// Demotes `key` from the host level, if its block is in `run` and neither in use nor kept.
   void leave(BlockKey key, SlabPart.Run run, DeferredActions after) {
     Resident block = inMemory(key);
-    if (block != null && !block.isInUse() && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
+    if (block != null && !isKept(key) && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
       ledger.demote(key, new LedgerListener(after));
     }
   }

@@ -236,14 +236,20 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// @param softPinLife life of a soft pin that asks for none
   /// @param mostSoftPinLife longest life of a soft pin
   /// @param pinShare the part of the blocks that may be pinned, in [0, 1]: of the capacity of the last level
+  /// @param putPatience how long a put keeps other writers from its keys; not where decisions are exact
+  /// @param putLife how long a put that is not finished keeps its room; not where decisions are exact
   public record HoldOptions(Duration leaseLife, Duration mostLeaseLife, int leasesPerParty, Duration softPinLife,
-      Duration mostSoftPinLife, double pinShare) {
+      Duration mostSoftPinLife, double pinShare,
+      Duration putPatience, Duration putLife) {
     public HoldOptions {
       Checks.atLeastOneMilli("leaseLife", leaseLife);
       Checks.atLeastOneMilli("mostLeaseLife", mostLeaseLife);
       Checks.positive("leasesPerParty", leasesPerParty);
       Checks.atLeastOneMilli("softPinLife", softPinLife);
       Checks.atLeastOneMilli("mostSoftPinLife", mostSoftPinLife);
+      Checks.atLeastOneMilli("putPatience", putPatience);
+      Checks.atLeastOneMilli("putLife", putLife);
+      requireMost("putPatience", putPatience, putLife);
       requireMost("leaseLife", leaseLife, mostLeaseLife);
       requireMost("softPinLife", softPinLife, mostSoftPinLife);
       if (!(pinShare >= 0 && pinShare <= 1)) {
@@ -255,19 +261,27 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     /// blocks may be pinned.
     public static HoldOptions defaults() {
       return new HoldOptions(Duration.ofSeconds(10), Duration.ofMinutes(10), 1024, Duration.ofMinutes(30),
-          Duration.ofHours(24), 0.5);
+          Duration.ofHours(24), 0.5, Duration.ofSeconds(30), Duration.ofMinutes(10));
     }
 
     public HoldOptions withLeaseLife(Duration leaseLife) {
-      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
+          putPatience, putLife);
     }
 
     public HoldOptions withLeasesPerParty(int leasesPerParty) {
-      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
+          putPatience, putLife);
+    }
+
+    public HoldOptions withSoftPinLife(Duration softPinLife) {
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
+          putPatience, putLife);
     }
 
     public HoldOptions withPinShare(double pinShare) {
-      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
+          putPatience, putLife);
     }
 
     /// The life of a lease that asks for `wanted`.

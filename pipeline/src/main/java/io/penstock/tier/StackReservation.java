@@ -2,15 +2,20 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Permits;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -25,6 +30,13 @@ final class StackReservation extends Reservation {
   private final MonoSink<Reservation> sink;
   private final AtomicBoolean answered = new AtomicBoolean();
   private final BitSet skipped = new BitSet();
+  private final BitSet duplicates = new BitSet();
+  /// Receipts of the drafts that were committed. Used in decisions only.
+  private final Map<BlockKey, Receipt> committed = new HashMap<>();
+  /// Whether a commit waits for a store. Used in decisions only.
+  private boolean committing;
+  /// Keys that another writer took over. Used in decisions only.
+  private final Set<BlockKey> lost = new HashSet<>();
   /// Keys that this reservation writes and has not committed. Used in decisions only.
   private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
   @GuardedBy("this") private List<BlockDraft> drafts = List.of();
@@ -42,8 +54,11 @@ final class StackReservation extends Reservation {
   }
 
   /// Records that the key at `position` needs no draft.
-  void skip(int position) {
+  ///
+  /// @param visible whether the block is there; else another reservation writes it
+  void skip(int position, boolean visible) {
     skipped.set(position);
+    duplicates.set(position, visible);
   }
 
   PutTerms terms() {
@@ -77,9 +92,40 @@ final class StackReservation extends Reservation {
     pending.put(block.key(), block);
   }
 
-  /// Whether this reservation still writes all of `blocks`.
+  /// Another writer takes over the write of `key`.
+  void lose(BlockKey key) {
+    pending.remove(key);
+    lost.add(key);
+  }
+
+  /// Whether this reservation still writes all of `blocks` that no other writer took over.
   boolean writesAll(List<Block> blocks) {
-    return blocks.stream().allMatch(block -> pending.containsKey(block.key()));
+    return blocks.stream().allMatch(block -> pending.containsKey(block.key()) || lost.contains(block.key()));
+  }
+
+  /// Records that a commit has begun, which ends later: no other writer takes its keys over.
+  void startCommit() {
+    committing = true;
+  }
+
+  boolean isCommitting() {
+    return committing;
+  }
+
+  boolean writes(BlockKey key) {
+    return pending.containsKey(key);
+  }
+
+  void committed(Receipt receipt) {
+    committed.put(receipt.key(), receipt);
+  }
+
+  /// The receipts of `drafts` if all were committed before; null if not.
+  @Nullable List<Receipt> receipts(List<BlockDraft> drafts) {
+    return !drafts.isEmpty() && drafts.stream().allMatch(draft -> committed.containsKey(draft.key()))
+        && drafts().containsAll(drafts)
+            ? drafts.stream().map(draft -> requireNonNull(committed.get(draft.key()))).toList()
+            : null;
   }
 
   /// Ends and answers the write of `key`; null if the write was revoked.
@@ -135,6 +181,11 @@ final class StackReservation extends Reservation {
   @Override
   public Presence skipped() {
     return Presence.of(keys, skipped);
+  }
+
+  @Override
+  public Presence duplicates() {
+    return Presence.of(keys, duplicates);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
@@ -67,8 +69,11 @@ final class StackWrites {
         if (enter(reservation, keys.get(i), i, after)) {
           wanted.add(keys.get(i));
         } else {
-          reservation.skip(i);
+          reservation.skip(i, !isWritten(keys.get(i)));
         }
+      }
+      if (!state.shape().options().exact() && !wanted.isEmpty()) {
+        state.holds().reserved(reservation);
       }
       if (reservation.terms().pins()) { // when it fails, its end revokes the keys entered here
         reservation.promisePins(wanted.size());
@@ -80,24 +85,27 @@ final class StackWrites {
   /// Has `reservation` write `key`. False if the block is visible, or another reservation writes it.
   private boolean enter(StackReservation reservation, BlockKey key, int position, DeferredActions after) {
     Pending pending = writing.get(key);
-    if (pending != null && pending.isReserved()) {
+    if (pending != null && pending.isReserved() && !state.holds().mayPreempt(pending)) {
       return false;
     }
-    if (state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block)) {
+    boolean visible =
+        state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block);
+    if (visible && !reservation.terms().upserts()) {
       if (pending != null) { // admitted while its store gave no blocks
+        Resident there = (Resident) requireNonNull(state.index().find(key, after));
         writing.remove(key);
-        pending.serve(at -> LeaseItem.of(at, block), after);
+        pending.serve(at -> LeaseItem.of(at, there), after);
       }
       return false;
     }
+    long now = state.holds().now();
     if (pending != null) {
-      pending.reserve();
-      reservation.write(pending);
+      pending.reserve(reservation, now);
       return true;
     }
     pending = new Pending(key, position, null);
     writing.put(key, pending);
-    reservation.write(pending); // first: if the next step throws, the revocation of the reservation frees the key
+    pending.reserve(reservation, now); // first: if the next step throws, the reservation's revocation frees the key
     if (state.shape().options().exact()) {
       state.index().enter(pending, after);
     }
@@ -106,6 +114,15 @@ final class StackWrites {
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     return commit.commit(reservation, complete);
+  }
+
+  private boolean isWritten(BlockKey key) {
+    Pending pending = writing.get(key);
+    return pending != null && pending.isReserved();
+  }
+
+  int reservations() {
+    return reservations.size();
   }
 
   /// The write of `key`; null if no caller writes it.

@@ -144,8 +144,10 @@ public abstract class TierHolds extends Owned {
   ///
   /// @param pin set when a block becomes visible; null to keep the pin that it has, which is none for a new block
   /// @param group of all blocks of this put, for as long as they are visible; empty for none. A hit on one leases all
-  public record PutTerms(@Nullable Pin pin, String group) {
-    private static final PutTerms PLAIN = new PutTerms(null, "");
+  /// @param upserts whether to replace visible blocks: readers, and later ones until the commit, get the old bytes. Pins,
+  ///     leases and groups of the old blocks stay
+  public record PutTerms(@Nullable Pin pin, String group, boolean upserts) {
+    private static final PutTerms PLAIN = new PutTerms(null, "", false);
 
     public PutTerms {
       requireNonNull(group, "group");
@@ -157,16 +159,20 @@ public abstract class TierHolds extends Owned {
     }
 
     public PutTerms withPin(@Nullable Pin pin) {
-      return new PutTerms(pin, group);
+      return new PutTerms(pin, group, upserts);
     }
 
     public PutTerms withGroup(String group) {
-      return new PutTerms(pin, group);
+      return new PutTerms(pin, group, upserts);
+    }
+
+    public PutTerms withUpserts(boolean upserts) {
+      return new PutTerms(pin, group, upserts);
     }
 
     /// Whether they ask for nothing.
     public boolean isPlain() {
-      return !pins() && group.isEmpty();
+      return pin == null && group.isEmpty() && !upserts;
     }
 
     /// Whether new blocks get a pin.

@@ -171,6 +171,10 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    if (terms.upserts() && state.shape().isWriteThrough()) {
+      throw new UnsupportedOperationException(
+          "stack " + info().name() + " must not write through to replace blocks (was one that does)");
+    }
     if (terms.pin() != null) {
       state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
     }
@@ -213,6 +217,14 @@ public final class TierStack implements BlockTier {
       state.requireOpen();
       return state.figures().stat(state);
     }));
+  }
+
+  /// Ends the leases, pins and unfinished puts whose life is over. Each decision does this first, so the rules hold
+  /// without a call; a node calls it now and then, so that waiting writers get the room of a put that stands still.
+  public void expire() {
+    state.decide(after -> {
+      // It expires
+    });
   }
 
   /// Waits until the blocks that move to a disk, and the commits that are written through, have arrived there. [#close]

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.ArenaClosedException;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;

@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.block.SlabArena.ArenaClosedException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

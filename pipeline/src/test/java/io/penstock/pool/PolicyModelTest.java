@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// The ledger of each policy against a map: several levels, levels that take no keys for a while, keys in use, keys with
-/// numbers, and keys that come back.
+/// The ledger of each policy against a map: several levels, levels that take no keys for a while, keys in use, keys
+/// with numbers, and keys that come back.
 @Timeout(300)
 final class PolicyModelTest {
   private static final SpaceId SPACE = EvictionOrderTest.key(0).space();

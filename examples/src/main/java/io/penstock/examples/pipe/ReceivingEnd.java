@@ -1,7 +1,7 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.KvException;
-import io.penstock.block.ArenaClosedException;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;

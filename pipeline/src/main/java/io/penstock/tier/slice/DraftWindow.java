@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class DraftWindow {
 
   private final int number;
   private final Map<Integer, BlockDraft> drafts = new LinkedHashMap<>();
+  private final Map<Integer, BlockCorruptException> damaged = new TreeMap<>();
   /// Number of slices that follow the last slice; unknown before the first slice.
   private int remaining = UNKNOWN;
 
@@ -102,6 +104,25 @@ public final class DraftWindow {
     }
     write(draft, range, writer);
     draft.verify(range, checksums, boundary);
+  }
+
+  /// The same, but bytes that differ end their block alone: its draft leaves the window, and its other parts are ignored.
+  public void landIntact(int position, GranuleRange range, int[] checksums, String boundary,
+      Consumer<MemorySegment> writer) {
+    if (damaged.containsKey(position)) {
+      return;
+    }
+    try {
+      land(position, range, checksums, boundary, writer);
+    } catch (BlockCorruptException e) {
+      drafts.remove(position);
+      damaged.put(position, e);
+    }
+  }
+
+  /// The blocks that [#landIntact] ended, by position.
+  public Map<Integer, BlockCorruptException> damaged() {
+    return Collections.unmodifiableMap(damaged);
   }
 
   /// Lands all parts of `slice`, in one copy within off-heap memory. The slice stays the caller's.

@@ -51,6 +51,11 @@ public final class PutRoom {
     return drafts;
   }
 
+  /// Those keys of the run that the tier has: their put is done.
+  public Presence duplicates() {
+    return reservation.duplicates();
+  }
+
   /// True if the tier wants no key of the run.
   public boolean isEmpty() {
     return wanted.count() == 0;

@@ -4,6 +4,8 @@ import io.penstock.block.BlockLayout;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpServerOptions;
+import java.util.Comparator;
+import java.util.List;
 
 /// How long the frames of a connection can be, by what a node allows.
 ///
@@ -21,6 +23,12 @@ public record FrameLengths(int slice, int longest) {
     long request = REST_BYTES + (long) limits.longestRequest();
     long receipts = REST_BYTES + (long) limits.windowBlocks() * RECEIPT_BYTES;
     return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
+  }
+
+  /// Those of a node with blocks of several layouts.
+  public static FrameLengths of(Limits limits, List<BlockLayout> layouts) {
+    return layouts.stream().map(layout -> of(limits, layout)).max(Comparator.comparingInt(FrameLengths::slice))
+        .orElseThrow();
   }
 
   /// `options` with these bounds, and `receive` with them.

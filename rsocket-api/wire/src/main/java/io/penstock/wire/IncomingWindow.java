@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// One window of a `put` on its way in: a run of keys with room for those that the tier wants, which come whole and are
@@ -27,20 +28,29 @@ final class IncomingWindow {
   private final Reservation reservation;
   private final PutRoom room;
   private final int maxSliceBytes;
+  private final boolean outcomes;
+  private final int firstWanted;
+  private final @Nullable BlockDraft any;
 
   /// @param first position of the first key of `run`
   /// @param reservation of `run`
-  IncomingWindow(int number, int first, List<BlockKey> run, Reservation reservation, int maxSliceBytes) {
+  /// @param outcomes whether a damaged block fails alone
+  IncomingWindow(int number, int first, List<BlockKey> run, Reservation reservation, int maxSliceBytes,
+      boolean outcomes) {
+    this.outcomes = outcomes;
     this.first = first;
     this.blocks = run.size();
     this.reservation = reservation;
     this.room = new PutRoom(number, first, run, reservation);
     this.maxSliceBytes = maxSliceBytes;
+    this.any = room.isEmpty() ? null : drafts().drafts().iterator().next();
+    this.firstWanted = room.isEmpty() ? -1 : drafts().byPosition().keySet().iterator().next();
   }
 
   /// What the sender is told of it.
   PutMessages.Room room() {
-    return new PutMessages.Room(drafts().number(), first, Messages.Bits.of(room.wanted()));
+    return new PutMessages.Room(drafts().number(), first, Messages.Bits.of(room.wanted()),
+        outcomes ? Messages.Bits.of(room.duplicates()) : null);
   }
 
   /// Blocks of its run.
@@ -55,7 +65,7 @@ final class IncomingWindow {
 
   /// Position of the first key that is wanted; there is one.
   int firstWanted() {
-    return drafts().byPosition().keySet().iterator().next();
+    return firstWanted;
   }
 
   /// Whether its room was taken back, as a tier does that closes.
@@ -81,7 +91,7 @@ final class IncomingWindow {
   }
 
   private BlockDraft any() {
-    return drafts().drafts().iterator().next();
+    return requireNonNull(any, "a window without drafts has no slices");
   }
 
   /// Lands one slice; true if it was the last.
@@ -92,7 +102,11 @@ final class IncomingWindow {
     header.requireKeys(keys);
     try {
       drafts().follow(header.place());
-      Landing.land(data, header, layout(), drafts());
+      if (outcomes) {
+        Landing.landIntact(data, header, layout(), drafts());
+      } else {
+        Landing.land(data, header, layout(), drafts());
+      }
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
@@ -104,6 +118,14 @@ final class IncomingWindow {
   /// @throws io.penstock.block.IncompleteBlockException if granules did not come; nothing is committed then
   Mono<List<Receipt>> commit() {
     return room.commit();
+  }
+
+  /// Blocks that were damaged on their way; null if the sender wants no outcomes, or there are none.
+  @Nullable List<PutMessages.Failed> failed() {
+    return drafts().damaged().isEmpty()
+        ? null
+        : drafts().damaged().keySet().stream()
+            .map(position -> new PutMessages.Failed(position, ErrorCode.BLOCK_CORRUPT.store())).toList();
   }
 
   /// Ends it. A tier may answer fewer receipts than there were drafts, so each is found by its key.

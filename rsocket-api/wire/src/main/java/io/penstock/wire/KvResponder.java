@@ -258,7 +258,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), incoming, room,
+      return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), put.wantsOutcomes(), incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
           putStall,
           () -> {

@@ -21,9 +21,12 @@ final class PutMessages {
   ///
   /// @param pin of each block when it becomes visible; null for none
   /// @param group of all blocks; null for none
+  /// @param upsert whether to replace blocks that are there; null for no
+  /// @param outcomes whether the sender wants an outcome for each key, so that a damaged block fails alone; null for no
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
-      HoldMessages.@Nullable PinWanted pin, @Nullable String group) {
+      HoldMessages.@Nullable PinWanted pin, @Nullable String group, @Nullable Boolean upsert,
+      @Nullable Boolean outcomes) {
     /// Most characters of the name of a group.
     private static final int LONGEST_GROUP = 256;
 
@@ -36,35 +39,66 @@ final class PutMessages {
     }
 
     PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket) {
-      this(keys, maxSliceBytes, windowBlocks, ticket, null, null);
+      this(keys, maxSliceBytes, windowBlocks, ticket, null, null, null, null);
     }
 
     static PutRequest of(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket, PutTerms terms) {
       return new PutRequest(keys, maxSliceBytes, windowBlocks, ticket,
           terms.pin() == null ? null : HoldMessages.PinWanted.of(terms.pin()),
-          terms.group().isEmpty() ? null : terms.group());
+          terms.group().isEmpty() ? null : terms.group(), terms.upserts() ? true : null, true);
     }
 
     PutTerms terms() {
-      return new PutTerms(pin == null ? null : pin.pin(), group == null ? "" : group);
+      return new PutTerms(pin == null ? null : pin.pin(), group == null ? "" : group, upsert != null && upsert);
+    }
+
+    boolean wantsOutcomes() {
+      return outcomes != null && outcomes;
     }
   }
 
   /// A payload of a `put` response: there is room for a window, or blocks were stored; exactly one of the two.
+  ///
+  /// @param failed beside `stored`: blocks of the window that were not stored, and why
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
+  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored, @Nullable List<Failed> failed) {
+    PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
+      this(room, stored, null);
+    }
+
     PutSignal {
       if ((room == null) == (stored == null)) {
         throw WireFormatException.request("put signal", "room or stored", room == null ? "neither" : "both");
       }
       stored = stored == null ? null : copied("stored", stored);
+      failed = failed == null ? null : copied("failed", failed);
+    }
+  }
+
+  /// A block that was not stored.
+  ///
+  /// @param code an integer of Mooncake Store
+  record Failed(int position, int code) {
+    /// @throws WireFormatException if the position is not of one of `keys`
+    BlockKey key(List<BlockKey> keys) {
+      if (position < 0 || position >= keys.size()) {
+        throw WireFormatException.request("failed.position", "in [0, " + keys.size() + ")", position);
+      }
+      return keys.get(position);
     }
   }
 
   /// Room for the keys `first … first + wanted.size`, of which the set bits are wanted.
-  record Room(int window, int first, Messages.Bits wanted) {
+  ///
+  /// @param present those that are visible already; null from a node that does not tell, or to a sender that did not ask
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Room(int window, int first, Messages.Bits wanted, Messages.@Nullable Bits present) {
+    Room(int window, int first, Messages.Bits wanted) {
+      this(window, first, wanted, null);
+    }
+
     Room {
-      present("room.wanted", wanted);
+      Fields.present("room.wanted", wanted);
       if (window < 0) {
         throw WireFormatException.request("room.window", ">= 0", window);
       }

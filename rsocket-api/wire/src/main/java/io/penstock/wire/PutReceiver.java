@@ -34,11 +34,13 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// What a channel is received with.
   ///
   /// @param terms pin and group of all blocks
+  /// @param outcomes whether a damaged block fails alone
   /// @param room blocks that open windows of the connection may have
   /// @param waiting counts the puts that wait for room, over all connections
   /// @param stall how long a sender may be silent
   /// @param over told once when the channel holds nothing any more
-  record Setting(BlockTier tier, PutTerms terms, Budget budget, BudgetLane room, AtomicInteger waiting,
+  record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room,
+      AtomicInteger waiting,
       int windowsAhead,
       int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, Runnable over) {}
@@ -202,7 +204,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
       room.close();
       return;
     }
-    IncomingWindow window = new IncomingWindow(nextWindow++, first, run, room, setting.maxSliceBytes());
+    IncomingWindow window = new IncomingWindow(nextWindow++, first, run, room, setting.maxSliceBytes(),
+        setting.outcomes());
     if (window.isEmpty()) {
       room.close();
       giveRoom(window.blocks());
@@ -258,7 +261,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     List<PutMessages.Stored> stored = window.stored(receipts);
     giveRoom(window.blocks());
     if (!done) {
-      signals.add(new PutMessages.PutSignal(null, stored));
+      signals.add(new PutMessages.PutSignal(null, stored, window.failed()));
       proceed();
     }
   }

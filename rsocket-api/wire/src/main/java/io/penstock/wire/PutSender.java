@@ -33,6 +33,8 @@ final class PutSender {
   private int nextKey;
   /// Windows with keys that are wanted.
   private int offered;
+  /// Blocks that the node found damaged.
+  private final List<BlockKey> damaged = new ArrayList<>();
   private final AtomicInteger taken = new AtomicInteger();
 
   /// @param open the message that opens the channel, for `keys`
@@ -64,6 +66,11 @@ final class PutSender {
           "after room for " + keys.size() + " keys and the slices of all windows",
           "after room for " + nextKey + " and " + taken.get() + " of " + offered + " windows");
     }
+    if (!damaged.isEmpty()) { // the others were stored, each with its receipt
+      throw new RemoteTransientException(ErrorCode.BLOCK_CORRUPT.code(),
+          "blocks must arrive intact (was %d of %d damaged on their way, the first %s)".formatted(damaged.size(),
+              keys.size(), damaged.getFirst()));
+    }
   }
 
   /// A window ends with its last slice, also if its source does not say so.
@@ -89,6 +96,9 @@ final class PutSender {
       if (!window.keys().isEmpty()) {
         offer(window);
       }
+    }
+    if (signal.failed() != null) {
+      signal.failed().forEach(failed -> damaged.add(failed.key(keys)));
     }
     return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
   }

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -13,6 +15,8 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -22,6 +26,7 @@ final class RemoteReservation extends Reservation {
   private final List<BlockDraft> drafts;
   private final PutTerms terms;
   private final Presence skipped;
+  private final Map<BlockKey, Receipt> committed = new ConcurrentHashMap<>();
 
   private RemoteReservation(KvClient client, List<BlockDraft> drafts, PutTerms terms, Presence skipped) {
     this.terms = terms;
@@ -56,13 +61,23 @@ final class RemoteReservation extends Reservation {
   /// shorter.
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
+    return Mono.defer(() -> {
+      boolean before = !complete.isEmpty() && !isClosed() && drafts.containsAll(complete)
+          && complete.stream().allMatch(draft -> committed.containsKey(draft.key()));
+      return before
+          ? Mono.just(complete.stream().map(draft -> requireNonNull(committed.get(draft.key()))).toList())
+          : commitNow(complete);
+    });
+  }
+
+  private Mono<List<Receipt>> commitNow(List<BlockDraft> complete) {
     return Flux.using(BlockScope::new, scope -> {
       requireMine(complete);
       complete.forEach(BlockDraft::requireComplete);
       List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
       List<BlockKey> keys = blocks.stream().map(Block::key).toList();
       return client.put(keys, terms, PutSource.of(blocks, SliceShape.Order.LAYER_FIRST));
-    }, BlockScope::close).collectList();
+    }, BlockScope::close).doOnNext(receipt -> committed.put(receipt.key(), receipt)).collectList();
   }
 
   private void requireMine(List<BlockDraft> complete) {

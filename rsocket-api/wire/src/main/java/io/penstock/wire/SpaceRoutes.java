@@ -89,6 +89,8 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
       throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space.layout", String.valueOf(e.getMessage()),
           plain.id());
     }
-    return spaces.open(plain);
+    return spaces.open(plain).switchIfEmpty(Mono.error(
+        () -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", names() + ", all that there may be",
+            plain.model() + " " + plain.id())));
   }
 }

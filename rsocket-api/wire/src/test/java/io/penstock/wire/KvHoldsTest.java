@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -12,6 +13,8 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.HoldLimitException;
@@ -27,6 +30,8 @@ import io.penstock.tier.TierStat;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -143,6 +148,54 @@ final class KvHoldsTest {
       List<BlockKey> many = node.keys(1150, 1190);
       assertThatThrownBy(() -> holds.pin(many, Pin.hard()).block(PATIENCE)).isInstanceOf(HoldLimitException.class)
           .hasMessage("pinned blocks must be <= 32 (was 44)");
+    }
+  }
+
+  /// Bits turn in memory after the checksums were made, as on a bad link.
+  @Test
+  void damagedBlockOfAPut_failsAlone_andARetryStoresIt() {
+    try (WireNode node = node(); BlockScope scope = new BlockScope()) {
+      KvClient client = node.client(WINDOW);
+      node.put(client, node.keys(0, 1));
+      List<BlockKey> keys = node.keys(0, 10);
+      List<Block> blocks = keys.stream().map(key -> scope.adopt(Blocks.block(client.arena(), key))).toList();
+      Blocks.corrupt(blocks.get(2), 100);
+      Blocks.corrupt(blocks.get(5), LAYOUT.blockBytes() - 1);
+      for (int i = 6; i < 9; i++) { // a whole window and more
+        Blocks.corrupt(blocks.get(i), 1);
+      }
+      List<BlockKey> stored = new ArrayList<>();
+      assertThatThrownBy(() -> client.put(keys, PutSource.of(blocks, SliceShape.Order.LAYER_FIRST))
+          .doOnNext(receipt -> stored.add(receipt.key())).blockLast(PATIENCE))
+          .isInstanceOfSatisfying(RemoteTransientException.class, failure -> {
+            assertThat(failure.code()).isEqualTo(ErrorCode.BLOCK_CORRUPT.code());
+            assertThat(failure).hasMessageContaining("5 of 10 damaged");
+          });
+      assertThat(stored).containsExactly(keys.get(1), keys.get(3), keys.get(4), keys.get(9));
+      assertThat(value(client.contains(keys)).bits().stream()).containsExactly(0, 1, 3, 4, 9);
+      assertThat(node.put(client, keys)).hasSize(5);
+      assertThat(value(node.get(client, keys, OnMiss.SKIP))).isEqualTo(10L * LAYOUT.blockBytes());
+    }
+  }
+
+  @Test
+  void roomOfAPut_tellsDuplicates_andAnOlderSenderIsToldNothingNew() {
+    try (WireNode node = node()) {
+      node.put(node.client(WINDOW), node.keys(0, 2));
+      RSocket raw = node.raw("application/cbor");
+      Messages.Keys keys = Messages.Keys.of(node.keys(0, 4));
+      for (Boolean outcomes : Arrays.asList(true, null)) {
+        Payload first = requireNonNull(raw.requestChannel(Flux.concat(Mono.fromSupplier(() -> WireNode.request(
+            ControlCodec.CBOR, Routes.PUT, new PutMessages.PutRequest(keys, 4096, WINDOW, 0, null, null, null,
+                outcomes))),
+            Mono.never())).blockFirst(PATIENCE));
+        PutMessages.Room room =
+            requireNonNull(WireNode.read(ControlCodec.CBOR, first, PutMessages.PutSignal.class).room());
+        assertThat(room.wanted().presence().bits().stream()).containsExactly(2, 3);
+        assertThat(room.present() == null ? null : room.present().presence().count())
+            .isEqualTo(outcomes == null ? null : 2);
+        node.awaitIdle();
+      }
     }
   }
 

@@ -74,7 +74,8 @@ final class PutReceiverTest {
 
   private void receive() {
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
+            2, 4096,
             4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
@@ -131,7 +132,8 @@ final class PutReceiverTest {
   void sender_thatWaitsForABlockOfAWindow_isNotSilent_andGoesOnWhenOneIsFree() {
     whole.tryAcquire(8);
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
+            2, 4096,
             4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
@@ -152,7 +154,8 @@ final class PutReceiverTest {
     }
     credit = 0;
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
+            2, 4096,
             4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));

@@ -204,7 +204,7 @@ final class ReceiverFuzzTest {
     Signals signals = new Signals();
     Permits windows = new Permits("windows", KEYS, 4);
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()),
+        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()),
             new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), new AtomicInteger(), 2,
             stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,

@@ -7,10 +7,13 @@ import io.penstock.meter.TierGauges;
 import io.penstock.node.cli.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.TierStat;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.DisposableServer;
@@ -39,24 +42,25 @@ public final class AdminServer {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration IDLE = Duration.ofSeconds(60);
 
-  private final BlockTier tier;
+  private final Supplier<List<BlockTier>> tiers;
   private final Supplier<NodeState> state;
   private final PrometheusMeterRegistry registry;
-  private final TierGauges gauges;
+  private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
   private final Scheduler timers;
   private final WhatIfPages whatIf;
 
-  /// @param tier whose figures are shown
+  /// @param tiers whose figures are shown; there may be more of them later
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
-  public AdminServer(BlockTier tier, Supplier<NodeState> state, PrometheusMeterRegistry registry, Scheduler timers,
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Scheduler timers,
       WhatIfPages whatIf) {
-    this.tier = tier;
+    this.tiers = tiers;
     this.state = state;
     this.registry = registry;
-    this.gauges = TierGauges.bind(registry, tier);
+    tiers.get().forEach(this::gauges);
     this.timers = timers;
     this.whatIf = whatIf;
     whatIf.bindTo(registry);
@@ -85,7 +89,7 @@ public final class AdminServer {
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
-    return stat().map(stat -> Health.of(state.get(), tier.info(), stat))
+    return stat().map(tiers -> Health.of(state.get(), tiers))
         .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
@@ -101,9 +105,15 @@ public final class AdminServer {
     return text(response, "image/svg+xml", whatIf.svg());
   }
 
-  /// Asks the tier and refreshes the gauges with its answer.
-  private Mono<TierStat> stat() {
-    return gauges.refresh().timeout(PATIENCE, timers);
+  /// Asks the tiers and refreshes the gauges with their answers.
+  private Mono<List<Health.TierFacts>> stat() {
+    return Flux.fromIterable(tiers.get())
+        .concatMap(tier -> gauges(tier).refresh().map(stat -> Health.TierFacts.of(tier.info(), stat)))
+        .collectList().timeout(PATIENCE, timers);
+  }
+
+  private TierGauges gauges(BlockTier tier) {
+    return gauges.computeIfAbsent(tier, any -> TierGauges.bind(registry, tier));
   }
 
   private static Mono<Void> text(HttpServerResponse response, String type, String text) {

@@ -45,10 +45,11 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
     }
   }
 
-  static Health of(NodeState state, TierInfo info, TierStat stat) {
+  static Health of(NodeState state, List<TierFacts> tiers) {
     return new Health(lower(state), PenstockVersion.current(),
-        stat.levels().stream().anyMatch(level -> level.health().state() != StoreHealth.State.ACTIVE),
-        List.of(TierFacts.of(info, stat)), state == NodeState.OPENING ? "disk level is opening" : null);
+        tiers.stream().flatMap(tier -> tier.levels().stream())
+            .anyMatch(level -> !level.state().equals(lower(StoreHealth.State.ACTIVE))),
+        tiers, state == NodeState.OPENING ? "disk level is opening" : null);
   }
 
   static Health failed(NodeState state, String problem) {

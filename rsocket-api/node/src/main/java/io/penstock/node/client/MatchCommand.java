@@ -46,9 +46,9 @@ final class MatchCommand extends ClientCommand {
   @Mixin
   private KeyChoice choice = new KeyChoice();
 
-  @Option(names = "--lease", arity = "0..1", paramLabel = "DURATION", fallbackValue = "0s",
+  @Option(names = "--lease", arity = "0..1", paramLabel = "DURATION", fallbackValue = "10s",
       converter = TimeOption.class,
-      description = "Lease the prefix for so long, or for the node's default; the lease outlives this command.")
+      description = "Lease the prefix for so long, 10s if none is given; the lease outlives this command.")
   private @Nullable Duration lease;
 
   MatchCommand(Console console, Dialer dialer) {

@@ -8,8 +8,9 @@ import picocli.CommandLine.Option;
 
 /// The ways to pin blocks on the command line: at most one of them is used.
 final class PinOptions {
-  @Option(names = "--soft", arity = "0..1", paramLabel = "DURATION", fallbackValue = "0s", converter = TimeOption.class,
-      description = "Pin softly for so long, or for the node's default: evicted only when nothing else can be.")
+  @Option(names = "--soft", arity = "0..1", paramLabel = "DURATION", fallbackValue = "30m",
+      converter = TimeOption.class,
+      description = "Pin softly for so long, 30m if none is given: evicted only when nothing else can be.")
   private @Nullable Duration soft;
 
   @Option(names = "--hard", description = "Pin until `unpin` or `remove`: never evicted.")

@@ -103,7 +103,7 @@ final class PutCommand extends ClientCommand {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         Map<BlockKey, Receipt> receipts =
-            WindowPut.store(node, keys, new PutTerms(pin.given(), group), input, patience());
+            WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group), input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
         progress.at(blocks, Math.max(blocks, all(config)));
       }

@@ -29,10 +29,12 @@ public final class NodeConfig {
 
   private final Map<Setting<?>, Object> values;
   private final List<Effective> effective;
+  private final List<SpaceSettings> spaces;
 
-  private NodeConfig(Map<Setting<?>, Object> values, List<Effective> effective) {
+  private NodeConfig(Map<Setting<?>, Object> values, List<Effective> effective, List<SpaceSettings> spaces) {
     this.values = values;
     this.effective = List.copyOf(effective);
+    this.spaces = List.copyOf(spaces);
   }
 
   /// Every setting at its default.
@@ -47,21 +49,48 @@ public final class NodeConfig {
   public static NodeConfig resolve(@Nullable Path file, Map<String, String> environment,
       Map<Setting<?>, String> flags) {
     List<Given> given = new ArrayList<>();
+    List<SpaceGiven> spaces = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     Path read = file == null && environment.containsKey(EnvironmentSource.CONFIG)
         ? Path.of(environment.get(EnvironmentSource.CONFIG))
         : file;
     if (read != null) {
-      YamlSource.read(read, given, problems);
+      YamlSource.read(read, given, spaces, problems);
     }
     EnvironmentSource.read(environment, given, problems);
     flags.forEach((setting, text) -> given.add(new Given(setting, text, Origin.ofFlag(setting.flag()))));
-    return resolved(given, problems);
+    return resolved(given, spaces, problems);
   }
 
-  private static NodeConfig resolved(List<Given> given, List<String> problems) {
+  private static NodeConfig resolved(List<Given> given, List<SpaceGiven> stated, List<String> problems) {
+    NodeConfig config = read(NodeSettings.ALL, given, problems);
+    ConfigRules.require(config, problems);
+    List<SpaceSettings> spaces = problems.isEmpty() ? StatedSpaces.of(config, stated, problems) : List.of();
+    if (problems.isEmpty() && (!spaces.isEmpty() || config.get(NodeSettings.SPACES_OPEN))) {
+      StatedSpaces.requireRoom(config, problems);
+    }
+    if (problems.isEmpty()) {
+      return new NodeConfig(config.values, config.effective, spaces);
+    }
+    throw new ConfigException(problems.stream().distinct().toList());
+  }
+
+  /// This configuration with a layout and settings of one space; adds what is wrong with them to `problems`.
+  NodeConfig withLayoutOf(List<Given> stated, List<String> problems) {
+    List<Given> given = new ArrayList<>();
+    effective.stream().filter(one -> LayoutSettings.ALL.contains(one.setting()) && one.isGiven())
+        .forEach(one -> given.add(new Given(one.setting(), one.text(), one.origin())));
+    given.addAll(stated);
+    NodeConfig space = read(SpaceSettings.ALL, given, problems);
+    if (problems.isEmpty()) {
+      StatedLayout.require(space, problems);
+    }
+    return space;
+  }
+
+  private static NodeConfig read(List<Setting<?>> settings, List<Given> given, List<String> problems) {
     Map<Setting<?>, Given> last = new LinkedHashMap<>();
-    NodeSettings.ALL.forEach(setting -> last.put(setting, new Given(setting, setting.initial(), Origin.ofDefault())));
+    settings.forEach(setting -> last.put(setting, new Given(setting, setting.initial(), Origin.ofDefault())));
     Map<Setting<?>, Object> values = new HashMap<>();
     for (Given one : given) {
       last.put(one.setting(), one);
@@ -69,12 +98,7 @@ public final class NodeConfig {
     }
     List<Effective> effective = new ArrayList<>();
     last.forEach((setting, one) -> keep(setting, one, values, effective));
-    NodeConfig config = new NodeConfig(values, effective);
-    ConfigRules.require(config, problems);
-    if (problems.isEmpty()) {
-      return config;
-    }
-    throw new ConfigException(problems.stream().distinct().toList());
+    return new NodeConfig(values, effective, List.of());
   }
 
   private static <T> void keep(Setting<T> setting, Given one, Map<Setting<?>, Object> values,
@@ -146,13 +170,28 @@ public final class NodeConfig {
     return StatedLayout.of(this);
   }
 
+  /// Whether several spaces share the host memory, now or when clients open them.
+  public boolean isShared() {
+    return !spaces.isEmpty() || get(NodeSettings.SPACES_OPEN);
+  }
+
+  /// What the blocks of all spaces look like.
+  public List<BlockLayout> layouts() {
+    return spaces.isEmpty() ? List.of(layout()) : spaces.stream().map(space -> space.space().layout()).toList();
+  }
+
   /// What a request may ask for.
   public Limits limits() {
     return Limits.defaults().withMaxSliceBytes(get(NodeSettings.SLICE_BYTES))
         .withWindowBlocks(get(NodeSettings.WINDOW_BLOCKS));
   }
 
-  /// The space whose blocks the node holds.
+  /// The spaces that the file states; none if the node has one space, [#space()], or opens them when clients ask.
+  public List<SpaceSettings> spaces() {
+    return spaces;
+  }
+
+  /// The space whose blocks the node holds, unless it has several.
   public CacheSpace space() {
     return CacheSpace.of(get(LayoutSettings.MODEL), layout());
   }

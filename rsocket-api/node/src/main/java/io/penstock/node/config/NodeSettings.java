@@ -123,10 +123,24 @@ public final class NodeSettings {
   public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
       "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
           + " and readers that stand still may hold all blocks. For trusted clients.");
+  public static final Setting<Duration> LEASE_LIFE = new Setting<>("lease.life", SettingType.duration(), "10s",
+      "Life of a read lease that asks for none, at most 10m: what a match found stays so long for a get.");
+  public static final Setting<Duration> PIN_LIFE = new Setting<>("pin.life", SettingType.duration(), "30m",
+      "Life of a soft pin that asks for none, at most 24h.");
+  public static final Setting<Integer> PIN_PERCENT = new Setting<>("pin.percent", SettingType.count(0, 100), "50",
+      "Most blocks that may be pinned, in per cent of those that the last level keeps.");
   public static final Setting<Integer> WHATIF_SAMPLES =
       new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "4096",
           "Most keys that are sampled to estimate what other capacities would bring (penstock whatif); 0 for no"
               + " estimate.");
+  public static final Setting<Boolean> SPACES_OPEN = new Setting<>("spaces.open", AscendTypes.flag(), "false",
+      "Whether a client may open a space that the node does not have. Its blocks are kept in dram alone.");
+  public static final Setting<Integer> SPACES_OPEN_MOST = new Setting<>("spaces.open.most",
+      SettingType.count(1, 1024), "8", "With spaces.open: most spaces that clients open.");
+  public static final Setting<Integer> SPACES_OPEN_PERCENT = new Setting<>("spaces.open.percent",
+      SettingType.count(1, 90), "25",
+      "With spaces.open: part of dram in percent that is guaranteed to these spaces, and"
+          + " most that one of them takes.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
       "Most bytes in flight in the whole node.");
   public static final Setting<Integer> SLICE_BYTES =
@@ -192,7 +206,8 @@ public final class NodeSettings {
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
       Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS,
-          WHATIF_SAMPLES),
+          LEASE_LIFE, PIN_LIFE, PIN_PERCENT, WHATIF_SAMPLES),
+      Topic.of("Spaces", SPACES_OPEN, SPACES_OPEN_MOST, SPACES_OPEN_PERCENT),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
           AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,

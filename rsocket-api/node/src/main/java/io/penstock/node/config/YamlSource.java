@@ -5,6 +5,9 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -18,20 +21,23 @@ import tools.jackson.dataformat.yaml.YAMLFactory;
 final class YamlSource {
   private static final YAMLFactory YAML = new YAMLFactory();
   private static final int DEEPEST = 8;
+  private static final Pattern SPACE = Pattern.compile("spaces\\.([A-Za-z0-9][A-Za-z0-9_-]*)\\.(.+)");
 
   private final Path file;
   private final List<Given> given;
+  private final List<SpaceGiven> spaces;
   private final List<String> problems;
   private final Set<String> seen = new HashSet<>();
 
-  private YamlSource(Path file, List<Given> given, List<String> problems) {
+  private YamlSource(Path file, List<Given> given, List<SpaceGiven> spaces, List<String> problems) {
     this.file = file;
     this.given = given;
+    this.spaces = spaces;
     this.problems = problems;
   }
 
-  /// Adds what `file` says to `given`, and what is wrong with it to `problems`.
-  static void read(Path file, List<Given> given, List<String> problems) {
+  /// Adds what `file` says to `given` and `spaces`, and what is wrong with it to `problems`.
+  static void read(Path file, List<Given> given, List<SpaceGiven> spaces, List<String> problems) {
     if (!Files.isReadable(file) || Files.isDirectory(file)) {
       problems.add("config must be a readable file (was %s, which %s)".formatted(file,
           Files.isDirectory(file)
@@ -40,7 +46,7 @@ final class YamlSource {
       return;
     }
     try (JsonParser parser = YAML.createParser(ObjectReadContext.empty(), file)) {
-      new YamlSource(file, given, problems).document(parser);
+      new YamlSource(file, given, spaces, problems).document(parser);
     } catch (JacksonIOException e) {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
@@ -83,8 +89,20 @@ final class YamlSource {
       problems.add("%s must be given once (was given again, from %s)".formatted(key, origin));
       return;
     }
+    Matcher space = SPACE.matcher(key);
+    if (NodeSettings.byKey(key).isEmpty() && space.matches()) {
+      ofSpace(space.group(1), space.group(2), text, origin);
+      return;
+    }
     NodeSettings.byKey(key).ifPresentOrElse(setting -> given.add(new Given(setting, text, origin)),
         () -> problems.add(UnknownName.problem("key", key, origin, Setting::key)));
+  }
+
+  private void ofSpace(String name, String key, String text, Origin origin) {
+    SpaceSettings.ALL.stream().filter(setting -> setting.key().equals(key)).findFirst().ifPresentOrElse(
+        setting -> spaces.add(new SpaceGiven(name, new Given(setting, text, origin))),
+        () -> problems.add("spaces.%s.%s must be a key of a space, one of %s (was %s, from %s)".formatted(name, key,
+            SpaceSettings.ALL.stream().map(Setting::key).collect(Collectors.joining(", ")), key, origin)));
   }
 
   private static boolean isSetting(String key) {

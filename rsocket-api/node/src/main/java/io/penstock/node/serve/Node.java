@@ -16,6 +16,7 @@ import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.Capacity;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
@@ -26,8 +27,11 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
-import io.penstock.node.tiers.NodeTiers;
+import io.penstock.node.tiers.OpenSpaces;
+import io.penstock.node.tiers.SpacePlan;
+import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
+import java.util.concurrent.TimeUnit;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
@@ -72,12 +76,15 @@ public final class Node {
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
+  /// How often leases, pins and unfinished puts are looked at whose life may be over.
+  private static final Duration EXPIRY = Duration.ofSeconds(1);
+
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   private final LoopResources loops;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
-  private final NodeTiers tier;
+  private final SpaceTiers tiers;
   private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
@@ -85,15 +92,14 @@ public final class Node {
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
 
-  private Node(NodeConfig config, PrometheusMeterRegistry registry, NodeTiers tier) {
+  private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
     this.config = config;
     this.registry = registry;
-    this.tier = tier;
+    this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     Gauges.bind(registry, "node", budget);
-    Gauges.bind(registry, tier.info().name(), tier.arena());
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
     collections.bindTo(registry);
@@ -112,16 +118,20 @@ public final class Node {
         .then(Mono.defer(() -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
           TierPlan plan = tiers(config);
-          NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
+          NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
+              plan.space().layout().blockBytes());
           memory.bind(registry);
           MeteredCopies copies = new MeteredCopies(registry);
-          return NodeTiers
-              .open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies,
-                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong()))
-              .doOnNext(tier -> tier.devices().values().forEach(copies::show))
+          return SpaceTiers
+              .open(plan, spaces(config), open(config), memory,
+                  new SpaceTiers.Watchers(
+                      each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
+                      tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
+                      new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
+              .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
               .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
-              .flatMap(tier -> {
-                Node node = new Node(config, registry, tier);
+              .flatMap(tiers -> {
+                Node node = new Node(config, registry, tiers);
                 return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
               });
         }));
@@ -130,11 +140,12 @@ public final class Node {
   private Mono<Void> listen() {
     Mono<Void> wire =
         KvServer
-            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tier, serverOptions(config),
-                budget, timers, decisions)
+            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tiers,
+                serverOptions(config), budget, timers, decisions)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire)
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
@@ -145,7 +156,7 @@ public final class Node {
       SideCarServerOptions options = SideCarServerOptions.defaults()
           .withMaxBytes(config.get(NodeSettings.SIDECAR_CLIENT_BYTES), config.get(NodeSettings.SIDECAR_BYTES));
       SideCarServer opened = BindFailure.naming(config, NodeSettings.SIDECAR,
-          () -> SideCarServer.open(path.get(), options, tier.devices()));
+          () -> SideCarServer.open(path.get(), options, tiers.devices()));
       MeteredSideCar.show(registry, opened);
       sideCar = opened;
     }
@@ -161,7 +172,8 @@ public final class Node {
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tier, this::state, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
+        : new AdminServer(tiers::tiers, this::state, registry, timers,
+            new WhatIfPages(tiers.first().info(), tiers.first()::whatIf))
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -180,10 +192,24 @@ public final class Node {
         .withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
         .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
+        .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
+            .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
+            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
         .withTiering(tiering(config));
+  }
+
+  private static List<SpacePlan> spaces(NodeConfig config) {
+    return config.spaces().stream().map(space -> new SpacePlan(space.name(), space.space(), space.weight(),
+        space.quotaBytes().orElse(Long.MAX_VALUE))).toList();
+  }
+
+  private static OpenSpaces open(NodeConfig config) {
+    return config.get(NodeSettings.SPACES_OPEN)
+        ? new OpenSpaces(config.get(NodeSettings.SPACES_OPEN_MOST), config.get(NodeSettings.SPACES_OPEN_PERCENT))
+        : OpenSpaces.NONE;
   }
 
   private static MappedOptions memory(NodeConfig config) {
@@ -230,7 +256,7 @@ public final class Node {
     ConnectionSlots slots =
         new ConnectionSlots(connections, Math.min(connections, config.get(NodeSettings.CONNECTIONS_BY_ADDRESS)),
             config.get(NodeSettings.NEWCOMERS), config.get(NodeSettings.SETUP_TIMEOUT));
-    return FrameLengths.of(config.limits(), config.layout()).bound(
+    return FrameLengths.of(config.limits(), config.layouts()).bound(
         TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
             .withSlots(slots),
         ReceiveLimits.defaults().withRoomBytes(config.get(NodeSettings.FRAMES_BYTES))
@@ -254,7 +280,7 @@ public final class Node {
 
   public NodeState state() {
     NodeState now = state.get();
-    return now == NodeState.READY && tier.isOpening() ? NodeState.OPENING : now;
+    return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
   /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
@@ -288,7 +314,7 @@ public final class Node {
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
-        Mono.defer(() -> tier.closeWithin(drainTime.left(), timers, System::nanoTime)),
+        Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }

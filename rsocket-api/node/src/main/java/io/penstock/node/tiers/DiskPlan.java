@@ -75,6 +75,14 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
+  /// The same for one of several spaces, in a folder of its own in this folder.
+  ///
+  /// @param part of the space, of what the whole takes of the disk
+  DiskPlan ofSpace(String name, double part) {
+    return new DiskPlan(folder.resolve(name), engine, segmentBytes, durability, scrub, share.part(part), health,
+        quarantine, opensBehind);
+  }
+
   /// Capacity of one file.
   ///
   /// @param blocks kept on the disk

@@ -33,6 +33,15 @@ public record DiskShare(long capacityBytes, long cacheBytes, long keepFreeBytes,
     return new DiskShare(AUTO, AUTO, KEEP_FREE_BYTES, NEVER, NEVER);
   }
 
+  /// A part of it for one of several spaces.
+  DiskShare part(double part) {
+    return new DiskShare(part(capacityBytes, part), part(cacheBytes, part), keepFreeBytes, highPercent, lowPercent);
+  }
+
+  private static long part(long bytes, double part) {
+    return bytes == AUTO ? AUTO : Math.max(1, (long) (bytes * part));
+  }
+
   private static void requireNotNegative(String name, long value) {
     if (value < 0) {
       throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");

@@ -111,7 +111,7 @@ public final class NodeTiers extends ForwardingTier {
       levels.add(new Level.Stored(hbm, hbm.capacityBlocks()));
     }
     if (!plan.dram().isOff()) {
-      levels.add(new Level.Host("dram", plan.dram().inBlocks(blockBytes)));
+      levels.add(plan.host());
     }
     if (ssd != null) {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
@@ -165,7 +165,7 @@ public final class NodeTiers extends ForwardingTier {
     return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
         .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering())
-        .withExact(plan.exact());
+        .withExact(plan.exact()).withHolds(plan.holds());
   }
 
   /// Whether the disk is being opened for the first time, while the other levels serve.
@@ -186,6 +186,11 @@ public final class NodeTiers extends ForwardingTier {
   /// The devices under the levels, by the number that the machine has for them.
   public Map<Integer, Device> devices() {
     return device == null ? Map.of() : Map.of(device.physicalId(), device.device());
+  }
+
+  /// Ends the leases, pins and unfinished puts whose life is over, see [TierStack#expire].
+  void expire() {
+    stack.expire();
   }
 
   /// With the host memory under the levels.

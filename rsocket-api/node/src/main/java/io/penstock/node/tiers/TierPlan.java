@@ -7,6 +7,7 @@ import io.penstock.block.EvictionPolicy;
 import io.penstock.node.config.Capacity;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStack;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -29,10 +30,12 @@ import org.jspecify.annotations.Nullable;
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy, for the sake of its disk
 /// @param exact whether it decides as the textbook policy does; see [StackOptions#exact]
+/// @param holds bounds of read leases and pins
+/// @param room of one of several spaces that share `dram`; null if the node has one space
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
     @Nullable DiskPlan disk, StackOptions.Mode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept,
-    StackOptions.Tiering tiering, boolean exact) {
+    StackOptions.Tiering tiering, boolean exact, StackOptions.HoldOptions holds, @Nullable SpaceRoom room) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -57,62 +60,68 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null,
         StackOptions.Mode.EXCLUSIVE,
         EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
-        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true);
+        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact(), true,
+        StackOptions.HoldOptions.defaults(), null);
   }
 
   public TierPlan withHbm(Capacity hbm) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withDevice(DevicePlan device) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withExact(boolean exact) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
+  }
+
+  public TierPlan withHolds(StackOptions.HoldOptions holds) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withMode(StackOptions.Mode mode) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withWaiters(int waiters) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   public TierPlan withTiering(StackOptions.Tiering tiering) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
-        eventsKept, tiering, exact);
+        eventsKept, tiering, exact, holds, room);
   }
 
   /// This plan, if it can be opened.
@@ -154,9 +163,30 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
             disk.engine().name().toLowerCase(Locale.ROOT));
   }
 
-  /// What the tier is called: by its only level, or `stack`.
+  public TierPlan withRoom(SpaceRoom room) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds, room);
+  }
+
+  public TierPlan withSpace(CacheSpace space) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds, room);
+  }
+
+  /// The level of host memory.
+  TierStack.Level.Host host() {
+    SpaceRoom shared = room;
+    return shared == null
+        ? new TierStack.Level.Host("dram", dram.inBlocks(space.layout().blockBytes()))
+        : new TierStack.Level.Host("dram", shared.leastBlocks(), shared.share());
+  }
+
+  /// What the tier is called: by its space if there are several, by its only level, or `stack`.
   public String name() {
-    return capacities().size() == 1 ? capacities().keySet().iterator().next() : "stack";
+    SpaceRoom shared = room;
+    return shared != null
+        ? shared.name()
+        : capacities().size() == 1 ? capacities().keySet().iterator().next() : "stack";
   }
 
   /// Where the bytes of its fastest level rest.

@@ -58,8 +58,9 @@ final class AdminServerTest {
   void bind() {
     Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
     Gauges.bind(registry, "dram", tier.arena());
-    server = new AdminServer(tier, state::get, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
-        .bind("127.0.0.1", 0, loops).block(SOON);
+    server =
+        new AdminServer(() -> List.of(tier), state::get, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
+            .bind("127.0.0.1", 0, loops).block(SOON);
   }
 
   @AfterEach

@@ -1,0 +1,132 @@
+package io.penstock.flow;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.PrefixHasher;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+/// What the head of a value says, and where its bytes are: whole parts first, the rest in the head. In the block of the
+/// head, little-endian but for the version: magic, format, length, version, bytes of the name, the name, and from a
+/// multiple of 64 on the last bytes of the value.
+record ValueHead(CacheSpace space, String name, long length, BlockHash version, int nameBytes) {
+  /// Room for the longest name, and as much for bytes.
+  static final int LEAST_PART_BYTES = 4096;
+  private static final int MOST_NAME_BYTES = 2048;
+  private static final int MAGIC = 0x31564B50; // "PKV1"
+  private static final int FORMAT = 1;
+  private static final int FIXED_BYTES = 36;
+  private static final int ALIGNMENT = 64;
+
+  static ValueHead of(CacheSpace space, String name, long length) {
+    int nameBytes = utf8(name).length;
+    if (nameBytes == 0 || nameBytes > MOST_NAME_BYTES) {
+      throw new IllegalArgumentException(
+          "name must have 1 to " + MOST_NAME_BYTES + " bytes of UTF-8 (was " + nameBytes + ")");
+    }
+    UUID version = UUID.randomUUID();
+    ValueHead head = new ValueHead(space, name, length,
+        new BlockHash(version.getMostSignificantBits(), version.getLeastSignificantBits()), nameBytes);
+    if (length > (long) head.partBytes() * Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("length must be at most 2^31 - 1 parts (was " + length + ")");
+    }
+    return head;
+  }
+
+  /// The head in `memory`, if it is one.
+  static Optional<ValueHead> read(CacheSpace space, MemorySegment memory) {
+    ByteBuffer from = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    if (from.getInt() != MAGIC || from.getInt() != FORMAT) {
+      return Optional.empty();
+    }
+    long length = from.getLong();
+    BlockHash version = BlockHash.read(from);
+    int nameBytes = from.getInt();
+    if (length < 0 || nameBytes <= 0 || nameBytes > MOST_NAME_BYTES) {
+      return Optional.empty();
+    }
+    byte[] name = new byte[nameBytes];
+    from.get(name);
+    return Optional.of(new ValueHead(space, new String(name, StandardCharsets.UTF_8), length, version, nameBytes));
+  }
+
+  /// Writes all but the bytes of the value, which are zero.
+  void write(MemorySegment memory) {
+    memory.fill((byte) 0);
+    ByteBuffer to = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    to.putInt(MAGIC).putInt(FORMAT).putLong(length);
+    version.write(to);
+    to.putInt(nameBytes).put(utf8(name));
+  }
+
+  static void requireSpace(CacheSpace space) {
+    BlockLayout layout = space.layout();
+    if (layout.blockBytes() < LEAST_PART_BYTES || layout.layers() > 1 || layout.planes().size() > 1) {
+      throw new IllegalArgumentException("space must be one of values (was " + space.model() + " " + layout + ")");
+    }
+  }
+
+  static BlockKey key(CacheSpace space, String name) {
+    return space.key(PrefixHasher.ofName(name));
+  }
+
+  BlockKey key() {
+    return key(space, name);
+  }
+
+  BlockKey partKey(int index) {
+    return space.key(PrefixHasher.ofPart(PrefixHasher.ofName(name), version, index));
+  }
+
+  List<BlockKey> partKeys() {
+    return IntStream.range(0, parts()).mapToObj(this::partKey).toList();
+  }
+
+  int partBytes() {
+    return space.layout().blockBytes();
+  }
+
+  /// Where the last bytes of the value are in the block of the head.
+  int tailOffset() {
+    return Math.ceilDiv(FIXED_BYTES + nameBytes, ALIGNMENT) * ALIGNMENT;
+  }
+
+  /// Parts beside the head.
+  int parts() {
+    long beyond = Math.max(0, length - (partBytes() - tailOffset()));
+    return (int) Math.ceilDiv(beyond, partBytes());
+  }
+
+  /// Bytes of the value in part `index`.
+  int bytesOfPart(int index) {
+    return (int) Math.min(partBytes(), length - (long) index * partBytes());
+  }
+
+  /// Bytes of the value in the head.
+  int tailBytes() {
+    return (int) Math.max(0, length - (long) parts() * partBytes());
+  }
+
+  private static byte[] utf8(String name) {
+    return name.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// Copies as much of `from` as `to` has room for.
+  ///
+  /// @return how many bytes
+  static long copy(MemorySegment from, MemorySegment to, long at) {
+    long bytes = Math.min(from.byteSize(), to.byteSize() - at);
+    MemorySegment.copy(from, JAVA_BYTE, 0, to, JAVA_BYTE, at, bytes);
+    return bytes;
+  }
+}

@@ -1,0 +1,283 @@
+package io.penstock.flow;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.PermanentKvException;
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.Owned;
+import io.penstock.block.Plane;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checks;
+import io.penstock.operator.InTurn;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.OnMiss;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Values of any length under names, in a tier whose blocks are parts of values.
+///
+/// A value is a run of parts and a head. The head has the name, the length and the last bytes; it is committed last, so
+/// a value is visible with all its bytes or not at all. The head names the version whose parts belong to it, so the
+/// parts of two versions never mix. Another value whose name has the same hash is a miss. If a part was evicted, the
+/// value is a miss, and its other parts are removed. Each part has checksums and is verified as every block is.
+///
+/// Safe from any thread. Every `Mono` and `Flux` is cold.
+public final class ValueStore {
+  private static final int ROWS = 64;
+  private static final int WINDOW_PARTS = 8;
+
+  private final BlockTier tier;
+  private final int windowParts;
+
+  /// @param tier of a space that [#space] made; stays the caller's
+  public ValueStore(BlockTier tier) {
+    this(tier, WINDOW_PARTS);
+  }
+
+  /// @param windowParts parts for which a put makes room at a time, and most that a get holds ahead of demand
+  public ValueStore(BlockTier tier, int windowParts) {
+    this.tier = requireNonNull(tier, "tier");
+    this.windowParts = Checks.positive("windowParts", windowParts);
+    ValueHead.requireSpace(tier.info().space());
+  }
+
+  /// A space of values.
+  ///
+  /// @param name of the space; peers that share values state the same
+  /// @param partBytes multiple of 64, from 4 KiB; a value takes at least one part
+  /// @param tenantSalt as in [CacheSpace#tenantSalt()]
+  public static CacheSpace space(String name, int partBytes, String tenantSalt) {
+    if (partBytes < ValueHead.LEAST_PART_BYTES || partBytes % ROWS != 0) {
+      throw new IllegalArgumentException("partBytes must be a multiple of " + ROWS + " from "
+          + ValueHead.LEAST_PART_BYTES + " on (was " + partBytes + ")");
+    }
+    return new CacheSpace(name, new BlockLayout(1, ROWS, TokenOrder.NHD,
+        List.of(new Plane(Plane.Kind.VALUE, ElementType.INT8, 1, partBytes / ROWS))), 0, tenantSalt);
+  }
+
+  /// Stores a value, unless there is a value of this name.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | one element of `bytes` at a time, and none while the tier makes room for the next parts |
+  /// | copies | each byte once, into the memory of a part |
+  /// | cancel, error | the value stays invisible, and the parts stored so far are removed |
+  /// | signals | errors of `bytes` and of the tier; `IllegalArgumentException` if more or fewer bytes came; |
+  /// | | [ValueTooLargeException] |
+  ///
+  /// @param length in bytes
+  /// @param bytes of the value in any pieces, each valid until the next is requested; not subscribed if the value is
+  ///     there
+  /// @return true if the value was stored; false if there is such a value, or another writer commits one first
+  public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
+    ValueHead head = head(name, length);
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, scope).hasElement(),
+        scope -> Mono.fromRunnable(scope::close))
+        .flatMap(known -> known ? Mono.just(false) : write(head, bytes, false));
+  }
+
+  /// Stores a value in the place of the value of this name, if there is one, which may have another length. Readers of
+  /// the old value may fail with [IncompleteBlockException]; for a moment there is neither.
+  ///
+  /// @return true if the value was stored; false if another writer commits one first
+  public Mono<Boolean> upsert(String name, long length, Flux<MemorySegment> bytes) {
+    return write(head(name, length), bytes, true);
+  }
+
+  private ValueHead head(String name, long length) {
+    ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length));
+    long most = tier.info().capacityBlocks();
+    if (head.parts() >= most) {
+      throw new ValueTooLargeException(tier.info().name(), length, most * head.partBytes());
+    }
+    return head;
+  }
+
+  private Mono<Boolean> write(ValueHead head, Flux<MemorySegment> bytes, boolean replaces) {
+    Mono<Void> before = replaces ? remove(head.name()).then() : Mono.empty();
+    return Mono.usingWhen(Mono.fromSupplier(() -> new ValueWriter(tier, head, windowParts, before)),
+        writer -> writer.write(bytes), ValueWriter::end, (writer, error) -> writer.end(), ValueWriter::end);
+  }
+
+  /// Finds the value of `name`; empty if there is none.
+  ///
+  /// @param scope owns the parts that are read
+  public Mono<Value> get(String name, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    return find(name, scope).flatMap(found -> found.head.parts() == 0
+        ? Mono.just(new Value(found, null, windowParts, scope))
+        : tier.lease(found.head.partKeys(), OnMiss.SKIP, scope)
+            .flatMap(lease -> lease.found().count() == found.head.parts()
+                ? touch(found).thenReturn(new Value(found, lease, windowParts, scope))
+                : lost(found, lease).then(Mono.empty())));
+  }
+
+  /// The head is used after its parts, so that it is evicted after them: while there is a head, its parts are known.
+  private Mono<Void> touch(Found found) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> tier.lease(List.of(found.head.key()), OnMiss.SKIP, scope).then(),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  private Mono<Void> lost(Found found, Lease lease) {
+    lease.close();
+    found.block.close();
+    return removeAll(found.head);
+  }
+
+  private Mono<Void> removeAll(ValueHead head) {
+    return tier.remove(List.of(head.key()))
+        .then(Mono.defer(() -> head.parts() == 0 ? Mono.empty() : tier.remove(head.partKeys()).then()));
+  }
+
+  /// Removes the value of `name`. Reads that go on keep what they hold.
+  ///
+  /// @return whether there was one
+  public Mono<Boolean> remove(String name) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(name, scope).flatMap(found -> removeAll(found.head).thenReturn(true)).defaultIfEmpty(false),
+        scope -> Mono.fromRunnable(scope::close));
+  }
+
+  /// The length of the value of `name`; empty if there is none. Some of its parts may have been evicted.
+  public Mono<Long> length(String name) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(name, scope).map(found -> found.head.length()), scope -> Mono.fromRunnable(scope::close));
+  }
+
+  private Mono<Found> find(String name, BlockScope scope) {
+    CacheSpace space = tier.info().space();
+    BlockKey key = ValueHead.key(space, name);
+    return tier.get(List.of(key), scope).singleOrEmpty().flatMap(block -> {
+      Optional<ValueHead> head =
+          block.read(memory -> ValueHead.read(space, memory)).filter(one -> one.name().equals(name));
+      if (head.isPresent()) {
+        return Mono.just(new Found(head.get(), block));
+      }
+      block.close();
+      return Mono.empty();
+    });
+  }
+
+  record Found(ValueHead head, Block block) {}
+
+  /// A value that was found.
+  public static final class Value {
+    private final Found found;
+    private final @Nullable Lease lease;
+    private final int windowParts;
+    private final BlockScope scope;
+    private long taken;
+
+    private Value(Found found, @Nullable Lease lease, int windowParts, BlockScope scope) {
+      this.found = found;
+      this.lease = lease;
+      this.windowParts = windowParts;
+      this.scope = scope;
+    }
+
+    /// In bytes.
+    public long length() {
+      return found.head.length();
+    }
+
+    /// The bytes in order, part by part, without a copy. Close each part when it is read.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | backpressure | parts; a window of them is held ahead of demand |
+    /// | cancel | ends the lease; the scope of the get closes the parts not taken |
+    /// | signals | errors of the tier; [IncompleteBlockException] if a part that was not held was evicted or removed |
+    ///
+    /// @return for one subscriber
+    public Flux<Part> parts() {
+      Lease held = lease;
+      Flux<Part> whole =
+          held == null ? Flux.empty() : InTurn.of(parts(held), complete()).doFinally(end -> held.close());
+      return InTurn.of(whole, found.head.tailBytes() == 0 ? Flux.empty() : tail())
+          .doFinally(end -> found.block.close());
+    }
+
+    private Flux<Part> parts(Lease held) {
+      return held.windows(windowParts, scope).concatMapIterable(window -> window, 1).index(this::part);
+    }
+
+    private Flux<Part> tail() {
+      return Mono.fromSupplier(() -> part(found.block.share(), found.head.tailOffset(), found.head.tailBytes())).flux();
+    }
+
+    private Part part(long index, LeasedBlock leased) {
+      if (leased.position() != index) {
+        leased.block().close();
+        throw missing((int) index);
+      }
+      taken = index + 1;
+      return part(leased.block(), 0, found.head.bytesOfPart((int) index));
+    }
+
+    private Flux<Part> complete() {
+      return Flux.defer(() -> taken < found.head.parts() ? Flux.error(missing((int) taken)) : Flux.empty());
+    }
+
+    private IncompleteBlockException missing(int index) {
+      return new IncompleteBlockException(found.head.partKeys().get(index), 0, 1);
+    }
+
+    private Part part(Block block, long offset, long bytes) {
+      return scope.adopt(new Part(block, offset, bytes));
+    }
+  }
+
+  /// A run of bytes of a value.
+  public static final class Part extends Owned {
+    private final Block block;
+    private final long offset;
+    private final long bytes;
+
+    private Part(Block block, long offset, long bytes) {
+      this.block = block;
+      this.offset = offset;
+      this.bytes = bytes;
+    }
+
+    public long bytes() {
+      return bytes;
+    }
+
+    /// Lends the bytes, read-only, to `reader`. The memory is valid until `reader` returns.
+    ///
+    /// @throws IllegalStateException if this part was closed
+    public <R> R read(Function<MemorySegment, R> reader) {
+      return block.read(memory -> reader.apply(memory.asSlice(offset, bytes)));
+    }
+
+    @Override
+    protected void free() {
+      block.close();
+    }
+  }
+
+  /// A value is longer than all that its space may have.
+  public static final class ValueTooLargeException extends PermanentKvException {
+    /// Its number among the codes of the store.
+    public static final int CODE = -1700;
+
+    ValueTooLargeException(String space, long length, long quotaBytes) {
+      super("value of " + space + " must be < the quota of " + quotaBytes + " bytes (was " + length
+          + "): TENANT_QUOTA_EXCEEDED " + CODE);
+    }
+  }
+}

@@ -1,0 +1,260 @@
+package io.penstock.flow;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierListener;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Sinks;
+import reactor.test.StepVerifier;
+
+@Timeout(30)
+final class ValueStoreTest {
+  private static final int PART = 4096;
+  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final CacheSpace SPACE = ValueStore.space("values", PART, "");
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final BlockTier tier = tier(64);
+  private final ValueStore store = new ValueStore(tier, 4);
+
+  private BlockTier tier(long capacityBlocks) {
+    HostTier host = new HostTier(SPACE, capacityBlocks,
+        StackOptions.defaults("values").withIngressBlocks(8).withExact(false), TierListener.noop());
+    leaks.watch("blocks beside the visible ones", () -> {
+      long visible = requireNonNull(host.stat().block(SOON)).blocks();
+      return host.arena().claimedSlots() - visible;
+    });
+    return host;
+  }
+
+  private static byte[] bytes(int length, long seed) {
+    byte[] bytes = new byte[length];
+    new Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  /// `bytes` in pieces of at most `piece`.
+  private static Flux<MemorySegment> pieces(byte[] bytes, int piece) {
+    List<MemorySegment> pieces = new ArrayList<>();
+    for (int at = 0; at < bytes.length; at += piece) {
+      pieces.add(MemorySegment.ofArray(bytes).asSlice(at, Math.min(piece, bytes.length - at)));
+    }
+    return Flux.fromIterable(pieces);
+  }
+
+  private boolean put(String name, byte[] bytes) {
+    return Boolean.TRUE.equals(store.put(name, bytes.length, pieces(bytes, 1000)).block(SOON));
+  }
+
+  private static byte @Nullable [] get(ValueStore store, String name) {
+    try (BlockScope scope = new BlockScope()) {
+      ValueStore.Value value = store.get(name, scope).block(SOON);
+      return value == null ? null : all(value);
+    }
+  }
+
+  private static byte[] all(ValueStore.Value value) {
+    byte[] read = new byte[(int) value.length()];
+    AtomicInteger at = new AtomicInteger();
+    value.parts().doOnNext(part -> {
+      try (part) {
+        part.read(memory -> {
+          MemorySegment.copy(memory, JAVA_BYTE, 0, read, at.getAndAdd((int) part.bytes()), (int) part.bytes());
+          return true;
+        });
+      }
+    }).blockLast(SOON);
+    assertThat(at).hasValue(read.length);
+    return read;
+  }
+
+  private long blocks() {
+    return requireNonNull(tier.stat().block(SOON)).blocks();
+  }
+
+  @Test
+  void everyLength_comesBackAsItWas() {
+    int head = PART - 64; // room for bytes in the head of a short name
+    int i = 0;
+    for (int base : new int[] {0, head, PART, head + PART, 2 * PART, head + 4 * PART, 9 * PART}) {
+      for (int length = Math.max(0, base - 1); length <= base + 1; length++) {
+        byte[] bytes = bytes(length, length);
+        String name = "v" + i++;
+        assertThat(put(name, bytes)).as("length %s", length).isTrue();
+        assertThat(get(store, name)).as("length %s", length).isEqualTo(bytes);
+        assertThat(store.length(name).block(SOON)).isEqualTo(length);
+        assertThat(store.remove(name).block(SOON)).isTrue();
+        assertThat(blocks()).as("length %s", length).isZero();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void anyPieces_makeTheSameValue(long seed) {
+    Random random = new Random(seed);
+    for (int i = 0; i < 20; i++) {
+      byte[] bytes = bytes(random.nextInt(10 * PART), seed);
+      String name = "n".repeat(1 + random.nextInt(2000)) + i;
+      assertThat(store.upsert(name, bytes.length, pieces(bytes, 1 + random.nextInt(2 * PART))).block(SOON)).isTrue();
+      assertThat(get(store, name)).as("%s bytes of seed %s", bytes.length, seed).isEqualTo(bytes);
+      assertThat(store.remove(name).block(SOON)).isTrue();
+    }
+    assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void aSecondPut_movesNothing_andSaysSo() {
+    byte[] first = bytes(3 * PART, 1);
+    assertThat(put("a", first)).isTrue();
+    Flux<MemorySegment> none = Flux.error(new AssertionError("must not be subscribed"));
+    assertThat(store.put("a", 10, none).block(SOON)).isFalse();
+    assertThat(get(store, "a")).isEqualTo(first);
+  }
+
+  @Test
+  void anUpsert_ofAnotherLength_replacesAllParts() {
+    assertThat(put("a", bytes(5 * PART, 1))).isTrue();
+    byte[] other = bytes(2 * PART + 7, 2);
+    assertThat(store.upsert("a", other.length, pieces(other, 500)).block(SOON)).isTrue();
+    assertThat(get(store, "a")).isEqualTo(other);
+    assertThat(blocks()).isEqualTo(3);
+  }
+
+  @Test
+  void aValue_isInvisibleUntilAllOfItCame_andLeavesNothingIfItDoesNot() {
+    byte[] bytes = bytes(6 * PART, 1);
+    Sinks.Many<MemorySegment> source = Sinks.many().unicast().onBackpressureBuffer();
+    var put = store.put("a", bytes.length, source.asFlux()).toFuture();
+    source.tryEmitNext(MemorySegment.ofArray(bytes).asSlice(0, 5 * PART));
+    assertThat(blocks()).isEqualTo(4);
+    assertThat(get(store, "a")).isNull();
+    source.tryEmitError(new IllegalStateException("lost"));
+    assertThatThrownBy(put::join).hasMessageContaining("lost");
+    assertThat(blocks()).isZero();
+    var cancelled = store.put("a", bytes.length, Flux.<MemorySegment>never()
+        .startWith(MemorySegment.ofArray(bytes).asSlice(0, 5 * PART))).subscribe();
+    assertThat(blocks()).isEqualTo(4);
+    cancelled.dispose();
+    assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void fewerOrMoreBytesThanTheLength_areRefused() {
+    for (int length : new int[] {99, 101, 3 * PART}) {
+      assertThatThrownBy(() -> store.put("a", length, pieces(bytes(100, 1), 10)).block(SOON))
+          .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("the length, " + length);
+    }
+    assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void ofTwoWriters_oneWins_andTheOtherLeavesNothing() {
+    byte[] first = bytes(6 * PART, 1);
+    byte[] second = bytes(3 * PART, 2);
+    Sinks.Many<MemorySegment> source = Sinks.many().unicast().onBackpressureBuffer();
+    var slow = store.put("a", first.length, source.asFlux()).toFuture();
+    source.tryEmitNext(MemorySegment.ofArray(first).asSlice(0, 5 * PART));
+    assertThat(put("a", second)).isTrue();
+    source.tryEmitNext(MemorySegment.ofArray(first).asSlice(5 * PART));
+    source.tryEmitComplete();
+    assertThat(slow.join()).isFalse();
+    assertThat(get(store, "a")).isEqualTo(second);
+    assertThat(blocks()).isEqualTo(4);
+  }
+
+  @Test
+  void aMissingPart_isAMissOfTheValue_whoseOtherPartsGo() {
+    assertThat(put("a", bytes(5 * PART, 1))).isTrue();
+    BlockKey head = ValueHead.key(SPACE, "a");
+    List<BlockKey> parts = requireNonNull(tier.events(0).take(6).map(event -> switch (event) {
+      case TierEvent.Stored stored -> stored.key();
+      default -> throw new AssertionError(event);
+    }).filter(key -> !key.equals(head)).collectList().block(SOON));
+    assertThat(parts).hasSize(5);
+    assertThat(requireNonNull(tier.remove(List.of(parts.get(3))).block(SOON)).count()).isOne();
+    assertThat(get(store, "a")).isNull();
+    assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void aHeadOfAnotherName_orNoHead_isAMiss() {
+    try (BlockScope scope = new BlockScope()) {
+      BlockKey key = ValueHead.key(SPACE, "a");
+      tier.reserve(List.of(key), scope).flatMap(room -> {
+        room.drafts().forEach(Blocks::produce);
+        return room.commit(room.drafts());
+      }).block(SOON);
+    }
+    assertThat(get(store, "a")).isNull();
+    assertThat(store.remove("a").block(SOON)).isFalse();
+    byte[] bytes = bytes(10, 1);
+    assertThat(ValueHead.read(SPACE, MemorySegment.ofArray(bytes(PART, 3)))).isEmpty();
+    assertThat(store.upsert("b", 10, pieces(bytes, 10)).block(SOON)).isTrue();
+  }
+
+  @Test
+  void aRemove_whileTheValueIsRead_takesNoBytesFromTheReader() {
+    byte[] bytes = bytes(3 * PART, 1);
+    assertThat(put("a", bytes)).isTrue();
+    try (BlockScope scope = new BlockScope()) {
+      ValueStore.Value value = requireNonNull(store.get("a", scope).block(SOON));
+      assertThat(store.remove("a").block(SOON)).isTrue();
+      assertThat(all(value)).isEqualTo(bytes);
+    }
+    assertThat(get(store, "a")).isNull();
+  }
+
+  @Test
+  void parts_comeAsTheyAreAskedFor() {
+    assertThat(put("a", bytes(9 * PART, 1))).isTrue();
+    try (BlockScope scope = new BlockScope()) {
+      ValueStore.Value value = requireNonNull(store.get("a", scope).block(SOON));
+      StepVerifier.create(value.parts(), 0).expectSubscription().thenRequest(2).expectNextCount(2)
+          .expectNoEvent(Duration.ofMillis(1)).thenCancel().verify(SOON);
+    }
+  }
+
+  @Test
+  void aValueLongerThanItsSpace_isRefused_beforeABytesMoves() {
+    ValueStore small = new ValueStore(tier(4), 4);
+    assertThatThrownBy(() -> small.put("a", 5 * PART, Flux.error(new AssertionError("must not be subscribed"))))
+        .isInstanceOf(ValueStore.ValueTooLargeException.class)
+        .hasMessageContaining("must be < the quota of 16384 bytes (was 20480)").hasMessageContaining("-1700");
+  }
+
+  @Test
+  void anotherTenant_neverMeetsTheValue() {
+    assertThat(put("a", bytes(10, 1))).isTrue();
+    CacheSpace theirs = ValueStore.space("values", PART, "theirs");
+    assertThat(ValueHead.key(theirs, "a")).isNotEqualTo(ValueHead.key(SPACE, "a"));
+    assertThatThrownBy(() -> tier.contains(List.of(ValueHead.key(theirs, "a"))))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

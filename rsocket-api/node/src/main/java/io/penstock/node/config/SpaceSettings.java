@@ -1,0 +1,39 @@
+package io.penstock.node.config;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.check.Checks;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// One of several spaces of a node, as the key `spaces` of the file states it.
+///
+/// @param name short; the name of its tier
+/// @param weight its part of the memory and the disk, in proportion to the weights of the other spaces
+/// @param quotaBytes most host memory; empty for no quota
+public record SpaceSettings(String name, CacheSpace space, int weight, Optional<Long> quotaBytes) {
+  static final Setting<Integer> WEIGHT = new Setting<>("weight", SettingType.count(1, 1_000_000), "1",
+      "Part of dram and ssd that is guaranteed, in proportion to the weights of the other spaces.");
+  static final Setting<Optional<Long>> QUOTA = new Setting<>("quota", AscendTypes.orNone(SettingType.longSize(4096)),
+      "none", "Most host memory.");
+  static final Setting<String> SALT = new Setting<>("salt",
+      new SettingType<>("TEXT", "a text", String::strip, text -> text.isEmpty() ? "" : "stated"), "",
+      "Secret of a tenant: the keys of other tenants never meet its keys.");
+  static final Setting<Optional<Integer>> VALUE_PART_BYTES = new Setting<>("value.part.bytes",
+      AscendTypes.orNone(SettingType.size(4096, 8 << 20)), "none",
+      "For a space of values of any length instead of blocks: how long the parts are in which it stores them.");
+
+  /// What a space states beside its layout.
+  static final List<Setting<?>> OWN = List.of(WEIGHT, QUOTA, SALT, VALUE_PART_BYTES);
+  /// All that a space may state.
+  static final List<Setting<?>> ALL = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
+
+  public SpaceSettings {
+    requireNonNull(name, "name");
+    requireNonNull(space, "space");
+    requireNonNull(quotaBytes, "quotaBytes");
+    Checks.positive("weight", weight);
+  }
+}

@@ -1,0 +1,89 @@
+package io.penstock.node.config;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SpaceId;
+import io.penstock.device.memory.MemoryPages;
+import io.penstock.flow.ValueStore;
+import io.penstock.tier.StackOptions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// The spaces that a file states together. What a space leaves out of its layout is that of the node's settings.
+final class StatedSpaces {
+  private final NodeConfig config;
+  private final Map<String, List<Given>> stated;
+  private final List<String> problems;
+
+  private StatedSpaces(NodeConfig config, List<SpaceGiven> given, List<String> problems) {
+    this.config = config;
+    this.stated = given.stream().collect(Collectors.groupingBy(SpaceGiven::space, LinkedHashMap::new,
+        Collectors.mapping(SpaceGiven::given, Collectors.toList())));
+    this.problems = problems;
+  }
+
+  /// The spaces in the order of the file; adds what is wrong with them to `problems`.
+  static List<SpaceSettings> of(NodeConfig config, List<SpaceGiven> given, List<String> problems) {
+    return new StatedSpaces(config, given, problems).spaces();
+  }
+
+  private List<SpaceSettings> spaces() {
+    List<SpaceSettings> spaces = new ArrayList<>();
+    stated.forEach((name, given) -> space(name, given).ifPresent(spaces::add));
+    Map<SpaceId, String> ids = new HashMap<>();
+    for (SpaceSettings space : spaces) {
+      String other = ids.putIfAbsent(space.space().id(), space.name());
+      if (other != null) {
+        problems.add("spaces.%s must differ from spaces.%s in model, layout or salt (was the same)".formatted(
+            space.name(), other));
+      }
+    }
+    return spaces;
+  }
+
+  private Optional<SpaceSettings> space(String name, List<Given> given) {
+    List<String> own = new ArrayList<>();
+    NodeConfig space = config.withLayoutOf(given, own);
+    own.forEach(problem -> problems.add("spaces." + name + ": " + problem));
+    return own.isEmpty() ? Optional.of(space(name, space)) : Optional.empty();
+  }
+
+  private static SpaceSettings space(String name, NodeConfig space) {
+    String salt = space.get(SpaceSettings.SALT);
+    CacheSpace cache = space.get(SpaceSettings.VALUE_PART_BYTES)
+        .map(bytes -> ValueStore.space(space.get(LayoutSettings.MODEL), bytes, salt))
+        .orElseGet(() -> blocks(space, salt));
+    return new SpaceSettings(name, cache, space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA));
+  }
+
+  private static CacheSpace blocks(NodeConfig space, String salt) {
+    BlockLayout layout = space.layout();
+    return new CacheSpace(space.get(LayoutSettings.MODEL), layout, 0, salt);
+  }
+
+  /// Adds the settings of the node that are not for several spaces.
+  static void requireRoom(NodeConfig config, List<String> problems) {
+    if (!config.get(NodeSettings.HBM).isOff()) {
+      problems.add("hbm must be off with spaces (%s)".formatted(config.was(NodeSettings.HBM)));
+    }
+    if (!(config.get(NodeSettings.DRAM) instanceof Capacity.Bytes)) {
+      problems.add(
+          "dram must be a number of bytes with spaces, which share it (%s)".formatted(config.was(NodeSettings.DRAM)));
+    }
+    if (config.get(NodeSettings.SSD).equals(Capacity.UNBOUNDED)) {
+      problems.add("ssd must be bounded with spaces, which divide it (%s)".formatted(config.was(NodeSettings.SSD)));
+    }
+    if (config.get(NodeSettings.STACK_MODE) != StackOptions.Mode.EXCLUSIVE) {
+      problems.add("stack.mode must be exclusive with spaces (%s)".formatted(config.was(NodeSettings.STACK_MODE)));
+    }
+    if (config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
+      problems.add("memory.pages must be auto or plain with spaces (%s)".formatted(
+          config.was(NodeSettings.MEMORY_PAGES)));
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.check.Checks;
+
+/// One of several spaces of a node.
+///
+/// @param name short; the name of its tier, and of its folder on the disk
+/// @param quotaBytes most host memory; `Long.MAX_VALUE` for no quota
+public record SpacePlan(String name, CacheSpace space, double weight, long quotaBytes) {
+  public SpacePlan {
+    requireNonNull(name, "name");
+    requireNonNull(space, "space");
+    Checks.positive("quotaBytes", quotaBytes);
+  }
+
+  int blockBytes() {
+    return space.layout().blockBytes();
+  }
+}

@@ -1,0 +1,219 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.CacheSpace;
+import io.penstock.device.Device;
+import io.penstock.device.ascend.AscendListener;
+import io.penstock.node.config.Capacity;
+import io.penstock.pool.SharedMemory;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack.Sampling;
+import io.penstock.wire.NodeSpaces;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The tiers of a node, one for each of its spaces. Several spaces share host memory by weight, within their quotas,
+/// and divide the disk by weight. Closing closes all of it.
+public final class SpaceTiers implements NodeSpaces {
+  /// Part of its share, at most, that a space never gives up.
+  private static final int LEAST_PART = 16;
+
+  private final List<NodeTiers> tiers = new CopyOnWriteArrayList<>();
+  private final @Nullable SharedMemory memory;
+  private final Opening opening;
+  private final double weights;
+  @GuardedBy("this") private final Map<CacheSpace, Mono<BlockTier>> opened = new HashMap<>();
+
+  /// How tiers are opened.
+  private record Opening(TierPlan base, NodeMemory memory, OpenSpaces open, Watchers watchers) {}
+
+  /// Who hears of the tiers.
+  ///
+  /// @param listener makes one for the tier of a plan
+  /// @param copies hears of the copies of a device that is not simulated
+  /// @param added hears of each tier that is opened
+  /// @param sampling for [NodeTiers#whatIf]
+  public record Watchers(Function<TierPlan, TierListener> listener, AscendListener copies, Consumer<NodeTiers> added,
+      Sampling sampling) {}
+
+  private SpaceTiers(@Nullable SharedMemory memory, Opening opening, double weights) {
+    this.memory = memory;
+    this.opening = opening;
+    this.weights = weights;
+  }
+
+  /// Opens the tiers of `spaces`.
+  ///
+  /// @param base the plan of the node; its `dram` and `ssd` are those of all spaces together
+  /// @param spaces none for the one space of `base`, which then has all of it
+  /// @param open which spaces clients may open
+  /// @return cold; signals what [NodeTiers#open] does, and `IllegalArgumentException` if `dram` has no room for a block
+  ///     of each space
+  public static Mono<SpaceTiers> open(TierPlan base, List<SpacePlan> spaces, OpenSpaces open, NodeMemory memory,
+      Watchers watchers) {
+    return Mono.defer(() -> {
+      Opening opening = new Opening(base, memory, open, watchers);
+      return spaces.isEmpty() && open.most() == 0
+          ? new SpaceTiers(null, opening, 1).add(base)
+          : shared(spaces.isEmpty() ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE)) : spaces,
+              opening);
+    });
+  }
+
+  private static Mono<SpaceTiers> shared(List<SpacePlan> spaces, Opening opening) {
+    double weights = spaces.stream().mapToDouble(SpacePlan::weight).sum();
+    long dramBytes = opening.base.dram().inBlocks(1);
+    List<Long> least =
+        spaces.stream().map(space -> leastBlocks(space, dramBytes * (space.weight() / weights))).toList();
+    long leastBytes = 0;
+    for (int i = 0; i < spaces.size(); i++) {
+      leastBytes += least.get(i) * spaces.get(i).blockBytes();
+    }
+    long most = spaces.stream().mapToInt(SpacePlan::blockBytes).max().orElseThrow();
+    if (dramBytes - leastBytes < most) {
+      throw new IllegalArgumentException(
+          "dram must be >= a block of each space, and one of the largest, %d bytes (was %d)".formatted(
+              leastBytes + most, dramBytes));
+    }
+    SharedMemory memory = new SharedMemory("dram", dramBytes - leastBytes, opening.memory.chunks());
+    SpaceTiers all = new SpaceTiers(memory, opening, weights);
+    List<TierPlan> plans = new ArrayList<>();
+    for (int i = 0; i < spaces.size(); i++) {
+      plans.add(all.plan(spaces.get(i), least.get(i), spaces.get(i).weight() / weights));
+    }
+    return Flux.fromIterable(plans).concatMap(plan -> all.add(plan)).then(Mono.just(all))
+        .onErrorResume(error -> Endings.after(error, all.close()));
+  }
+
+  private static long leastBlocks(SpacePlan space, double shareBytes) {
+    return Math.max(1, (long) (shareBytes / LEAST_PART / space.blockBytes()));
+  }
+
+  /// @param part of the disk
+  private TierPlan plan(SpacePlan space, long leastBlocks, double part) {
+    SharedMemory.Share share = requireNonNull(memory).share(space.name(), space.weight(),
+        Math.max(space.blockBytes(), space.quotaBytes() - leastBlocks * space.blockBytes()));
+    TierPlan base = opening.base.withSpace(space.space())
+        .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes())));
+    return base.ssd().isOff()
+        ? base
+        : base.withSsd(part(base.ssd(), part, space.blockBytes()),
+            requireNonNull(base.disk()).ofSpace(space.name(), part));
+  }
+
+  private static Capacity part(Capacity whole, double part, int blockBytes) {
+    return whole instanceof Capacity.Bytes some
+        ? Capacity.ofBytes(Math.max(blockBytes, (long) (some.bytes() * part)))
+        : Capacity.ofBlocks(Math.max(1, (long) (whole.inBlocks(blockBytes) * part)));
+  }
+
+  private Mono<SpaceTiers> add(TierPlan plan) {
+    Watchers watchers = opening.watchers;
+    return NodeTiers
+        .open(plan, opening.memory, watchers.listener().apply(plan), watchers.copies(), watchers.sampling())
+        .doOnNext(tier -> {
+          tiers.add(tier);
+          watchers.added().accept(tier);
+        }).thenReturn(this);
+  }
+
+  @Override
+  public List<BlockTier> tiers() {
+    return List.copyOf(tiers);
+  }
+
+  /// Ends the leases, pins and unfinished puts whose life is over, in every space.
+  public void expire() {
+    tiers.forEach(NodeTiers::expire);
+  }
+
+  @Override
+  public boolean areOpen() {
+    return opening.open.most() > 0;
+  }
+
+  @Override
+  public synchronized Mono<BlockTier> open(CacheSpace space) {
+    Mono<BlockTier> known = opened.get(space);
+    if (known != null) {
+      return known;
+    }
+    if (opened.size() >= opening.open.most()) {
+      return Mono.empty();
+    }
+    Mono<BlockTier> tier = Mono.defer(() -> {
+      long quota = requireNonNull(memory).totalBytes() * opening.open.percent() / 100;
+      SpacePlan plan = new SpacePlan("open-" + space.id(), space, opening.open.weight(weights), quota);
+      return add(plan(plan, 1, 0).withSsd(Capacity.OFF, null))
+          .map(all -> (BlockTier) tiers.getLast());
+    }).doOnError(error -> forget(space)).cache();
+    opened.put(space, tier);
+    return tier;
+  }
+
+  private synchronized void forget(CacheSpace space) {
+    opened.remove(space);
+  }
+
+  /// The first of the tiers.
+  public NodeTiers first() {
+    return tiers.getFirst();
+  }
+
+  /// Whether a disk is being opened for the first time, while other levels serve.
+  public boolean isOpening() {
+    return tiers.stream().anyMatch(NodeTiers::isOpening);
+  }
+
+  /// The devices under the levels, by the number that the machine has for them.
+  public Map<Integer, Device> devices() {
+    return first().devices();
+  }
+
+  /// Host memory that the spaces share; null if there is one space.
+  public @Nullable SharedMemory memory() {
+    return memory;
+  }
+
+  /// Closes every tier as [NodeTiers#closeWithin] does, one after the other; `patience` is for all of them.
+  public Mono<Void> closeWithin(Duration patience, Scheduler timers, LongSupplier nanoClock) {
+    return Mono.defer(() -> {
+      long end = nanoClock.getAsLong() + patience.toNanos();
+      List<Mono<Void>> ends = new ArrayList<>();
+      for (NodeTiers tier : tiers) {
+        ends.add(Mono.defer(() -> tier.closeWithin(
+            Duration.ofNanos(Math.max(Duration.ofMillis(1).toNanos(), end - nanoClock.getAsLong())), timers,
+            nanoClock)));
+      }
+      ends.add(Mono.fromRunnable(this::closeMemory));
+      return Endings.inOrder(ends);
+    });
+  }
+
+  /// Closes every tier at once.
+  public Mono<Void> close() {
+    List<Mono<Void>> ends = new ArrayList<>(tiers.stream().map(NodeTiers::close).toList());
+    ends.add(Mono.fromRunnable(this::closeMemory));
+    return Endings.inOrder(ends);
+  }
+
+  private void closeMemory() {
+    if (memory != null) {
+      memory.close();
+    }
+  }
+}

@@ -1,0 +1,286 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
+import io.penstock.flow.ValueStore;
+import io.penstock.node.AdminRequest;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.ConfigException;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.replay.KvPattern;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.Receipt;
+import io.penstock.wire.ErrorCode;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.RemoteTier;
+import io.penstock.wire.SpaceStat;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// One node, several spaces of different layouts, over sockets.
+@Timeout(120)
+final class ServeSpacesTest {
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final String SPACES = """
+      listen.port: 0
+      admin.port: 0
+      dram: 4MiB
+      reserve.blocks: 64
+      window.blocks: 16
+      spaces:
+        wide: {model: wide, layers: 2, block.tokens: 4, kv.heads: 2, head.dim: 256, weight: 2}
+        narrow: {model: narrow, layers: 4, block.tokens: 4, kv.heads: 1, head.dim: 32}
+        tenant: {model: narrow, layers: 4, block.tokens: 4, kv.heads: 1, head.dim: 32, salt: mine, quota: 512KiB}
+        values: {model: values, value.part.bytes: 16KiB}
+      """;
+
+  @TempDir
+  private Path folder;
+
+  private final LoopResources loops = LoopResources.create("spaces", 1, true);
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  private NodeConfig config(String yaml) throws IOException {
+    return NodeConfig.resolve(Files.writeString(folder.resolve("node.yaml"), yaml), Map.of(), Map.of());
+  }
+
+  private Node start(String yaml) throws IOException {
+    Node node = Objects.requireNonNull(Node.start(config(yaml)).block(SOON));
+    opened.add(() -> node.close().block(SOON));
+    return node;
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+    loops.disposeLater(Duration.ZERO, SOON).block(SOON);
+  }
+
+  private static CacheSpace space(String model, int layers, int heads, int width, String salt) {
+    return new CacheSpace(model, BlockLayout.attention(layers, 4, heads, width, ElementType.BF16), 0, salt);
+  }
+
+  private static CacheSpace wide() {
+    return space("wide", 2, 2, 256, "");
+  }
+
+  private static CacheSpace narrow(String salt) {
+    return space("narrow", 4, 1, 32, salt);
+  }
+
+  /// A client of one space, whose blocks have bytes that follow from their keys.
+  private final class Party {
+    final CacheSpace space;
+    final KvClient client;
+    final ProducingSource source;
+
+    Party(Node node, CacheSpace space) {
+      this.space = space;
+      SlabArena landed = new SlabArena("landed", space.layout(), 64, 8);
+      SlabArena produced = new SlabArena("produced", space.layout(), 64, 8);
+      source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST,
+          (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
+      client = Objects.requireNonNull(KvClient.connect(
+          TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops),
+          KvClientOptions.builder().windowBlocks(16).build(), space, landed, new ByteBudget("party", 4 << 20, 64))
+          .block(SOON));
+      opened.add(() -> {
+        client.close().block(SOON);
+        landed.close();
+        produced.close();
+      });
+    }
+
+    List<BlockKey> keys(int from, int to) {
+      return LongStream.range(from, to).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
+    }
+
+    Mono<List<Receipt>> put(int from, int to) {
+      return client.put(keys(from, to), source).collectList();
+    }
+
+    /// The keys whose blocks came, with the bytes that they must have.
+    Mono<List<BlockKey>> read(int from, int to) {
+      return Flux
+          .using(BlockScope::new, scope -> new RemoteTier(client, space).get(keys(from, to), scope).map(block -> {
+            try (Block read = block) {
+              assertThat(read.<Integer>read(
+                  memory -> KvPattern.mismatch(read.key(), space.layout(), GranuleRange.all(space.layout()), memory)))
+                  .isEqualTo(-1);
+              return read.key();
+            }
+          }), BlockScope::close).collectList();
+    }
+  }
+
+  private static String http(Node node, String path) throws Exception {
+    return AdminRequest.get(node.adminPort().orElseThrow(), path).body();
+  }
+
+  @Test
+  void threeClients_ofThreeLayouts_useOneNodeAtOnce() throws Exception {
+    Node node = start(SPACES);
+    List<Party> parties =
+        List.of(new Party(node, wide()), new Party(node, narrow("")), new Party(node, narrow("mine")));
+    List<List<Receipt>> receipts = Objects.requireNonNull(
+        Flux.merge(parties.stream().map(party -> party.put(0, 150)).toList()).collectList().block(SOON));
+    assertThat(receipts).allSatisfy(each -> assertThat(each).hasSize(150));
+    List<List<BlockKey>> read = Objects.requireNonNull(
+        Flux.mergeSequential(parties.stream().map(party -> party.read(0, 150)).toList()).collectList().block(SOON));
+    for (int i = 0; i < parties.size(); i++) {
+      assertThat(read.get(i)).isEqualTo(parties.get(i).keys(0, 150));
+    }
+
+    List<SpaceStat> spaces = Objects.requireNonNull(parties.getFirst().client.stat().block(SOON)).spaces();
+    assertThat(spaces).extracting(SpaceStat::tier).containsExactly("wide", "narrow", "tenant", "values");
+    assertThat(spaces).extracting(space -> space.stat().blocks()).containsExactly(150L, 150L, 150L, 0L);
+    assertThat(spaces).extracting(SpaceStat::blockBytes).containsExactly(16_384L, 2_048L, 2_048L, 16_384L);
+    assertThat(Objects.requireNonNull(parties.get(1).client.stat().block(SOON)).tier()).isEqualTo("narrow");
+    assertThat(http(node, "/metrics")).contains("tier=\"wide\"", "tier=\"narrow\"", "tier=\"tenant\"");
+    assertThat(http(node, "/health")).contains("\"name\":\"wide\"", "\"name\":\"values\"");
+    var table = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port(), "--model", "wide", "--layers", "2",
+        "--block-tokens", "4", "--kv-heads", "2", "--head-dim", "256");
+    assertThat(table.out()).contains("space narrow", "space tenant", "150 blocks of");
+    assertThat(node.drain().block(SOON)).isTrue();
+  }
+
+  @Test
+  void aTenant_neverHitsTheBlocksOfAnother_andStaysWithinItsQuota() throws Exception {
+    Node node = start(SPACES);
+    Party mine = new Party(node, narrow("mine"));
+    Party others = new Party(node, narrow(""));
+    others.put(0, 50).block(SOON);
+    assertThat(mine.read(0, 50).block(SOON)).isEmpty();
+    assertThat(Objects.requireNonNull(mine.client.contains(mine.keys(0, 50)).block(SOON)).count()).isZero();
+    for (int from = 0; from < 600; from += 50) {
+      mine.put(from, from + 50).block(SOON);
+    }
+    long bytes = Objects.requireNonNull(mine.client.stat().block(SOON)).stat().bytes();
+    assertThat(bytes).isBetween(400L << 10, 512L << 10);
+    assertThat(others.read(0, 50).block(SOON)).hasSize(50);
+  }
+
+  @Test
+  void values_ofAnyLength_shareTheNode_andOneLongerThanTheSpaceIsRefused() throws Exception {
+    Node node = start(SPACES);
+    Party party = new Party(node, ValueStore.space("values", 16 << 10, ""));
+    ValueStore values = new ValueStore(new RemoteTier(party.client, party.space), 8);
+    byte[] bytes = new byte[1_000_001];
+    new Random(7).nextBytes(bytes);
+    assertThat(values.put("checkpoint/1", bytes.length, Flux.just(MemorySegment.ofArray(bytes))).block(SOON)).isTrue();
+    assertThat(values.put("checkpoint/1", 5, Flux.error(new AssertionError("must not be read"))).block(SOON)).isFalse();
+    try (BlockScope scope = new BlockScope()) {
+      ByteArrayOutputStream read = new ByteArrayOutputStream();
+      Objects.requireNonNull(values.get("checkpoint/1", scope).block(SOON)).parts().doOnNext(part -> {
+        try (part) {
+          read.writeBytes(part.<byte[]>read(memory -> memory.toArray(ValueLayout.JAVA_BYTE)));
+        }
+      }).blockLast(SOON);
+      assertThat(read.toByteArray()).isEqualTo(bytes);
+    }
+    assertThat(values.remove("checkpoint/1").block(SOON)).isTrue();
+    assertThatThrownBy(() -> values.put("big", 64 << 20, Flux.just(MemorySegment.ofArray(bytes))).block(SOON))
+        .isInstanceOf(ValueStore.ValueTooLargeException.class);
+  }
+
+  @Test
+  void anUnknownSpace_isRefused_withTheNamesOfWhatTheNodeHas() throws Exception {
+    Node node = start(SPACES);
+    assertThatThrownBy(() -> new Party(node, space("other", 1, 1, 32, "")))
+        .isInstanceOfSatisfying(RemotePermanentException.class, e -> assertThat(e.code())
+            .isEqualTo(ErrorCode.SPACE_MISMATCH.code()))
+        .hasMessageContaining("wide").hasMessageContaining("narrow").hasMessageContaining("tenant");
+    assertThatThrownBy(() -> new Party(node, space("wide", 3, 2, 256, "")))
+        .hasMessage("space.layout.layers must be 2 (was 3)");
+  }
+
+  @Test
+  void aNodeThatIsOpen_opensSpacesForClients_upToItsBound() throws Exception {
+    Node node = start("""
+        listen.port: 0
+        admin.port: 0
+        dram: 4MiB
+        spaces.open: true
+        spaces.open.most: 2
+        block.bytes: 4KiB
+        """);
+    Party first = new Party(node, narrow(""));
+    first.put(0, 40).block(SOON);
+    new Party(node, narrow(""));
+    new Party(node, wide()).put(0, 10).block(SOON);
+    assertThat(first.read(0, 40).block(SOON)).hasSize(40);
+    assertThatThrownBy(() -> new Party(node, space("other", 1, 1, 32, "")))
+        .hasMessageContaining("all that there may be");
+    assertThatThrownBy(() -> new Party(node, narrow("salted"))).hasMessageContaining("space.tenantSalt");
+    assertThat(Objects.requireNonNull(first.client.stat().block(SOON)).spaces()).hasSize(3);
+    assertThat(http(node, "/health")).contains("\"name\":\"main\"", "\"name\":\"open-");
+  }
+
+  @Test
+  void spacesOnDisk_areKept_eachInItsFolder() throws Exception {
+    String yaml = SPACES + "ssd: 64MiB\nssd.engine: plain\nssd.dir: " + folder.resolve("ssd") + "\n";
+    Node node = start(yaml);
+    Party party = new Party(node, wide());
+    for (int from = 0; from < 600; from += 50) {
+      party.put(from, from + 50).block(SOON);
+    }
+    assertThat(node.drain().block(SOON)).isTrue();
+    assertThat(folder.resolve("ssd").resolve("wide")).isDirectory();
+    assertThat(folder.resolve("ssd").resolve("values")).isDirectory();
+    Party again = new Party(start(yaml), wide());
+    assertThat(again.read(0, 200).block(SOON)).hasSize(200);
+  }
+
+  @Test
+  void whatSpacesCannotBe_isRefusedTogether() {
+    assertThatThrownBy(() -> config("""
+        dram: unbounded
+        hbm: 10 blocks
+        spaces:
+          a: {model: m, block.bytes: 4KiB}
+        """)).isInstanceOf(ConfigException.class).hasMessageContaining("hbm must be off with spaces")
+        .hasMessageContaining("dram must be a number of bytes with spaces");
+    assertThatThrownBy(() -> config("spaces:\n  a: {model: m}\n  b: {model: m}\n"))
+        .hasMessageContaining("spaces.b must differ from spaces.a");
+    assertThatThrownBy(() -> config("spaces:\n  a: {modle: m, weight: 0}\n"))
+        .hasMessageContaining("spaces.a.modle must be a key of a space, one of model,");
+    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, weight: 0}\n"))
+        .hasMessageContaining("spaces.a: weight must be");
+  }
+}
