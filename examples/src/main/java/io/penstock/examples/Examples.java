@@ -1,6 +1,7 @@
 package io.penstock.examples;
 
 import io.penstock.PenstockVersion;
+import io.penstock.examples.conversations.ConversationsCommand;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
@@ -28,7 +29,9 @@ public final class Examples {
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
       new Story("tiers", "blocks are demoted from device to host memory to disk, and come back", TiersCommand::new),
       new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace",
-          PressureCommand::new));
+          PressureCommand::new),
+      new Story("conversations", "a shared system prompt, turn after turn: which tier saves how much prefill",
+          ConversationsCommand::new));
 
   private Examples() {}
 
@@ -89,6 +92,6 @@ public final class Examples {
 
   private static void list(List<Story> stories, PrintStream to) {
     to.println("examples:" + (stories.isEmpty() ? " none" : ""));
-    stories.forEach(story -> to.printf("  %-10s %s%n", story.name(), story.line()));
+    stories.forEach(story -> to.printf("  %-14s %s%n", story.name(), story.line()));
   }
 }

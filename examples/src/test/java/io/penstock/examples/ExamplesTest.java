@@ -65,7 +65,7 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations"})
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");
@@ -79,14 +79,14 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations"})
   void unknownOption_isMisuse(String name) {
     assertThat(Examples.run(new String[] {name, "--no-such-option"}, capture.console())).isEqualTo(2);
     assertThat(capture.err()).contains("--no-such-option");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"tiers", "pressure"})
+  @ValueSource(strings = {"tiers", "pressure", "conversations"})
   void folder_isMadeAsEverywhere_andAFileIsNone(String name, @TempDir Path parent) throws IOException {
     Path file = Files.writeString(parent.resolve("file"), "");
 
@@ -105,7 +105,10 @@ final class ExamplesTest {
         "stream --second -1 | --second must be >= 0 (was -1)",
         "stream --budget 1KiB | --budget must be >= one slice, 64 KiB (was 1 KiB)",
         "pipe --size 0 | --size must be > 0 (was 0)",
-        "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)"})
+        "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)",
+        "conversations --turns 0 | --turns must be from 1 to 1000 (was 0)",
+        "conversations --hbm 1 | --hbm must be >= one block, 64 KiB (was 1 B)",
+        "conversations --prefill-speed 0 | --prefill-speed must be > 0 (was 0.0)"})
   void nonsense_isRefusedByFlagRuleAndValue(String line, String said) {
     assertThat(Examples.run(line.split(" "), capture.console())).isEqualTo(2);
     assertThat(capture.err()).endsWith(": " + said + "\n");

@@ -1,4 +1,4 @@
-/// Bytes that can be made again to be compared.
+/// Bytes that can be made again, and the comparison with them.
 @NullMarked
 package io.penstock.examples.source;
 

@@ -1,5 +1,6 @@
 package io.penstock.examples.tiers;
 
+import io.penstock.examples.source.Reading;
 import io.penstock.storage.EngineKind;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.StackOptions;

@@ -4,6 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.device.Device;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.examples.source.Reading;
 import io.penstock.examples.tiers.TiersReport.First;
 import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;

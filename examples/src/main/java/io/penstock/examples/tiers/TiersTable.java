@@ -1,5 +1,6 @@
 package io.penstock.examples.tiers;
 
+import io.penstock.examples.source.Reading;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;

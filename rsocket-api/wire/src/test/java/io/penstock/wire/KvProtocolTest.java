@@ -19,6 +19,7 @@ import io.penstock.tier.ByteBudget;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.RSocketErrorException;
+import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.TaggingMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
@@ -124,6 +125,64 @@ final class KvProtocolTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void withoutHello_everyRequestIsServed_forItNamesItsSpace(Link link) {
+    try (WireNode node = node(link)) {
+      List<BlockKey> keys = node.keys(0, 3);
+      node.put(node.client(WINDOW), keys);
+      RSocket raw = node.raw("application/cbor");
+      Messages.KeysRequest foreign =
+          new Messages.KeysRequest(Messages.Keys.of(Blocks.keys(CacheSpace.of("another", LAYOUT), 0, 2)));
+
+      assertCode(ErrorCode.SPACE_MISMATCH, "keys.space",
+          () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.MATCH, foreign)));
+      answersQuestions(keys, raw, ControlCodec.CBOR, WireNode::request);
+      movesBlocks(keys, raw, ControlCodec.CBOR, WireNode::request);
+      node.awaitIdle();
+      assertEquals(3, ask(raw, ControlCodec.CBOR, WireNode::request, Routes.REMOVE,
+          new Messages.KeysRequest(Messages.Keys.of(keys)), Messages.Bits.class).presence().count());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void draining_answersEveryRouteThatStartsNoWork(Link link) {
+    try (WireNode node = node(link)) {
+      List<BlockKey> keys = node.keys(0, 3);
+      node.put(node.client(WINDOW), keys);
+      RSocket raw = node.raw("application/cbor");
+      Messages.Keys asked = Messages.Keys.of(keys);
+      answersHello(raw, ControlCodec.CBOR, WireNode::request); // a connection that was set up before the drain
+
+      node.server.drain();
+
+      answersHello(raw, ControlCodec.CBOR, WireNode::request);
+      answersQuestions(keys, raw, ControlCodec.CBOR, WireNode::request);
+      assertTrue(ask(raw, ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(),
+          ServerStat.class).draining());
+      assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
+          new Messages.GetRequest(asked, "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0))).then());
+      assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestChannel(Flux.concat(Mono.fromSupplier(
+          () -> WireNode.request(ControlCodec.CBOR, Routes.PUT, new PutMessages.PutRequest(asked, 4096, WINDOW, 0))),
+          Mono.never())).then());
+      assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestResponse(
+          WireNode.request(ControlCodec.CBOR, Routes.REMOVE, new Messages.KeysRequest(asked))));
+      assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.PIN,
+          new HoldMessages.PinRequest(asked, new HoldMessages.PinWanted("HARD", null)))));
+      Messages.KeysRequest leasing = new Messages.KeysRequest(asked, new HoldMessages.LeaseWanted(null, null));
+      for (String route : List.of(Routes.MATCH, Routes.EXISTS)) {
+        assertCode(ErrorCode.DRAINING, "drain",
+            () -> raw.requestResponse(WireNode.request(ControlCodec.CBOR, route, leasing)));
+      }
+      assertFalse(ask(raw, ControlCodec.CBOR, WireNode::request, Routes.RELEASE, new HoldMessages.ReleaseRequest(1),
+          HoldMessages.ReleaseReply.class).released(), "no such lease");
+      RSocketErrorException late = assertThrows(RSocketErrorException.class, () -> ask(node.raw("application/cbor"),
+          ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(), ServerStat.class));
+      assertEquals(ErrorFrameCodec.REJECTED_SETUP, late.errorCode(), late.toString());
+    }
+  }
+
   private interface Asking {
     Payload request(ControlCodec codec, String route, Object message);
   }
@@ -140,10 +199,21 @@ final class KvProtocolTest {
   }
 
   private static void serves(WireNode node, List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
-    Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
+    answersHello(raw, codec, asking);
+    answersQuestions(keys, raw, codec, asking);
+    movesBlocks(keys, raw, codec, asking);
+    node.awaitIdle();
+  }
+
+  private static void answersHello(RSocket raw, ControlCodec codec, Asking asking) {
     assertEquals(WINDOW,
         ask(raw, codec, asking, Routes.HELLO, new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "raw"),
             Handshake.Welcome.class).windowBlocks());
+  }
+
+  /// The routes that start no work.
+  private static void answersQuestions(List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
+    Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
     assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
     assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
     assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), ServerStat.class).stat().blocks());
@@ -153,6 +223,9 @@ final class KvProtocolTest {
         requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
             .blockFirst(PATIENCE));
     assertEquals("stored", WireNode.read(codec, event, EventMessage.class).type());
+  }
+
+  private static void movesBlocks(List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
     Payload found = requireNonNull(raw.requestStream(asking.request(codec, Routes.GET,
         new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0)))
         .blockFirst(PATIENCE));
@@ -162,7 +235,6 @@ final class KvProtocolTest {
             new PutMessages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
     assertEquals(0,
         requireNonNull(WireNode.read(codec, room, PutMessages.PutSignal.class).room()).wanted().presence().count());
-    node.awaitIdle();
   }
 
   private static <T> T ask(RSocket raw, ControlCodec codec, Asking asking, String route, Object message,

@@ -5,29 +5,47 @@ import static java.util.Objects.requireNonNull;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Lines over time, or over a number of blocks, for a page that is not of a replay: its JSON is what `page.js` expects.
+/// Lines over time, over a number of blocks, or over the turns of a conversation, for a page that is not of a replay:
+/// its JSON is what `page.js` expects.
 ///
-/// @param axis what the seconds count from, or what the blocks are
-/// @param blocks whether `seconds` are numbers of blocks, on a logarithmic axis
+/// @param axis the title of the horizontal axis
+/// @param points what `seconds` count
 /// @param seconds where the points stand, ascending
 /// @param charts one below the other
-public record ChartData(String axis, boolean blocks, List<Double> seconds, List<Chart> charts) {
+public record ChartData(String axis, Points points, List<Double> seconds, List<Chart> charts) {
+  /// What the points of a line stand for.
+  public enum Points {
+    /// Time, from 0.
+    SECONDS,
+    /// Numbers of blocks, on a logarithmic axis.
+    BLOCKS,
+    /// Numbers of turns, each with a value of its own.
+    TURNS
+  }
+
   public ChartData {
     requireNonNull(axis, "axis");
+    requireNonNull(points, "points");
     seconds = List.copyOf(seconds);
     charts = List.copyOf(charts);
   }
 
   /// Lines over time.
   public ChartData(String axis, List<Double> seconds, List<Chart> charts) {
-    this(axis, false, seconds, charts);
+    this(axis, Points.SECONDS, seconds, charts);
   }
 
   /// Lines over a number of blocks.
   public static ChartData byBlocks(String axis, List<Double> blocks, List<Chart> charts) {
-    return new ChartData(axis, true, blocks, charts);
+    return new ChartData(axis, Points.BLOCKS, blocks, charts);
+  }
+
+  /// Lines over the turns from 1 to `turns`.
+  public static ChartData byTurns(String axis, int turns, List<Chart> charts) {
+    return new ChartData(axis, Points.TURNS, IntStream.rangeClosed(1, turns).asDoubleStream().boxed().toList(), charts);
   }
 
   /// Lines that share an axis.
@@ -36,8 +54,9 @@ public record ChartData(String axis, boolean blocks, List<Double> seconds, List<
   /// @param about one sentence below the title
   /// @param axis what stands at the axis
   /// @param unit behind each value; `time` if values are microseconds
+  /// @param stacked whether each line begins where the line before ends
   public record Chart(String id, String title, String about, String axis, String unit, boolean logarithmic,
-      List<Line> lines) {
+      boolean stacked, List<Line> lines) {
     public Chart {
       requireNonNull(id, "id");
       requireNonNull(title, "title");
@@ -45,6 +64,12 @@ public record ChartData(String axis, boolean blocks, List<Double> seconds, List<
       requireNonNull(axis, "axis");
       requireNonNull(unit, "unit");
       lines = List.copyOf(lines);
+    }
+
+    /// Lines that each begin at 0.
+    public Chart(String id, String title, String about, String axis, String unit, boolean logarithmic,
+        List<Line> lines) {
+      this(id, title, about, axis, unit, logarithmic, false, lines);
     }
   }
 

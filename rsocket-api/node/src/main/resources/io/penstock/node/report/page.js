@@ -3,12 +3,15 @@
   const run = JSON.parse(document.getElementById('run').textContent);
   const series = run.series || run;
   const seconds = series.seconds;
-  const at = value => run.blocks ? whole.format(value) + ' blocks' : plain.format(value) + ' s';
+  const points = run.points || 'seconds';
+  const at = value => points === 'blocks' ? whole.format(value) + ' blocks' : points === 'turns' ? 'turn ' + whole.format(value) : plain.format(value) + ' s';
+  const counted = points !== 'seconds';
   const charts = [];
   const root = document.documentElement;
   const systemDark = matchMedia('(prefers-color-scheme: dark)');
   const button = document.getElementById('theme');
-  const TIERS = {hbm: 'blue', dram: 'orange', ssd: 'green'};
+  const TIERS = {hbm: 'blue', dram: 'orange', ssd: 'green', shared: 'purple', computed: 'grey'};
+  const PATTERNS = {orange: 1, green: 2, grey: 3};
   const COLOURS = ['blue', 'orange', 'green', 'purple', 'grey'];
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
@@ -63,12 +66,12 @@
     {id: 'fill', title: 'Tier fill', about: 'Blocks that the books put in each tier.', views: [fill()]},
   ];
 
-  /// A chart that says itself what is in it; a line of one value is level.
+  /// A chart that says itself what is in it; a line of one value is level. Lines that are named after a tier have its colour.
   function given(chart) {
     const format = chart.unit === 'time' ? time : value => plain.format(value) + (chart.unit && ' ' + chart.unit);
-    const lines = chart.lines.map((line, i) => ({label: line.label, colour: COLOURS[i % 5], dash: DASHES[i % 4], still: line.values.length === 1,
-      values: line.values.length === 1 ? level(line.values[0]) : line.values}));
-    return {id: chart.id, title: chart.title, about: chart.about,
+    const lines = chart.lines.map((line, i) => ({label: line.label, colour: TIERS[line.label] || COLOURS[i % 5], dash: chart.stacked ? [] : DASHES[i % 4], still: line.values.length === 1,
+      area: chart.stacked, pattern: PATTERNS[TIERS[line.label]] || 0, values: line.values.length === 1 ? level(line.values[0]) : line.values}));
+    return {id: chart.id, title: chart.title, about: chart.about, stacked: chart.stacked,
       views: [{axis: chart.axis, logarithmic: chart.logarithmic, format, tick: chart.unit === 'time' ? time : plain.format, lines}]};
   }
   const specs = run.charts ? run.charts.map(given) : replay();
@@ -105,7 +108,7 @@
 
   function dataset(line) {
     return {
-      label: line.label, data: [...(run.blocks ? [] : [{x: 0, y: line.values.first ?? line.values[0]}]), ...line.values.map((y, i) => ({x: seconds[i], y}))],
+      label: line.label, data: [...(counted ? [] : [{x: 0, y: line.values.first ?? line.values[0]}]), ...line.values.map((y, i) => ({x: seconds[i], y}))],
       borderColor: colour(line.colour), borderWidth: line.area ? 1 : 2, borderDash: line.dash || [],
       backgroundColor: line.area ? hatched(line.colour, line.pattern) : colour(line.colour, 0.15),
       fill: line.area ? 'stack' : line.shade ? 'origin' : false,
@@ -124,8 +127,8 @@
     };
     const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
       ticks: {color: quiet, maxRotation: 0, includeBounds: false, callback: value => plain.format(value)}};
-    if (run.blocks) { // a mark at each point; the bounds of a single point are the library's
-      Object.assign(x, {type: 'logarithmic', afterBuildTicks: axis => { axis.ticks = seconds.map(value => ({value})); }});
+    if (counted) { // a mark at each point; the bounds of a single point are the library's
+      Object.assign(x, {type: points === 'blocks' ? 'logarithmic' : 'linear', afterBuildTicks: axis => { axis.ticks = seconds.map(value => ({value})); }});
       Object.assign(x, seconds.length > 1 ? {min: seconds[0]} : {min: undefined, max: undefined});
       x.ticks.callback = value => whole.format(value);
     }
@@ -164,12 +167,12 @@
       const most = known.reduce((a, b) => Math.max(a, b));
       return line.label + ': from ' + view.format(least) + ' to ' + view.format(most) + ', at the end ' + view.format(known[known.length - 1]);
     });
-    return spec.title + ', ' + view.axis + ', over ' + at(seconds[seconds.length - 1]) + '. ' + parts.join('; ') + '.';
+    return spec.title + ', ' + view.axis + (points === 'turns' ? ', up to ' : ', over ') + at(seconds[seconds.length - 1]) + '. ' + parts.join('; ') + '.';
   }
 
   function values(view) {
-    const head = element('tr', {}, element('th', {scope: 'col', textContent: run.blocks ? 'blocks' : 'second'}), ...view.lines.map(line => element('th', {scope: 'col', textContent: line.label})));
-    const rows = seconds.map((second, i) => element('tr', {}, element('th', {scope: 'row', textContent: run.blocks ? whole.format(second) : second.toFixed(2)}),
+    const head = element('tr', {}, element('th', {scope: 'col', textContent: {seconds: 'second', blocks: 'blocks', turns: 'turn'}[points]}), ...view.lines.map(line => element('th', {scope: 'col', textContent: line.label})));
+    const rows = seconds.map((second, i) => element('tr', {}, element('th', {scope: 'row', textContent: counted ? whole.format(second) : second.toFixed(2)}),
       ...view.lines.map(line => element('td', {textContent: line.values[i] == null ? '–' : view.format(line.values[i])}))));
     return element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows));
   }

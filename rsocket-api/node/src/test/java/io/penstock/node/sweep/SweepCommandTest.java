@@ -80,7 +80,7 @@ final class SweepCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(Files.readString(page)).contains("Eviction policies on ", "\"Hit rate\"", "\"Prefix hit rate\"",
-        "\"blocks\":true", "s3_fifo");
+        "\"points\":\"blocks\"", "s3_fifo");
     assertThat(JsonMapper.shared().readTree(document.toFile())).hasSize(4);
   }
 

@@ -1,15 +1,15 @@
-package io.penstock.examples.tiers;
+package io.penstock.examples.source;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.examples.source.SeededBytes;
 import java.util.HashSet;
 import java.util.Set;
 
-/// Makes every byte of the slices it takes again and compares, and notes when they came. Of one stream.
-final class SliceReader {
+/// Compares every byte of the slices of one stream with [SeededBytes], and records when they came. The seed of a block
+/// is the low half of its hash.
+public final class SliceReader {
   private final BlockLayout layout;
   private final Set<BlockKey> complete = new HashSet<>();
   private final long start = System.nanoTime();
@@ -18,12 +18,12 @@ final class SliceReader {
   private int slices;
   private int wrongSpans;
 
-  SliceReader(BlockLayout layout) {
+  public SliceReader(BlockLayout layout) {
     this.layout = layout;
   }
 
   /// Takes over `slice`.
-  void take(LayerSlice slice) {
+  public void take(LayerSlice slice) {
     lastNanos = System.nanoTime() - start;
     firstNanos = slices++ == 0 ? lastNanos : firstNanos;
     try (slice) {
@@ -40,7 +40,7 @@ final class SliceReader {
     }
   }
 
-  Reading reading() {
+  public Reading reading() {
     return new Reading(complete.size(), slices, wrongSpans, firstNanos / 1e6, lastNanos / 1e6);
   }
 }

@@ -1,0 +1,20 @@
+package io.penstock.examples.conversations;
+
+/// What a [ConversationsRun] saw. The two nodes had the same conversations, in the same order.
+///
+/// @param hbmBlocks blocks that device memory holds
+/// @param dramBlocks blocks that host memory holds
+/// @param ssdBlocks blocks that the disk of the second node holds
+/// @param tokensPerSecond assumed speed of a prefill
+record ConversationsReport(int conversations, int turns, int systemTokens, int blockTokens, int blockBytes,
+    long hbmBlocks, long dramBlocks, long ssdBlocks, String policy, double tokensPerSecond, long seed,
+    Outcome withoutSsd, Outcome withSsd) {
+  boolean isGood() {
+    return withoutSsd.isGood() && withSsd.isGood();
+  }
+
+  /// Seconds of a prefill of `tokens`, at the assumed speed.
+  double seconds(long tokens) {
+    return tokens / tokensPerSecond;
+  }
+}

@@ -1,0 +1,77 @@
+package io.penstock.examples.conversations;
+
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.Sizes;
+import java.util.Locale;
+
+/// A [ConversationsReport] for a reader.
+final class ConversationsTable {
+  private ConversationsTable() {}
+
+  static String of(ConversationsReport report) {
+    return setting(report) + "\n\n" + outcome(report, report.withoutSsd()) + "\n" + outcome(report, report.withSsd())
+        + "\n" + evicted(report) + "\n" + prefill(report) + "\n" + loading(report) + "\n" + last(report) + "\n";
+  }
+
+  private static String setting(ConversationsReport report) {
+    return "%s of %s, a system prompt of %s\nhbm %s, dram %s, ssd %s, each of %s tokens and %s; policy %s".formatted(
+        Plural.of(report.conversations(), "conversation"), Plural.of(report.turns(), "turn"),
+        Plural.of(report.systemTokens(), "token"), Numbers.of(report.hbmBlocks()), Numbers.of(report.dramBlocks()),
+        Plural.of(report.ssdBlocks(), "block"), report.blockTokens(), Sizes.exact(report.blockBytes()),
+        report.policy());
+  }
+
+  private static String outcome(ConversationsReport report, Outcome outcome) {
+    TextTable table = new TextTable("TURN", "BLOCKS", "HBM", "DRAM", "SSD", "SHARED", "COMPUTED", "TOKENS", "SAVED",
+        "SHARE", "TIME SAVED");
+    outcome.turns().forEach(turn -> row(table, String.valueOf(turn.turn()), turn, report));
+    row(table, "all", outcome.all(), report);
+    return outcome.name() + ":\n" + table;
+  }
+
+  private static void row(TextTable table, String name, TurnFigures turn, ConversationsReport report) {
+    Reused reused = turn.reused();
+    table.row(name, turn.promptBlocks(), reused.hbm(), reused.dram(), reused.ssd(), reused.shared(),
+        turn.computedBlocks(), turn.promptTokens(), turn.savedTokens(), percent(turn.savedShare()),
+        seconds(report.seconds(turn.savedTokens())));
+  }
+
+  private static String evicted(ConversationsReport report) {
+    return "evicted: %s without SSD, %s with SSD".formatted(
+        Plural.of(report.withoutSsd().evictedBlocks(), "block"), Numbers.of(report.withSsd().evictedBlocks()));
+  }
+
+  /// The model of the saved time, and what it says.
+  static String prefill(ConversationsReport report) {
+    return "prefill at %s tokens/s, which is assumed: %s if nothing is reused, %s without SSD, %s with SSD".formatted(
+        Numbers.of(Math.round(report.tokensPerSecond())),
+        seconds(report.seconds(report.withSsd().all().promptTokens())),
+        seconds(report.seconds(report.withoutSsd().all().computedTokens())),
+        seconds(report.seconds(report.withSsd().all().computedTokens())));
+  }
+
+  static String loading(ConversationsReport report) {
+    return "loading what was reused took %s without SSD, %s with SSD: measured, over loopback, bytes compared"
+        .formatted(
+            seconds(report.withoutSsd().loadSeconds()), seconds(report.withSsd().loadSeconds()));
+  }
+
+  private static String last(ConversationsReport report) {
+    Outcome without = report.withoutSsd();
+    Outcome with = report.withSsd();
+    return "conversations: %s of the prompt tokens saved without SSD, %s with SSD, %s wrong, %s missing, %s leaked"
+        .formatted(percent(without.all().savedShare()), percent(with.all().savedShare()),
+            Numbers.of(without.wrongSpans() + with.wrongSpans()),
+            Numbers.of(without.missingBlocks() + with.missingBlocks()), Numbers.of(without.leaked() + with.leaked()));
+  }
+
+  static String percent(double share) {
+    return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+  }
+
+  static String seconds(double seconds) {
+    return String.format(Locale.ROOT, "%.1f s", seconds);
+  }
+}
