@@ -10,9 +10,12 @@ import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
 import io.penstock.stage.Store;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import java.util.List;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
 /// Puts the blocks of a prefill into a tier. Blocks or layers are cut into slices, the tier reserves room window by
@@ -50,6 +53,26 @@ public final class OffloadPrefix {
     requireNonNull(shape, "shape");
     requireNonNull(source, "source");
     return requests -> Quiet.afterCancel(requests.concatMap(keys -> tier.put(keys, shape, source), 0));
+  }
+
+  /// The same, but puts only what is new: asks the tier which keys of a request it has, and puts the others. A request
+  /// that the tier has costs one question, and makes no room.
+  ///
+  /// Give a source with a [ProducingSource.Ready] for bytes that are still being written.
+  ///
+  /// @param source gets windows of the missing keys alone; positions count these
+  public static Stage<List<BlockKey>, Receipt> newLayers(BlockTier tier, SliceShape shape, PutSource source) {
+    requireNonNull(tier, "tier");
+    requireNonNull(shape, "shape");
+    requireNonNull(source, "source");
+    return requests -> Quiet.afterCancel(requests.concatMap(
+        keys -> tier.contains(keys).map(there -> missing(keys, there))
+            .flatMapMany(missing -> missing.isEmpty() ? Flux.empty() : tier.put(missing, shape, source)),
+        0));
+  }
+
+  private static List<BlockKey> missing(List<BlockKey> keys, Presence there) {
+    return IntStream.range(0, keys.size()).filter(i -> !there.get(i)).mapToObj(keys::get).toList();
   }
 
   /// How [OffloadPrefix] gathers and cuts blocks.

@@ -15,7 +15,9 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.slice.SlicePlan;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -33,6 +35,7 @@ public final class ProducingSource implements PutSource {
   private final BlockArena arena;
   private final SliceShape.Order order;
   private final Writer writer;
+  private final Ready ready;
   /// Counts blocks, not bytes: one window of blocks for each put under way.
   private final ByteBudget turns;
 
@@ -40,9 +43,18 @@ public final class ProducingSource implements PutSource {
   /// @param order layer-first or block-first
   /// @param writer computes the bytes, on the thread that sends
   public ProducingSource(BlockArena arena, SliceShape.Order order, Writer writer) {
+    this(arena, order, writer, Ready.NOW);
+  }
+
+  /// The same for bytes that another party, such as a device, writes meanwhile.
+  ///
+  /// @param writer copies bytes that are ready, on the thread that sends or on the one that said that they are
+  /// @param ready says when the bytes of a layer are final; the writer is not asked for a byte before
+  public ProducingSource(BlockArena arena, SliceShape.Order order, Writer writer, Ready ready) {
     this.arena = requireNonNull(arena, "arena");
     this.order = requireNonNull(order, "order");
     this.writer = requireNonNull(writer, "writer");
+    this.ready = requireNonNull(ready, "ready");
     this.turns = new ByteBudget("blocks of puts under way", arena.capacitySlots(), MAX_WAITING_PUTS);
   }
 
@@ -73,6 +85,7 @@ public final class ProducingSource implements PutSource {
   private final class Production implements SlicePlan.Spans {
     private final PutSource.Window window;
     private final List<BlockDraft> drafts;
+    private final BitSet readyLayers = new BitSet();
 
     Production(PutSource.Window window, List<BlockDraft> drafts) {
       this.window = window;
@@ -81,8 +94,19 @@ public final class ProducingSource implements PutSource {
 
     Flux<LayerSlice> slices() {
       List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
-      return Flux.range(0, cuts.size())
+      Flux<Integer> turns = Flux.range(0, cuts.size());
+      return (ready.equals(Ready.NOW) ? turns : turns.concatMap(i -> whenReady(cuts.get(i).range()).thenReturn(i), 0))
           .map(i -> SlicePlan.slice(cuts, i, window.index(), this));
+    }
+
+    /// Waits for the layers of `range` for which this window did not wait before.
+    private Mono<Void> whenReady(GranuleRange range) {
+      int planes = arena.layout().planes().size();
+      int first = range.first() / planes;
+      return Flux.range(first, Math.ceilDiv(range.end(), planes) - first).filter(layer -> !readyLayers.get(layer))
+          .concatMap(layer -> Mono.when(ready.layer(window.keys(), layer)).doOnSuccess(done -> readyLayers.set(layer)),
+              0)
+          .then();
     }
 
     @Override
@@ -104,6 +128,22 @@ public final class ProducingSource implements PutSource {
         draft.write(missing, memory -> writer.write(draft.key(), missing, memory));
         draft.produced(missing);
       }
+    }
+  }
+
+  /// Says when bytes may be read: a cache that is copied while its producer still writes is wrong without a sign.
+  @FunctionalInterface
+  public interface Ready {
+    /// All bytes are ready when a window is asked for.
+    Ready NOW = (keys, layer) -> Mono.empty();
+
+    /// Completes when `layer` of all blocks of `keys` is written; an error fails the put. Subscribed once for each
+    /// window, in any order of layers, so it must repeat an end that was signalled before.
+    Publisher<?> layer(List<BlockKey> keys, int layer);
+
+    /// Ready with all layers at once.
+    static Ready of(Publisher<?> written) {
+      return (keys, layer) -> written;
     }
   }
 

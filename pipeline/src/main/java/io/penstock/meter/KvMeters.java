@@ -109,6 +109,15 @@ enum KvMeters implements MeterDocumentation {
       "Prefetched blocks that their reader never asked for", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_EVICTED_FOR_ROOM("penstock.tier.evicted.for.room", Meter.Type.COUNTER, "blocks",
       "Blocks evicted because a store had no room", MeterTag.TIER, MeterTag.MEDIUM),
+  TIER_LEASES("penstock.tier.leases", Meter.Type.GAUGE, null, "Read leases that live", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// Reasons: leased, soft-pinned, hard-pinned.
+  TIER_KEPT("penstock.tier.kept", Meter.Type.GAUGE, "blocks", "Blocks that are kept from eviction, by reason",
+      MeterTag.TIER, MeterTag.MEDIUM, MeterTag.REASON),
+  /// Reasons: the same, and in-use.
+  TIER_BLOCKED("penstock.tier.blocked", Meter.Type.COUNTER, null,
+      "Times that the policy passed over a block, by reason",
+      MeterTag.TIER, MeterTag.MEDIUM, MeterTag.REASON),
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.
   TIER_CAPACITY("penstock.tier.capacity", Meter.Type.GAUGE, "blocks", "Most blocks the tier keeps", MeterTag.TIER,
@@ -119,6 +128,10 @@ enum KvMeters implements MeterDocumentation {
       "Bytes lent: visible, being written, or leased after eviction", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_SEQUENCE("penstock.tier.sequence", Meter.Type.GAUGE, null, "Sequence of the newest event", MeterTag.TIER,
       MeterTag.MEDIUM),
+  FETCH_DECISIONS("penstock.fetch.decisions", Meter.Type.COUNTER, null,
+      "Requests for which it was decided how much of their prefix to fetch, by reason", MeterTag.TIER, MeterTag.REASON),
+  FETCH_BLOCKS("penstock.fetch.blocks", Meter.Type.COUNTER, "blocks",
+      "Blocks found for requests: fetched, or computed because that is faster", MeterTag.TIER, MeterTag.RESULT),
   COPY_CARRIED("penstock.copy.carried", Meter.Type.COUNTER, "bytes", "Bytes that a device was asked to copy",
       MeterTag.DEVICE, MeterTag.DIRECTION, MeterTag.METHOD),
   COPY_BATCH("penstock.copy.batch", Meter.Type.DISTRIBUTION_SUMMARY, "elements",

@@ -34,7 +34,9 @@ enum MeterTag implements KeyName {
   /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
   /// connections, the bound that ended one.
   CODE("code"),
-  /// `hit` or `miss`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
+  /// Why something was decided, or why the policy keeps a block: a word of an enum in lower case.
+  REASON("reason"),
+  /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");
 
   private final String key;

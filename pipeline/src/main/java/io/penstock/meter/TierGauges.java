@@ -36,6 +36,7 @@ public final class TierGauges {
     gauges.show(registry, KvMeters.TIER_CLAIMED, tags, TierStat::claimedBytes);
     gauges.show(registry, KvMeters.TIER_SEQUENCE, tags, TierStat::lastSequence);
     gauges.showTiering(tags);
+    gauges.showHolds(tags);
     return gauges;
   }
 
@@ -51,6 +52,28 @@ public final class TierGauges {
     count(KvMeters.TIER_PREFETCHED, tags, TierStat.Tiering::prefetched);
     count(KvMeters.TIER_WASTED, tags, TierStat.Tiering::wasted);
     count(KvMeters.TIER_EVICTED_FOR_ROOM, tags, TierStat.Tiering::evictedForRoom);
+  }
+
+  private void showHolds(Tags tags) {
+    show(registry, KvMeters.TIER_LEASES, tags, stat -> stat.holds().leases());
+    show(registry, KvMeters.TIER_KEPT, reason(tags, "leased"), stat -> stat.holds().leasedBlocks());
+    show(registry, KvMeters.TIER_KEPT, reason(tags, "soft-pinned"), stat -> stat.holds().softPinned());
+    show(registry, KvMeters.TIER_KEPT, reason(tags, "hard-pinned"), stat -> stat.holds().hardPinned());
+    passedOver(tags, "in-use", TierStat.Holds::inUse);
+    passedOver(tags, "leased", TierStat.Holds::leased);
+    passedOver(tags, "soft-pinned", TierStat.Holds::softPassed);
+    passedOver(tags, "hard-pinned", TierStat.Holds::hardPassed);
+  }
+
+  private static Tags reason(Tags tags, String reason) {
+    return tags.and(MeterTag.REASON.asString(), reason);
+  }
+
+  private void passedOver(Tags tags, String reason, ToDoubleFunction<TierStat.Holds> figure) {
+    FunctionCounter.builder(KvMeters.TIER_BLOCKED.getName(), this, gauges -> {
+      TierStat stat = gauges.latest;
+      return stat == null ? 0 : figure.applyAsDouble(stat.holds());
+    }).description(KvMeters.TIER_BLOCKED.description()).tags(reason(tags, reason)).register(registry);
   }
 
   private void count(KvMeters meter, Tags tags, ToDoubleFunction<TierStat.Tiering> figure) {

@@ -3,6 +3,7 @@ package io.penstock.pool;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
+import java.util.function.Consumer;
 
 /// The hash table of a [Ledger]: a row for each key of one space, found by the key. A key costs 32 bytes for its row
 /// and 4 for a bucket, however many keys there are.
@@ -120,6 +121,23 @@ final class KeyTable implements RowRings {
   public void join(int first, int second) {
     rows.set(first, AFTER, second);
     rows.set(second, BEFORE, first);
+  }
+
+  /// Reads the chains of buckets from `from` on until at least `count` keys were read. A split moves rows to a later
+  /// bucket only, so no key is missed between two calls.
+  ///
+  /// @return the next bucket; −1 after the last
+  int scan(int from, int count, Consumer<BlockKey> reader) {
+    int read = 0;
+    int bucket = from;
+    while (bucket < buckets.size() && read < count) {
+      for (int row = buckets.get(bucket, 0); row != NONE; row = rows.get(row, CHAIN)) {
+        reader.accept(key(row));
+        read++;
+      }
+      bucket++;
+    }
+    return bucket < buckets.size() ? bucket : -1;
   }
 
   // Buckets

@@ -9,6 +9,7 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,9 @@ public final class Ledger<V> {
 
   private static final int NONE = KeyTable.NONE;
 
-  /// Most keys in use that are passed over for one victim. Each is looked at once in a turn of the list, so the cost of
-  /// an eviction stays small on average.
-  private static final int MOST_IN_USE = EvictionOrder.MOST_KEPT;
+  /// Most keys that are passed over for one victim if one of them may be it. Each is looked at once in a turn of the
+  /// list, so the cost of an eviction stays small on average.
+  private static final int MOST_PASSED = EvictionOrder.MOST_KEPT;
 
   private final EvictionPolicy policy;
   private final boolean isFifo;
@@ -69,10 +70,13 @@ public final class Ledger<V> {
       return true;
     }
 
-    /// Whether `value` is being used, so that it counts as the most recently used of its level instead of leaving it.
-    default boolean isInUse(V value) {
-      return false;
+    /// What keeps `value` from being the victim. A key that is passed over counts as the most recently used.
+    default Hold hold(V value) {
+      return Hold.NONE;
     }
+
+    /// Hears that a key was passed over because of `hold`.
+    default void passedOver(Hold hold) {}
   }
 
   /// @param space of all keys
@@ -264,9 +268,12 @@ public final class Ledger<V> {
     if (order == null || end == NONE) {
       return;
     }
-    int victim = order.victim(row -> row != kept && !isInUse(row));
+    int victim = order.victim(row -> row != kept && isFree(row));
     boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
-    move(helps ? victim : victim(levels.get(end)), levels.size(), moves);
+    int leaving = helps ? victim : victim(end, NONE);
+    if (leaving != NONE) {
+      move(leaving, levels.size(), moves);
+    }
   }
 
   /// The level where a chain of demotions ends that one more key on `level` starts: `stop` if the chain reaches it,
@@ -278,7 +285,8 @@ public final class Ledger<V> {
       if (list.size() < list.capacity()) {
         return NONE;
       }
-      int next = below(i, victim(list));
+      int victim = victim(i, NONE);
+      int next = victim == NONE ? levels.size() : below(i, victim);
       if (next == levels.size()) {
         return i;
       }
@@ -291,7 +299,10 @@ public final class Ledger<V> {
   private void demoteFrom(int level, Moves<V> moves) {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
-      int victim = victim(levels.get(i));
+      LruList list = levels.get(i);
+      int newest = i == level ? list.last() : NONE;
+      int victim = victim(i, newest);
+      victim = victim == NONE ? list.first() : victim;
       i = move(victim, below(i, victim), moves);
     }
   }
@@ -318,23 +329,41 @@ public final class Ledger<V> {
     return to;
   }
 
-  /// The first key of `list` that is not in use; those before it become the most recently used. The first key if all
-  /// that were looked at are in use.
-  private int victim(LruList list) {
-    int most = Math.min(list.size(), MOST_IN_USE);
-    for (int i = 0; i < most; i++) {
+  /// The first key on `level` that nothing holds, but the newest; the keys before it become the most recently used. Else
+  /// the first with a soft pin, else the newest, else the first that a reader uses; [#NONE] if all are held firmly.
+  ///
+  /// @param newest the key that has just entered `level`; [#NONE] if there is none
+  private int victim(int level, int newest) {
+    LruList list = levels.get(level);
+    int pinned = NONE;
+    int used = newest != NONE && hold(newest) == Hold.NONE ? newest : NONE;
+    for (int i = newest == NONE ? 0 : 1; i < list.size()
+        && (i < MOST_PASSED || (pinned == NONE && used == NONE)); i++) {
       int row = list.first();
-      if (!isInUse(row)) {
+      Hold hold = hold(row);
+      if (hold == Hold.NONE || hold.frees(below(level, row) == levels.size())) {
         return row;
       }
+      gate.passedOver(hold);
+      pinned = pinned == NONE && hold == Hold.SOFT_PIN ? row : pinned;
+      used = used == NONE && hold == Hold.IN_USE ? row : used;
       list.unlink(row);
       list.link(row);
     }
-    return list.first();
+    return pinned == NONE ? used : pinned;
   }
 
-  private boolean isInUse(int row) {
-    return !values.isNumber(row) && gate.isInUse(values.value(row));
+  private Hold hold(int row) {
+    return values.isNumber(row) ? Hold.NONE : gate.hold(values.value(row));
+  }
+
+  /// Whether nothing holds the key in `row`.
+  private boolean isFree(int row) {
+    Hold hold = hold(row);
+    if (hold != Hold.NONE) {
+      gate.passedOver(hold);
+    }
+    return hold == Hold.NONE;
   }
 
   /// The next level below `level` that takes the key in `row`; the number of levels if none does.
@@ -400,6 +429,15 @@ public final class Ledger<V> {
     return value;
   }
 
+  /// Calls `reader` with some keys, so that many calls answer every key that stays meanwhile. Numbers are included.
+  ///
+  /// @param from 0, then what the call before answered
+  /// @param count how many at least, as far as there are any
+  /// @return where to go on; −1 after the last key
+  public int scan(int from, int count, Consumer<BlockKey> reader) {
+    return rows.scan(from, count, reader);
+  }
+
   /// Removes everything.
   ///
   /// @return the values, next victim first; numbers are forgotten
@@ -431,10 +469,14 @@ public final class Ledger<V> {
     }
   }
 
-  /// Demotes `key`, which has no number, as if it were the eviction victim of its level.
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level. Does nothing if a [Hold] keeps
+  /// it.
   public void demote(BlockKey key, Moves<V> moves) {
     int row = present(key);
-    demoteFrom(move(row, below(levelOf.get(row), row), moves), moves);
+    int to = below(levelOf.get(row), row);
+    if (hold(row).frees(to == levels.size())) {
+      demoteFrom(move(row, to, moves), moves);
+    }
   }
 
   public int size() {

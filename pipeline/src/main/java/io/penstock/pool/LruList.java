@@ -45,6 +45,11 @@ final class LruList {
     return first;
   }
 
+  /// The most recently used; there must be one.
+  int last() {
+    return rows.before(first);
+  }
+
   /// Adds `row`, a ring of its own, as the most recently used.
   void link(int row) {
     levelOf.set(row, level);

@@ -148,7 +148,7 @@ public final class MissRatioCurve {
   private List<HitRateCurve.Point> points() {
     List<HitRateCurve.Point> points = new ArrayList<>();
     double[] missed = misses.cold();
-    for (int bucket = misses.used(); bucket >= 0; bucket--) {
+    for (int bucket = misses.last(); bucket >= 0; bucket--) {
       long capacity = Math.min(options.depthBlocks(), MissRatioHistogram.upper(bucket));
       points.add(HitRateCurve.Point.of(capacity, threshold / (double) ALL, hitRates(missed)));
       misses.addTo(missed, bucket);

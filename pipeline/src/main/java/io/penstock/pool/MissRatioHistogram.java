@@ -45,8 +45,8 @@ final class MissRatioHistogram {
     }
   }
 
-  /// Number of buckets up to the last one that is not empty.
-  int used() {
+  /// The first bucket from which on all are empty; the last bucket if it is not.
+  int last() {
     int used = 0;
     for (double[] ofGroup : weights) {
       int last = ofGroup.length;
@@ -55,7 +55,7 @@ final class MissRatioHistogram {
       }
       used = Math.max(used, last);
     }
-    return used;
+    return Math.min(used, weights[0].length - 1);
   }
 
   /// The weight of the references of each group whose distance is unknown.

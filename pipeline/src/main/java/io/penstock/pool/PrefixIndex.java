@@ -3,6 +3,7 @@ package io.penstock.pool;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -81,29 +82,38 @@ public final class PrefixIndex {
 
   /// How many keys at the start of `keys` are in one of `wanted` places.
   public int prefix(List<BlockKey> keys, int wanted) {
-    BitSet present = new BitSet(keys.size());
-    int looked = 0;
-    while (looked < keys.size() && present.nextClearBit(0) == looked) {
-      looked = look(keys, looked, wanted, present);
+    return prefixPlaces(keys, wanted).length;
+  }
+
+  /// The places of the keys at the start of `keys` that are in one of `wanted` places; of these places alone.
+  public byte[] prefixPlaces(List<BlockKey> keys, int wanted) {
+    byte[] places = new byte[keys.size()];
+    int found = 0;
+    for (int from = 0; found == from && from < places.length; from += STEP) {
+      look(keys, from, wanted, places);
+      while (found < Math.min(places.length, from + STEP) && places[found] != 0) {
+        found++;
+      }
     }
-    return present.nextClearBit(0);
+    return Arrays.copyOf(places, found);
   }
 
   /// Which of `keys` are in one of `wanted` places.
   public BitSet present(List<BlockKey> keys, int wanted) {
-    BitSet present = new BitSet(keys.size());
-    int looked = 0;
-    while (looked < keys.size()) {
-      looked = look(keys, looked, wanted, present);
+    byte[] places = new byte[keys.size()];
+    BitSet present = new BitSet(places.length);
+    for (int from = 0; from < places.length; from += STEP) {
+      look(keys, from, wanted, places);
+    }
+    for (int i = 0; i < places.length; i++) {
+      present.set(i, places[i] != 0);
     }
     return present;
   }
 
   /// Looks up the next keys from `from` on. Each loop is a row of loads that do not depend on each other, so the
   /// machine waits for many of them at a time; one key after the other would wait for memory each time.
-  ///
-  /// @return the first key that was not looked up
-  private int look(List<BlockKey> keys, int from, int wanted, BitSet present) {
+  private void look(List<BlockKey> keys, int from, int wanted, byte[] places) {
     int count = Math.min(keys.size() - from, STEP);
     int[] hashes = new int[count];
     for (int i = 0; i < count; i++) {
@@ -123,9 +133,8 @@ public final class PrefixIndex {
       likely[i] = segments[i].likely(starts[i], keys.get(from + i).hash());
     }
     for (int i = 0; i < count; i++) {
-      present.set(from + i, (segments[i].places(starts[i], likely[i], keys.get(from + i).hash()) & wanted) != 0);
+      places[from + i] = (byte) (segments[i].places(starts[i], likely[i], keys.get(from + i).hash()) & wanted);
     }
-    return from + count;
   }
 
   private static PrefixSegment segment(AtomicReferenceArray<PrefixSegment> directory, int hash) {

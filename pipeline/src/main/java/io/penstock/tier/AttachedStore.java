@@ -80,6 +80,7 @@ final class AttachedStore {
   private void change(StoreHealth now, DeferredActions after) {
     boolean gave = health.state().gives();
     health = now;
+    tell(gave, now);
     if (now.state().takes()) {
       writes.admit();
     } else {
@@ -91,6 +92,14 @@ final class AttachedStore {
     }
     if (!state.isClosed()) { // else only copies that are under way still matter
       resume(after);
+    }
+  }
+
+  private void tell(boolean gave, StoreHealth now) {
+    if (gave && !now.state().gives() && !state.isClosed()) {
+      state.history().down(level, now.problem() == null ? "" : now.problem());
+    } else if (!gave && now.state().gives() && !state.isClosed()) {
+      state.history().up(level);
     }
   }
 

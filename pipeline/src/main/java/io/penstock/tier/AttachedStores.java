@@ -54,6 +54,15 @@ final class AttachedStores {
     return store == null || store.state().gives();
   }
 
+  /// The levels that give no blocks now, a bit each.
+  long down() {
+    long down = 0;
+    for (int level = 0; level < stores.length; level++) {
+      down |= gives(level) ? 0 : 1L << level;
+    }
+    return down;
+  }
+
   /// The level of the fastest store that has `block` and gives blocks now. If no such store gives blocks, the fastest
   /// that has it; −1 if no store has it.
   int readableLevel(Resident block) {

@@ -1,9 +1,14 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -22,6 +27,24 @@ public interface BlockTier {
 
   /// Which of `keys` are visible, without counting as a use.
   Mono<Presence> contains(List<BlockKey> keys);
+
+  /// Where the longest visible prefix of `keys` would be read from, without counting as a use: runs of blocks in key
+  /// order. Together they are as long as [#match] says. A tier that does not know says one run.
+  default Mono<List<Run>> locate(List<BlockKey> keys) {
+    return match(keys).map(found -> found == 0 ? List.of() : List.of(new Run(0, info().name(), found)));
+  }
+
+  /// Blocks in a row that are read from the same level.
+  ///
+  /// @param level 0 for the fastest level of the tier
+  /// @param name of the level; unique in its tier
+  record Run(int level, String name, int blocks) {
+    public Run {
+      Checks.notNegative("level", level);
+      requireNonNull(name, "name");
+      Checks.positive("blocks", blocks);
+    }
+  }
 
   /// Decides on `keys` and leases the blocks found. Each found key counts as a use.
   ///
@@ -51,6 +74,15 @@ public interface BlockTier {
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
 
+  /// The same for blocks that get a pin or a group when they become visible. A tier that has none refuses them with
+  /// [UnsupportedOperationException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
+  default Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    if (terms.isPlain()) {
+      return reserve(keys, scope);
+    }
+    throw new UnsupportedOperationException("tier " + info().name() + " must keep pins (was one that does not)");
+  }
+
   /// Puts the blocks of `keys`: makes room for one window after the other, has `source` give its slices, verifies them
   /// where they land, commits the window in one step, and answers the receipts.
   ///
@@ -65,17 +97,39 @@ public interface BlockTier {
   ///
   /// @param shape windows and slices at most, from layer 0; a remote tier cuts as its connection was set up
   default Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
-    return new TierPut(this, BlockKey.distinct(keys, info().space().id()), shape.requireWholeBlocks(), source)
+    return put(keys, PutTerms.plain(), shape, source);
+  }
+
+  /// The same for blocks that get a pin or a group when they become visible.
+  default Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
+    return new TierPut(this, BlockKey.distinct(keys, info().space().id()), terms, shape.requireWholeBlocks(), source)
         .receipts();
   }
 
-  /// Removes the visible blocks of `keys` and answers which keys these were. Leases on them stay valid.
+  /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of streams
+  /// stay valid.
   Mono<Presence> remove(List<BlockKey> keys);
+
+  /// The read leases, pins and removals of `party`. A tier that has none refuses them with
+  /// [UnsupportedOperationException].
+  ///
+  /// @param party parties that are equal share what one party may lease
+  default TierHolds holds(Object party) {
+    throw new UnsupportedOperationException("tier " + info().name() + " must keep leases (was one that does not)");
+  }
 
   /// The events after `sequence`, past and future. Completes when the tier closes.
   ///
   /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
   Flux<TierEvent> events(long sequence);
+
+  /// The visible blocks with their levels, then the events that follow. Completes when the tier closes.
+  ///
+  /// The stream begins with [TierEvent.SnapshotStarted]. The snapshot comes in steps as the reader asks, with changes
+  /// between them, so it costs little memory however large the tier is. From [TierEvent.SnapshotEnded] on the reader
+  /// knows exactly the visible blocks. A reader that falls behind the bounded log gets no [TierEvent.Skipped] but a new
+  /// snapshot. [KnownBlocks] keeps what this stream tells.
+  Flux<TierEvent> follow();
 
   Mono<TierStat> stat();
 

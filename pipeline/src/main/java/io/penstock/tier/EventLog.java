@@ -5,8 +5,10 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Flux;
 
 /// The newest events of a tier, in a ring, and the readers that follow it. Each reader has its own position and demand.
@@ -51,8 +53,17 @@ final class EventLog {
 
   Flux<TierEvent> after(long sequence) {
     Checks.notNegative("sequence", sequence);
+    return readBy(subscriber -> new EventReader(this, subscriber, sequence));
+  }
+
+  /// A snapshot, then the events after it; after a gap a snapshot again.
+  Flux<TierEvent> follow(SnapshotPage.Source snapshots) {
+    return readBy(subscriber -> new EventReader(this, subscriber, snapshots));
+  }
+
+  private Flux<TierEvent> readBy(Function<Subscriber<? super TierEvent>, EventReader> newReader) {
     return Flux.from(subscriber -> {
-      EventReader reader = new EventReader(this, subscriber, sequence);
+      EventReader reader = newReader.apply(subscriber);
       readers.add(reader);
       subscriber.onSubscribe(reader);
       reader.open();

@@ -60,7 +60,7 @@ final class HostRoom implements SharedMemory.Member {
   @Override
   public boolean canLeave(SlabPart.Run run) {
     List<BlockKey> keys = run.keys();
-    return state.look(() -> keys.stream().noneMatch(state.index()::isInUse));
+    return state.look(() -> keys.stream().noneMatch(state.index()::isKept));
   }
 
   @Override

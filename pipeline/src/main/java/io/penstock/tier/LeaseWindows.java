@@ -123,6 +123,8 @@ final class LeaseWindows extends DemandLoop {
       fail(refusal);
     } else if (lease.isClosed()) {
       fail(ended());
+    } else if (lease.expiry() != null) {
+      fail(lease.expiry());
     } else if (window.isGranted() && isWanted()) {
       next = null;
       countPrefetched(window, true);
@@ -172,11 +174,11 @@ final class LeaseWindows extends DemandLoop {
     return state.isClosed() ? state.shape().closed() : new CancellationException("lease ended before its stream");
   }
 
-  private void fail(Throwable error) {
+  private void fail(@Nullable Throwable error) {
     if (!done) {
       done = true;
       lease.close();
-      subscriber.onError(error);
+      subscriber.onError(requireNonNull(error, "error"));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
@@ -18,6 +19,12 @@ import reactor.core.publisher.Mono;
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
   private volatile Runnable over = () -> {};
+  private volatile Runnable check = () -> {};
+
+  /// Runs `then` when all slices were emitted; they end with the error that it throws.
+  void checkedBy(Runnable then) {
+    check = then;
+  }
 
   /// Runs `then` when this window holds its blocks no more.
   void whenOver(Runnable then) {
@@ -81,11 +88,17 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// | backpressure | slices, each made when it is requested |
   /// | cancel | closes the window; emitted slices stay with their owner |
   /// | threads | the requesting thread, or the thread on which the bytes arrived |
-  /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums |
+  /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums; |
+  /// | | [LeaseExpiredException] if the read lease has ended meanwhile |
   ///
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
-  public abstract Flux<LayerSlice> slices(int number);
+  public final Flux<LayerSlice> slices(int number) {
+    return transferred(number).doOnComplete(() -> check.run());
+  }
+
+  /// The same without a look at the lease afterwards.
+  abstract Flux<LayerSlice> transferred(int number);
 
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.
   abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);

@@ -26,7 +26,7 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  public Flux<LayerSlice> slices(int number) {
+  Flux<LayerSlice> transferred(int number) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
         shape.sliceBytes(), shape.order());
     return Flux.range(0, cuts.size())

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
@@ -60,7 +62,7 @@ final class Removals {
   void lose(Resident block, String reason, DeferredActions after) {
     if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().lost(block.key(), reason, after);
+      state.history().lost(block, reason, after);
     }
     after.review(block);
   }
@@ -69,20 +71,21 @@ final class Removals {
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
       state.index().remove(block, after);
-      state.history().evicted(block.key(), after);
+      state.history().evicted(block, after);
     }
     after.review(block);
   }
 
   /// Makes room in the store of `level`: drops copies of blocks that are in memory and that no receipt promises, and
-  /// evicts the next victims.
+  /// evicts the next victims that no read lease and no hard pin holds.
   ///
   /// @return how many blocks it gave up
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
     for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
       for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
-        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)) {
+        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)
+            && !isKept(block)) {
           giveUp(block, level, after);
           given++;
         }
@@ -92,21 +95,37 @@ final class Removals {
     return given;
   }
 
+  private static boolean isKept(Resident block) {
+    ResidentHold held = block.held();
+    return held != null && (held.isLeased() || held.pin() == Pin.Kind.HARD);
+  }
+
   private void giveUp(Resident block, int level, DeferredActions after) {
     if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
       state.mover().dropCopy(block, level, after);
+      after.review(block);
     } else {
       evict(block, after);
     }
   }
 
-  /// Removes `key`; false if it is not visible.
-  boolean remove(BlockKey key, DeferredActions after) {
+  /// Removes `key`.
+  ///
+  /// @param force whether to remove a block that a read lease holds, too
+  KeyOutcome remove(BlockKey key, boolean force, DeferredActions after) {
     if (!(state.index().find(key, after) instanceof Resident block)) {
-      return false;
+      return absent(key);
+    }
+    if (block.isLeased() && !force) {
+      return KeyOutcome.LEASED;
     }
     state.index().remove(block, after);
-    state.history().removed(key);
-    return true;
+    state.history().removed(block);
+    return KeyOutcome.OK;
+  }
+
+  /// Why `key` has no visible block.
+  KeyOutcome absent(BlockKey key) {
+    return state.writes().pending(key) != null ? KeyOutcome.NOT_READY : KeyOutcome.NOT_FOUND;
   }
 }

@@ -23,6 +23,9 @@ final class Resident implements StackEntry {
   private int pins;
   private boolean moving;
   private MoveQueue.@Nullable Wait wait;
+  /// Null for a block that no read lease and no pin holds, and that is in no group.
+  private @Nullable ResidentHold held;
+  private long told;
 
   /// A block that has no bytes yet, and that the figures do not count yet.
   ///
@@ -38,6 +41,7 @@ final class Resident implements StackEntry {
   static Resident counted(BlockKey key, int level, StackFigures figures, int store, StoreCopy copy) {
     Resident block = new Resident(key, level, figures);
     block.copies[store] = copy;
+    block.told = 1L << store;
     block.shown = true;
     return block;
   }
@@ -82,10 +86,27 @@ final class Resident implements StackEntry {
     figures.unreadable(key);
     shown = false;
     removed = true;
+    if (held != null) {
+      HoldGroup group = held.group();
+      if (group != null) {
+        group.leave(this);
+      }
+      held.clear();
+      held = null;
+    }
   }
 
   boolean isRemoved() {
     return removed;
+  }
+
+  /// The levels with its bytes, a bit each, as the last event of the block told.
+  long told() {
+    return told;
+  }
+
+  void tell(long levels) {
+    told = levels;
   }
 
   /// Ends this object: the caller drops its bytes next.
@@ -222,6 +243,33 @@ final class Resident implements StackEntry {
     }
   }
 
+  // Read leases and pins
+
+  /// Its read leases and its pin; null if it has none, and no group.
+  @Nullable ResidentHold held() {
+    return held;
+  }
+
+  /// The same, to add one.
+  ResidentHold toHold() {
+    if (held == null) {
+      held = new ResidentHold(figures);
+    }
+    return held;
+  }
+
+  /// Forgets what no longer holds it, so that the ledger may keep a number of it.
+  void holdEnded(DeferredActions after) {
+    if (held != null && held.isEmpty()) {
+      held = null;
+      after.review(this);
+    }
+  }
+
+  boolean isLeased() {
+    return held != null && held.isLeased();
+  }
+
   // Readers and moves
 
   /// Keeps the bytes for a reader that holds no share of the memory yet.
@@ -274,7 +322,7 @@ final class Resident implements StackEntry {
   /// of the stored block is enough.
   boolean isIdleIn(int store) {
     StoreCopy copy = copies[store];
-    return !removed && !moving && wait == null && pins == 0 && copy != null && !copy.isRead()
+    return !removed && !moving && wait == null && pins == 0 && held == null && copy != null && !copy.isRead()
         && !isElsewhereThan(store);
   }
 }

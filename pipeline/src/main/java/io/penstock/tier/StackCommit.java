@@ -153,31 +153,36 @@ final class StackCommit {
   private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.take(key), "a reserved key is being written");
-    long sequence = state.history().stored(key);
     writes.serve(pending, block, after);
     if (pending.isListed()) {
       Resident resident = new Resident(key, state.index().level(key), state.figures());
-      give(resident, block, stored, after);
+      long sequence = give(resident, block, stored, after);
       state.index().show(resident, after);
+      reservation.written(resident, after);
+      return sequence;
     } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
-      give(known, block, stored, after);
+      long sequence = give(known, block, stored, after);
+      reservation.written(known, after);
       after.review(known);
+      return sequence;
     } else if (!state.shape().options().exact()) {
       Resident resident = new Resident(key, 0, state.figures());
-      give(resident, block, stored, after);
+      long sequence = give(resident, block, stored, after);
+      reservation.written(resident, after); // first: its pin keeps it
       state.index().insert(resident, pending.position(), after);
-    } else { // evicted before its bytes came: only the leases that waited get the block
-      state.history().evicted(key, after);
-      after.close(block);
-      if (stored != null) {
-        after.close(stored);
-      }
+      return sequence;
     }
-    return sequence;
+    after.close(block); // evicted before its bytes came: only the leases that waited get the block
+    if (stored != null) {
+      after.close(stored);
+    }
+    return state.history().passed(key, after);
   }
 
   /// Gives `resident` the written bytes, in memory and in the last store. Closes the bytes that it has already.
-  private void give(Resident resident, Block block, @Nullable StoredBlock stored, DeferredActions after) {
+  ///
+  /// @return the sequence number of the event
+  private long give(Resident resident, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     int last = state.shape().last();
     if (resident.isInMemory()) {
       after.close(block);
@@ -192,5 +197,6 @@ final class StackCommit {
       resident.addCopy(last, new StoreCopy(stored));
       state.history().moved(-1, last, 1, after);
     }
+    return state.history().stored(resident);
   }
 }

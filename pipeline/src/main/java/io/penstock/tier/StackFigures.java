@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.pool.Hold;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.TierStack.Level;
@@ -28,6 +30,9 @@ final class StackFigures {
   private long prefetchedUseful;
   private long prefetchedWasted;
   private long evictedForRoom;
+  private long leased;
+  private final long[] pinned = new long[Pin.Kind.values().length];
+  private final long[] passedOver = new long[Hold.values().length];
 
   StackFigures(StackShape shape) {
     this.shape = shape;
@@ -118,6 +123,35 @@ final class StackFigures {
     evictedForRoom += blocks;
   }
 
+  /// Adds `more`, 1 or −1, to the blocks that read leases hold.
+  void leased(int more) {
+    leased += more;
+  }
+
+  long leased() {
+    return leased;
+  }
+
+  /// Adds `more`, 1 or −1, to the blocks with a pin of this kind.
+  void pinned(Pin.Kind kind, int more) {
+    pinned[kind.ordinal()] += more;
+  }
+
+  long pinned(Pin.Kind kind) {
+    return pinned[kind.ordinal()];
+  }
+
+  /// Counts a block that was not evicted or demoted because of `hold`.
+  void passedOver(Hold hold) {
+    passedOver[hold.ordinal()]++;
+  }
+
+  private TierStat.Holds holdStat(StackHolds holds) {
+    return new TierStat.Holds(holds.leases(), leased, holds.mostLeased(), pinned(Pin.Kind.SOFT),
+        pinned(Pin.Kind.HARD), holds.mostPinned(), passedOver[Hold.IN_USE.ordinal()],
+        passedOver[Hold.LEASE.ordinal()], passedOver[Hold.SOFT_PIN.ordinal()], passedOver[Hold.HARD_PIN.ordinal()]);
+  }
+
   void corrupt() {
     corrupt++;
   }
@@ -137,7 +171,8 @@ final class StackFigures {
     return new TierStat(visible, shape.info().capacityBlocks(), visible * shape.blockBytes(),
         claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
         levelStats(state),
-        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom));
+        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom))
+        .withHolds(holdStat(state.holds()));
   }
 
   private List<TierStat.Level> levelStats(StackState state) {

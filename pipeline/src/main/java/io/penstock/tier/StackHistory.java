@@ -1,6 +1,11 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.tier.TierEvent.Level;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import io.penstock.pool.MissRatioCurve;
 import io.penstock.pool.MissRatioOptions;
 import io.penstock.pool.WhatIf;
@@ -11,6 +16,8 @@ final class StackHistory {
   private final StackShape shape;
   private final StackFigures figures;
   private final EventLog events;
+  /// The lists of [#levels], which events share.
+  private final Map<Long, List<Level>> lists = new HashMap<>();
   private MissRatioCurve curve;
 
   StackHistory(StackShape shape, StackFigures figures, EventLog events) {
@@ -51,14 +58,81 @@ final class StackHistory {
     }
   }
 
-  /// The block became visible.
+  /// The block became visible, and has its bytes.
   ///
   /// @return the sequence number of the event
-  long stored(BlockKey key) {
+  long stored(Resident block) {
+    block.tell(bytesOf(block));
+    return stored(block.key(), block.told());
+  }
+
+  /// The same of a block of which the ledger keeps a number: its bytes are on `level`.
+  void stored(BlockKey key, int level) {
+    stored(key, 1L << level);
+  }
+
+  private long stored(BlockKey key, long levels) {
     if (curve.samples(key)) {
       curve.enter(key);
     }
-    return events.append(sequence -> new TierEvent.Stored(sequence, key));
+    return events.append(sequence -> new TierEvent.Stored(sequence, key, levels(levels)));
+  }
+
+  /// The block of `key` became visible, and was evicted at once.
+  ///
+  /// @return the sequence number of the first event
+  long passed(BlockKey key, DeferredActions after) {
+    long sequence = stored(key, 1L);
+    evicted(key, 1L, after);
+    return sequence;
+  }
+
+  /// Copies of `block` may have come or gone since the last event of the block.
+  void reviewed(Resident block) {
+    long from = block.told();
+    if (!block.isRemoved() && !block.isReleased() && bytesOf(block) != from) {
+      block.tell(bytesOf(block));
+      events.append(sequence -> new TierEvent.Moved(sequence, block.key(), levels(from), levels(block.told())));
+    }
+  }
+
+  /// The levels with the bytes of `block`, a bit each: stores with a copy, and the host level while they are in host
+  /// memory. The level of the ledger if no level has them yet.
+  private long bytesOf(Resident block) {
+    long bytes = block.isInMemory() && shape.host() >= 0 ? 1L << shape.host() : 0;
+    for (int level = 0; level < figures.levels(); level++) {
+      bytes |= block.isStored(level) ? 1L << level : 0;
+    }
+    return bytes == 0 ? 1L << block.level() : bytes;
+  }
+
+  /// The levels of `bits`, fastest first.
+  List<Level> levels(long bits) {
+    return lists.computeIfAbsent(bits, this::newLevels);
+  }
+
+  private List<Level> newLevels(long bits) {
+    List<Level> levels = new ArrayList<>();
+    for (int level = 0; level < figures.levels(); level++) {
+      if ((bits >>> level & 1) != 0) {
+        levels.add(level(level));
+      }
+    }
+    return List.copyOf(levels);
+  }
+
+  private Level level(int level) {
+    return new Level(shape.levels().get(level).name(), shape.levels().get(level).medium());
+  }
+
+  /// The store of `level` ceased to give blocks.
+  void down(int level, String reason) {
+    events.append(sequence -> new TierEvent.LevelDown(sequence, level(level), reason));
+  }
+
+  /// The store of `level` gives blocks again.
+  void up(int level) {
+    events.append(sequence -> new TierEvent.LevelUp(sequence, level(level)));
   }
 
   /// One commit made `blocks` visible.
@@ -75,22 +149,31 @@ final class StackHistory {
   }
 
   /// The block left because there was no room for it.
-  void evicted(BlockKey key, DeferredActions after) {
+  void evicted(Resident block, DeferredActions after) {
+    evicted(block.key(), block.told(), after);
+  }
+
+  /// The same of a block of which the ledger kept a number: its bytes are on `level`.
+  void evicted(BlockKey key, int level, DeferredActions after) {
+    evicted(key, 1L << level, after);
+  }
+
+  private void evicted(BlockKey key, long levels, DeferredActions after) {
     figures.evicted();
-    events.append(sequence -> new TierEvent.Evicted(sequence, key));
+    events.append(sequence -> new TierEvent.Evicted(sequence, key, levels(levels)));
     after.report(() -> shape.listener().evicted(shape.blockBytes()));
   }
 
   /// A caller removed the block.
-  void removed(BlockKey key) {
-    curve.remove(key);
-    events.append(sequence -> new TierEvent.Removed(sequence, key));
+  void removed(Resident block) {
+    curve.remove(block.key());
+    events.append(sequence -> new TierEvent.Removed(sequence, block.key(), levels(block.told())));
   }
 
   /// The block left because its bytes were damaged or could not be kept.
-  void lost(BlockKey key, String reason, DeferredActions after) {
-    curve.remove(key);
-    events.append(sequence -> new TierEvent.Lost(sequence, key, reason));
+  void lost(Resident block, String reason, DeferredActions after) {
+    curve.remove(block.key());
+    events.append(sequence -> new TierEvent.Lost(sequence, block.key(), levels(block.told()), reason));
     after.report(() -> shape.listener().lost(1));
   }
 

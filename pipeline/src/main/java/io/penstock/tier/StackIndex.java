@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.Hold;
 import io.penstock.block.SlabPart;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
@@ -8,6 +9,7 @@ import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +78,21 @@ final class StackIndex {
     return figures.readable().prefix(keys, readablePlaces());
   }
 
+  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as [#visible].
+  List<BlockTier.Run> runs(List<BlockKey> keys) {
+    byte[] places = figures.readable().prefixPlaces(keys, readablePlaces());
+    List<BlockTier.Run> runs = new ArrayList<>();
+    int first = 0;
+    for (int i = 1; i <= places.length; i++) {
+      int level = shape.levelOf(places[first]);
+      if (i == places.length || shape.levelOf(places[i]) != level) {
+        runs.add(new BlockTier.Run(level, shape.levels().get(level).name(), i - first));
+        first = i;
+      }
+    }
+    return runs;
+  }
+
   private int readablePlaces() {
     return stores.givingPlaces() | shape.memoryPlace();
   }
@@ -96,6 +113,19 @@ final class StackIndex {
       });
     }
     return found;
+  }
+
+  /// Calls `reader` with some keys, see [Ledger#scan].
+  int scan(int from, int count, Consumer<BlockKey> reader) {
+    return ledger.scan(from, count, reader);
+  }
+
+  /// The levels of the block of `key` as its last event told, a bit each; 0 if there is no such block.
+  long told(BlockKey key) {
+    if (ledger.number(key) >= 0) {
+      return 1L << numbered;
+    }
+    return ledger.peek(key) instanceof Resident block ? block.told() : 0;
   }
 
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
@@ -165,6 +195,11 @@ final class StackIndex {
     return shape.levels().get(shape.host()).capacityBlocks() + added;
   }
 
+  /// Most blocks of `level` now, beside those that faster levels have in a write-through stack.
+  long capacity(int level) {
+    return ledger.capacity(level);
+  }
+
   /// Blocks for which `level` has room without evicting any.
   long free(int level) {
     return ledger.capacity(level) - ledger.size(level);
@@ -182,16 +217,22 @@ final class StackIndex {
     ledger.capacity(host, ledger.capacity(host) + more, listener);
   }
 
-  /// Whether the block of `key` is in memory, and in use.
-  boolean isInUse(BlockKey key) {
+  /// Whether the block of `key` is in memory, and in use or held there.
+  boolean isKept(BlockKey key) {
     Resident block = inMemory(key);
-    return block != null && block.isInUse();
+    return block != null && isKept(block);
+  }
+
+  /// Whether a reader, a move, a lease or a pin holds `block`.
+  private static boolean isKept(Resident block) {
+    ResidentHold held = block.held();
+    return block.isInUse() || (held != null && held.strongest() != Hold.NONE);
   }
 
   /// Demotes `key` from the host level, if its block is in `run` and not in use.
   void leave(BlockKey key, SlabPart.Run run, DeferredActions after) {
     Resident block = inMemory(key);
-    if (block != null && !block.isInUse() && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
+    if (block != null && !isKept(block) && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
       ledger.demote(key, new LedgerListener(after));
     }
   }
@@ -201,7 +242,7 @@ final class StackIndex {
   /// Enters `block`, which a store found, on its level.
   void enter(Resident block, DeferredActions after) {
     block.show();
-    history.stored(block.key());
+    history.stored(block);
     ledger.insertAt(block.level(), block.key(), block, new LedgerListener(after));
     after.review(block);
   }
@@ -216,7 +257,7 @@ final class StackIndex {
     figures.inStoresOnly(1);
     figures.visible(level, 1);
     figures.readable(key, numbered);
-    history.stored(key);
+    history.stored(key, numbered);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
   }
@@ -232,6 +273,7 @@ final class StackIndex {
     if (number == BlockStore.NO_NUMBER) {
       return false;
     }
+    history.reviewed(block);
     ledger.updateNumber(block.key(), number);
     block.becomeNumber(numbered);
     return true;
@@ -267,7 +309,10 @@ final class StackIndex {
         figures.visible(level, 1);
       } else {
         figures.unreadable(key); // even if the store throws
-        moved(resident(key, number, from), level);
+        history.evicted(key, numbered, after);
+        Resident block = resident(key, number, from);
+        block.remove();
+        after.review(block);
       }
     }
 
@@ -284,7 +329,7 @@ final class StackIndex {
         block.moveTo(level);
       } else {
         block.remove();
-        history.evicted(block.key(), after);
+        history.evicted(block, after);
       }
       after.review(block);
     }
@@ -301,8 +346,18 @@ final class StackIndex {
     }
 
     @Override
-    public boolean isInUse(StackEntry entry) {
-      return !shape.options().exact() && entry instanceof Resident block && block.isInUse();
+    public Hold hold(StackEntry entry) {
+      if (!(entry instanceof Resident block)) {
+        return Hold.NONE;
+      }
+      ResidentHold held = block.held();
+      Hold strongest = held == null ? Hold.NONE : held.strongest();
+      return strongest == Hold.NONE && !shape.options().exact() && block.isInUse() ? Hold.IN_USE : strongest;
+    }
+
+    @Override
+    public void passedOver(Hold hold) {
+      figures.passedOver(hold);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
@@ -24,6 +25,7 @@ final class StackLease extends Lease {
   private final StackState state;
   private final StackLeases leases;
   private final int keys;
+  private final @Nullable HeldLease under;
   private final BitSet hits = new BitSet();
   private final BitSet found = new BitSet();
   private final BitSet admitted = new BitSet();
@@ -44,7 +46,9 @@ final class StackLease extends Lease {
   /// @param ended whether the lease has handed out all items
   record Taken(List<LeaseItem> items, boolean ended, @Nullable Throwable failure) {}
 
-  StackLease(StackState state, StackLeases leases, int keys) {
+  /// @param under the read lease that keeps the blocks; null if there is none. Its read was started
+  StackLease(StackState state, StackLeases leases, int keys, @Nullable HeldLease under) {
+    this.under = under;
     this.state = state;
     this.leases = leases;
     this.keys = keys;
@@ -78,7 +82,8 @@ final class StackLease extends Lease {
   /// Records the key at `position` as found; its item is ready.
   void find(int position, Resident block) {
     found.set(position);
-    add(leases.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
+    boolean kept = under != null && under.holds(block);
+    add(!kept && leases.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
   }
 
   private void add(LeaseItem item) {
@@ -142,9 +147,10 @@ final class StackLease extends Lease {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceShape.Order.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = slicedWindows(whole, scope);
-    return state.shape().hasStores()
+    Flux<List<LeasedBlock>> blocks = state.shape().hasStores()
         ? windows.concatMap(window -> window.blocks(scope), 1)
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
+    return under == null ? blocks : blocks.doOnNext(window -> requireLive());
   }
 
   @Override
@@ -161,6 +167,13 @@ final class StackLease extends Lease {
     });
   }
 
+  private void requireLive() {
+    LeaseExpiredException expired = expiry();
+    if (expired != null) {
+      throw expired;
+    }
+  }
+
   /// Tells the reader, if there is one, that an item is ready or that no more items will come. Outside a decision.
   void signal() {
     LeaseWindows stream = windows;
@@ -175,6 +188,9 @@ final class StackLease extends Lease {
       if (state.isClosed() && !isClosed()) {
         return new Taken(List.of(), false, state.shape().closed());
       }
+      if (expiry() != null && !isClosed()) {
+        return new Taken(List.of(), false, expiry());
+      }
       List<LeaseItem> items = poll(leases.mayTake(max), after);
       if (items.isEmpty() && max > 0 && !ready.isEmpty()) {
         return new Taken(List.of(), false, gone(ready.element()));
@@ -183,8 +199,16 @@ final class StackLease extends Lease {
     });
   }
 
+  /// The error of a read whose read lease has ended; null if it lives, or there is none.
+  @Nullable LeaseExpiredException expiry() {
+    return under != null && under.isOver() ? new LeaseExpiredException(under.id()) : null;
+  }
+
   /// Counts the blocks of `window` among those that windows hold, until it is over, if there is a bound on these.
   void hold(LeasedWindow window) {
+    if (under != null) {
+      window.checkedBy(this::requireLive);
+    }
     if (!leases.areBounded()) {
       return;
     }
@@ -260,6 +284,9 @@ final class StackLease extends Lease {
     ready.clear();
     leases.hold(-held);
     held = 0;
+    if (under != null) {
+      state.holds().endRead(under);
+    }
     leases.admitted(-admittedCount);
     admittedCount = 0;
     pending.forEach(block -> block.forget(this));

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockKey;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -17,8 +18,6 @@ final class StackLeases {
 
   // Used in decisions only
   private final Set<StackLease> leases = new LinkedHashSet<>();
-  /// Blocks that leases and windows under way hold.
-  private long held;
   /// Keys that open leases admitted.
   private long admitted;
 
@@ -27,19 +26,45 @@ final class StackLeases {
     this.writes = writes;
   }
 
+  /// What one decision does with the keys from `first` to before `end`.
+  interface Step {
+    void decide(int first, int end, DeferredActions after);
+  }
+
+  /// Has `step` decide on `keys`: in one decision if decisions are exact, else in several.
+  void inDecisions(List<BlockKey> keys, Step step) {
+    int most = state.shape().options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
+    for (int from = 0; from == 0 || from < keys.size(); from += most) {
+      int first = from;
+      int end = Math.min(keys.size(), from + most);
+      state.decide(after -> step.decide(first, end, after));
+    }
+  }
+
   /// Decides on `keys`, and leases the blocks that are visible or will be written.
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
-    StackLease lease = new StackLease(state, this, keys.size());
+    return fill(new StackLease(state, this, keys.size(), null), keys, onMiss);
+  }
+
+  /// The same for the visible blocks, under the read lease `id`.
+  ///
+  /// @throws LeaseExpiredException if no lease has this id
+  StackLease read(long id, List<BlockKey> keys) {
+    HeldLease under = state.answer(after -> {
+      state.requireOpen();
+      HeldLease live = state.holds().live(id);
+      state.holds().startRead(live);
+      return live;
+    });
+    return fill(new StackLease(state, this, keys.size(), under), keys, OnMiss.SKIP);
+  }
+
+  private StackLease fill(StackLease lease, List<BlockKey> keys, OnMiss onMiss) {
     try {
-      int step = state.shape().options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
-      for (int from = 0; from == 0 || from < keys.size(); from += step) {
-        int first = from;
-        int end = Math.min(keys.size(), from + step);
-        state.decide(after -> {
-          leases.add(lease);
-          decide(lease, keys, first, end, onMiss, after);
-        });
-      }
+      inDecisions(keys, (first, end, after) -> {
+        leases.add(lease);
+        decide(lease, keys, first, end, onMiss, after);
+      });
     } catch (Throwable e) { // from a store: no reader gets the lease, so none would close it
       lease.close();
       throw e;
@@ -64,6 +89,7 @@ final class StackLeases {
     StackEntry entry = state.index().find(key, after);
     if (entry instanceof Resident block && state.stores().isReadable(block)) {
       state.index().hit(key, block.level(), position, after);
+      state.holds().hit(block, after);
       lease.hit(position);
       lease.find(position, block);
     } else if (entry instanceof Pending block && onMiss != OnMiss.SKIP) {
@@ -122,14 +148,12 @@ final class StackLeases {
   }
 
   private long part() {
-    return areBounded()
-        ? Math.ceilDiv(state.index().hostCapacity() / 4 * 3 - held, PART)
-        : Long.MAX_VALUE;
+    return areBounded() ? Math.ceilDiv(state.holds().free(), PART) : Long.MAX_VALUE;
   }
 
   /// `blocks` more are held, or fewer if negative.
   void hold(int blocks) {
-    held += blocks;
+    state.holds().hold(blocks);
   }
 
   /// What `item` stands for now; null if the stack has it no more.

@@ -6,6 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.check.Checks;
 import io.penstock.pool.FrequencySketch;
+import java.time.Duration;
 
 /// How a [TierStack] is set up. The four kinds of slots are host memory beyond the capacity of the levels. Each kind
 /// serves one purpose.
@@ -30,14 +31,16 @@ import io.penstock.pool.FrequencySketch;
 ///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share,
 ///     and admit no more keys than the levels have room for, each no more than it leaves; a stream fails with
 ///     [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted before its window
+/// @param holds bounds of read leases and pins
 public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
-    Tiering tiering, boolean exact) {
+    Tiering tiering, boolean exact, HoldOptions holds) {
   public StackOptions {
     requireNonNull(tiering, "tiering");
     requireNonNull(name, "name");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
+    requireNonNull(holds, "holds");
     Checks.positive("ingressBlocks", ingressBlocks);
     Checks.positive("transferBlocks", transferBlocks);
     Checks.positive("promotionBlocks", promotionBlocks);
@@ -51,67 +54,72 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// 1,024 waiters, 65,536 events, verified reads.
   public static StackOptions defaults(String name) {
     return new StackOptions(name, Mode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
-        Tiering.exact(), true);
+        Tiering.exact(), true, HoldOptions.defaults());
   }
 
   public StackOptions withMode(Mode mode) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withIngressBlocks(int ingressBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withTransferBlocks(int transferBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withPromotionBlocks(int promotionBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withBounceBlocks(int bounceBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withBatchBlocks(int batchBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withMaxWaiters(int maxWaiters) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withEventLogSize(int eventLogSize) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withVerifyReads(boolean verifyReads) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withTiering(Tiering tiering) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   public StackOptions withExact(boolean exact) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
+  }
+
+  public StackOptions withHolds(HoldOptions holds) {
+    return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
   /// How a [TierStack] deviates from the textbook policy, for the sake of its disk.
@@ -218,5 +226,70 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     /// so its receipt promises what that disk can. A demotion costs no copy. The stack holds as many blocks as its last
     /// level.
     WRITE_THROUGH
+  }
+
+  /// Bounds of the read leases and pins of a [TierStack].
+  ///
+  /// @param leaseLife life of a lease that asks for none, and of the lease that a hit renews for a group
+  /// @param mostLeaseLife longest life of a lease
+  /// @param leasesPerParty most read leases of one party at one time
+  /// @param softPinLife life of a soft pin that asks for none
+  /// @param mostSoftPinLife longest life of a soft pin
+  /// @param pinShare the part of the blocks that may be pinned, in [0, 1]: of the capacity of the last level
+  public record HoldOptions(Duration leaseLife, Duration mostLeaseLife, int leasesPerParty, Duration softPinLife,
+      Duration mostSoftPinLife, double pinShare) {
+    public HoldOptions {
+      Checks.atLeastOneMilli("leaseLife", leaseLife);
+      Checks.atLeastOneMilli("mostLeaseLife", mostLeaseLife);
+      Checks.positive("leasesPerParty", leasesPerParty);
+      Checks.atLeastOneMilli("softPinLife", softPinLife);
+      Checks.atLeastOneMilli("mostSoftPinLife", mostSoftPinLife);
+      requireMost("leaseLife", leaseLife, mostLeaseLife);
+      requireMost("softPinLife", softPinLife, mostSoftPinLife);
+      if (!(pinShare >= 0 && pinShare <= 1)) {
+        throw new IllegalArgumentException("pinShare must be in [0, 1] (was " + pinShare + ")");
+      }
+    }
+
+    /// Leases of 10 s, of 10 minutes at most, 1,024 a party; soft pins of 30 minutes, of 24 hours at most; half of the
+    /// blocks may be pinned.
+    public static HoldOptions defaults() {
+      return new HoldOptions(Duration.ofSeconds(10), Duration.ofMinutes(10), 1024, Duration.ofMinutes(30),
+          Duration.ofHours(24), 0.5);
+    }
+
+    public HoldOptions withLeaseLife(Duration leaseLife) {
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+    }
+
+    public HoldOptions withLeasesPerParty(int leasesPerParty) {
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+    }
+
+    public HoldOptions withPinShare(double pinShare) {
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare);
+    }
+
+    /// The life of a lease that asks for `wanted`.
+    ///
+    /// @throws IllegalArgumentException if that is too long
+    Duration lease(Duration wanted) {
+      return wanted.isZero() ? leaseLife : requireMost("life of a lease", wanted, mostLeaseLife);
+    }
+
+    /// The life of a soft pin that asks for `wanted`.
+    ///
+    /// @throws IllegalArgumentException if that is too long
+    Duration softPin(Duration wanted) {
+      return wanted.isZero() ? softPinLife : requireMost("life of a soft pin", wanted, mostSoftPinLife);
+    }
+
+    private static Duration requireMost(String what, Duration life, Duration most) {
+      if (life.compareTo(most) > 0) {
+        throw new IllegalArgumentException(
+            "%s must be <= %d ms (was %d)".formatted(what, most.toMillis(), life.toMillis()));
+      }
+      return life;
+    }
   }
 }

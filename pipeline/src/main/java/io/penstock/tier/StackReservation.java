@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.PutTerms;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
@@ -19,6 +21,7 @@ final class StackReservation extends Reservation {
   private final StackState state;
   private final StackWrites writes;
   private final int keys;
+  private final PutTerms terms;
   private final MonoSink<Reservation> sink;
   private final AtomicBoolean answered = new AtomicBoolean();
   private final BitSet skipped = new BitSet();
@@ -26,8 +29,12 @@ final class StackReservation extends Reservation {
   private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
   @GuardedBy("this") private List<BlockDraft> drafts = List.of();
   private final HeldTicket ticket = new HeldTicket();
+  /// Pins that its blocks will get. Used in decisions only.
+  private int pins;
 
-  StackReservation(StackState state, StackWrites writes, int keys, MonoSink<Reservation> sink) {
+  StackReservation(StackState state, StackWrites writes, int keys, PutTerms terms,
+      MonoSink<Reservation> sink) {
+    this.terms = terms;
     this.state = state;
     this.writes = writes;
     this.keys = keys;
@@ -37,6 +44,33 @@ final class StackReservation extends Reservation {
   /// Records that the key at `position` needs no draft.
   void skip(int position) {
     skipped.set(position);
+  }
+
+  PutTerms terms() {
+    return terms;
+  }
+
+  /// Counts `blocks` as pinned, before they are.
+  ///
+  /// @throws HoldLimitException if that would be too many
+  void promisePins(int blocks) {
+    state.holds().promisePins(blocks, terms);
+    pins = blocks;
+  }
+
+  /// A block of this reservation is visible: it gets its pin and its group.
+  void written(Resident block, DeferredActions after) {
+    if (pins > 0) {
+      pins--;
+      state.holds().unpromisePins(1, terms);
+    }
+    state.holds().written(block, terms, after);
+  }
+
+  /// Gives up the pins of blocks that were not written.
+  void endPins() {
+    state.holds().unpromisePins(pins, terms);
+    pins = 0;
   }
 
   void write(Pending block) {

@@ -45,6 +45,11 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     return 1 << (host < 0 ? levels.size() : host);
   }
 
+  /// The fastest level of `places`. Memory of a stack without a host level counts as its fastest level.
+  int levelOf(int places) {
+    return host < 0 && (places & memoryPlace()) != 0 ? 0 : Integer.numberOfTrailingZeros(places);
+  }
+
   BlockLayout layout() {
     return info.space().layout();
   }
@@ -84,8 +89,8 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
   }
 
   private static int requireStack(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
-    if (levels.isEmpty()) {
-      throw new IllegalArgumentException("levels must be at least one (was none)");
+    if (levels.isEmpty() || levels.size() > Long.SIZE) {
+      throw new IllegalArgumentException("levels must be 1 to " + Long.SIZE + " (was " + levels.size() + ")");
     }
     if (levels.size() >= PrefixIndex.MOST_PLACES) {
       throw new IllegalArgumentException(

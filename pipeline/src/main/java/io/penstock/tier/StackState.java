@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.SlabArena.ChunkSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// review the changed blocks, unlocks, and runs the deferred actions. A class that is "used in decisions only" relies
 /// on this lock. A method that takes [DeferredActions] is called inside a decision and may change state.
 final class StackState {
+  /// Keys of one step of a snapshot.
+  private static final int SNAPSHOT_KEYS = 256;
+
   private final Object lock = new Object();
   @GuardedBy("lock") private @Nullable DeferredActions underWay;
 
@@ -33,10 +37,14 @@ final class StackState {
   private final Removals removals;
   private final WindowReads windows;
   private final HostRoom room;
+  private final StackHolds holds;
+  private final StackWrites writes;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
-  StackState(StackShape shape, LongSupplier nanos, ChunkSource chunks) {
+  /// @param nanos clock of waits, leases and pins
+  /// @param ids draws names for leases
+  StackState(StackShape shape, LongSupplier nanos, LongSupplier ids, ChunkSource chunks) {
     this.shape = shape;
     this.memory = new StackMemory(shape, chunks);
     this.events = new EventLog(shape.options().eventLogSize());
@@ -49,6 +57,8 @@ final class StackState {
     this.removals = new Removals(this);
     this.windows = new WindowReads(this);
     this.room = new HostRoom(this);
+    this.holds = new StackHolds(this, nanos, ids);
+    this.writes = new StackWrites(this);
   }
 
   // Decisions
@@ -91,12 +101,36 @@ final class StackState {
 
   private <T extends @Nullable Object> T reviewed(Function<DeferredActions, T> decision, DeferredActions after) {
     try {
+      holds.expire(after);
       return decision.apply(after);
     } finally {
       for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
         mover.review(block, after);
+        if (!closed) {
+          history.reviewed(block);
+        }
       }
     }
+  }
+
+  /// Reads a step of a snapshot of the visible blocks.
+  SnapshotPage snapshot(int from) {
+    return look(() -> {
+      long sequence = events.lastSequence();
+      List<TierEvent> step = new ArrayList<>();
+      if (from == 0) {
+        step.add(new TierEvent.SnapshotStarted(sequence, history.levels(stores.down())));
+      }
+      int next = index.scan(from, SNAPSHOT_KEYS, key -> {
+        if (index.told(key) != 0) {
+          step.add(new TierEvent.Present(sequence, key, history.levels(index.told(key))));
+        }
+      });
+      if (next < 0) {
+        step.add(new TierEvent.SnapshotEnded(sequence));
+      }
+      return new SnapshotPage(sequence, step, next);
+    });
   }
 
   /// Reads the state under the lock. `question` changes nothing and makes no decision.
@@ -154,6 +188,14 @@ final class StackState {
 
   WindowReads windows() {
     return windows;
+  }
+
+  StackHolds holds() {
+    return holds;
+  }
+
+  StackWrites writes() {
+    return writes;
   }
 
   List<Flush> flushes() {

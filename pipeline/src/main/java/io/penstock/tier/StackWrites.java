@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -27,9 +28,9 @@ final class StackWrites {
     this.commit = new StackCommit(state, this);
   }
 
-  Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+  Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     return Mono.create(sink -> {
-      StackReservation reservation = scope.adopt(new StackReservation(state, this, keys.size(), sink));
+      StackReservation reservation = scope.adopt(new StackReservation(state, this, keys.size(), terms, sink));
       sink.onCancel(reservation::close);
       try {
         state.offloads().admit(reservation, keys.size(), () -> claim(reservation, keys));
@@ -68,6 +69,9 @@ final class StackWrites {
         } else {
           reservation.skip(i);
         }
+      }
+      if (reservation.terms().pins()) { // when it fails, its end revokes the keys entered here
+        reservation.promisePins(wanted.size());
       }
       return wanted;
     });
@@ -126,6 +130,7 @@ final class StackWrites {
   void revoke(StackReservation reservation) {
     state.decide(after -> {
       reservations.remove(reservation);
+      reservation.endPins();
       reservation.takeAll().forEach(pending -> revoke(pending, after));
     });
   }

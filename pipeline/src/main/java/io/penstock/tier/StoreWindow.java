@@ -268,7 +268,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   // Handing out
 
   @Override
-  public Flux<LayerSlice> slices(int number) {
+  Flux<LayerSlice> transferred(int number) {
     return Flux.range(0, cuts.size()).concatMap(i -> progress.arrived(steps.until(cuts.get(i)))
         .map(here -> slice(i, number)), 1).doFinally(end -> close());
   }

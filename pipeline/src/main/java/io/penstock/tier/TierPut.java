@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
@@ -12,7 +13,7 @@ import reactor.core.publisher.Mono;
 /// A put into a tier of this process. For each window it reserves room, lands the slices, and commits the blocks.
 ///
 /// @param keys distinct, of the tier's space
-record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource source) {
+record TierPut(BlockTier tier, List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
   /// Named in errors.
   private static final String BOUNDARY = "store";
 
@@ -28,7 +29,7 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
     int first = number * blocks;
     List<BlockKey> run = keys.subList(first, Math.min(first + blocks, keys.size()));
     return Flux.using(BlockScope::new,
-        scope -> tier.reserve(run, scope)
+        scope -> tier.reserve(run, terms, scope)
             .flatMapMany(room -> fill(new PutRoom(number, first, run, room))),
         BlockScope::close, false);
   }

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.PutTerms;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -12,6 +14,7 @@ import io.penstock.check.Checks;
 import io.penstock.pool.SharedMemory;
 import io.penstock.pool.WhatIf;
 import io.penstock.tier.spi.BlockStore;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -73,7 +76,7 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime, chunks, sampling);
   }
 
-  /// The same with another clock, which measures waits for the figures.
+  /// The same with another clock, for the lives of leases and pins, and for the waits in the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofJdk(), Sampling.none());
@@ -83,8 +86,9 @@ public final class TierStack implements BlockTier {
       LongSupplier nanos, ChunkSource chunks, Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
-    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
-    this.writes = new StackWrites(state);
+    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
+        requireNonNull(chunks, "chunks"));
+    this.writes = state.writes();
     this.leases = new StackLeases(state, writes);
     this.closing = Mono.defer(this::closeNow).cache();
     state.decide(after -> {
@@ -119,6 +123,12 @@ public final class TierStack implements BlockTier {
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
     return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+  }
+
+  @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
@@ -156,7 +166,15 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
-    return writes.reserve(distinct(keys), scope);
+    return reserve(keys, PutTerms.plain(), scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    if (terms.pin() != null) {
+      state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
+    }
+    return writes.reserve(distinct(keys), terms, scope);
   }
 
   @Override
@@ -166,10 +184,15 @@ public final class TierStack implements BlockTier {
       state.requireOpen();
       BitSet removed = new BitSet();
       for (int i = 0; i < some.size(); i++) {
-        removed.set(i, state.removals().remove(some.get(i), after));
+        removed.set(i, state.removals().remove(some.get(i), false, after) == KeyOutcome.OK);
       }
       return removed;
     })));
+  }
+
+  @Override
+  public TierHolds holds(Object party) {
+    return new StackPartyHolds(state, leases, state.holds().enter(party));
   }
 
   @Override
@@ -179,8 +202,14 @@ public final class TierStack implements BlockTier {
   }
 
   @Override
+  public Flux<TierEvent> follow() {
+    Flux<TierEvent> all = state.events().follow(state::snapshot);
+    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : all);
+  }
+
+  @Override
   public Mono<TierStat> stat() {
-    return Mono.fromCallable(() -> state.look(() -> {
+    return Mono.fromCallable(() -> state.answer(after -> { // a decision ends what has expired
       state.requireOpen();
       return state.figures().stat(state);
     }));

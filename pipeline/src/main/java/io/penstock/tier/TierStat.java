@@ -20,20 +20,22 @@ import org.jspecify.annotations.Nullable;
 /// @param levels figures of its levels, fastest first; empty if it reports none
 /// @param tiering the queue for its disk, and its deviations from the policy
 /// @param memory its host memory, by kind; empty if it reports none
+/// @param holds its read leases and pins
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
     long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
-    List<Memory> memory) {
+    List<Memory> memory, Holds holds) {
   public TierStat {
     levels = List.copyOf(levels);
     requireNonNull(tiering, "tiering");
     memory = memory == null ? List.of() : List.copyOf(memory); // null from a node that does not know of it
+    holds = holds == null ? Holds.NONE : holds; // likewise
   }
 
-  /// Of a tier that reports no memory.
+  /// Of a tier that reports no memory, and no leases and pins.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
       long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
-        tiering, List.of());
+        tiering, List.of(), Holds.NONE);
   }
 
   /// Of a tier without a queue for a disk, and without deviations from its policy.
@@ -45,7 +47,30 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
 
   public TierStat withMemory(List<Memory> memory) {
     return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
-        lastSequence, levels, tiering, memory);
+        lastSequence, levels, tiering, memory, holds);
+  }
+
+  public TierStat withHolds(Holds holds) {
+    return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
+        lastSequence, levels, tiering, memory, holds);
+  }
+
+  /// The read leases and pins of a tier, and what they keep from being evicted; counters run from its opening.
+  ///
+  /// @param leases read leases that live
+  /// @param leasedBlocks blocks that they hold
+  /// @param mostLeasedBlocks most blocks that read leases, streams and windows hold together
+  /// @param softPinned blocks with a soft pin
+  /// @param hardPinned blocks with a hard pin
+  /// @param mostPinned most blocks with a pin
+  /// @param inUse how often the policy passed over a block because a reader or a copy used it
+  /// @param leased the same because a read lease held it
+  /// @param softPassed the same because of a soft pin
+  /// @param hardPassed the same because of a hard pin
+  public record Holds(long leases, long leasedBlocks, long mostLeasedBlocks, long softPinned, long hardPinned,
+      long mostPinned, long inUse, long leased, long softPassed, long hardPassed) {
+    /// Of a tier without read leases and pins.
+    public static final Holds NONE = new Holds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 
   /// Figures of one level of a tier at one moment; counters run from its opening.

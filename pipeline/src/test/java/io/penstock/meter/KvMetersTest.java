@@ -78,6 +78,7 @@ final class KvMetersTest {
     copies.show(() -> 1, () -> 2);
     copies.called("host_to_device", "batch", 3, 4, 5);
     copies.failed(true, "rt_stream_sync_timeout", 1);
+    new FetchMeters(registry, "dram");
     SideCarMeters sideCar = new SideCarMeters(registry, () -> 1, () -> 2, () -> 3);
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);

@@ -121,6 +121,21 @@ final class MissRatioCurveTest {
   }
 
   @Test
+  void distancesUpToTheDepth_areTold() {
+    MissRatioCurve curve = new MissRatioCurve(SPACE, new MissRatioOptions(1, 4_096, 100, 1L << 40, 6));
+    for (int i = 0; i < 1_000; i++) { // 100 keys in turn: the first 100 references miss
+      curve.access(key(i % 100));
+    }
+    assertThat(curve.curve().at(90).hitRate()).isZero();
+    assertThat(curve.curve().at(100).hitRate()).isCloseTo(0.9, within(1e-9));
+    for (int i = 0; i < 1_000; i++) { // 101 keys in turn: too deep
+      curve.access(key(1_000 + i % 101));
+    }
+    assertThat(curve.curve().at(200).hitRate()).isCloseTo(0.45, within(1e-9));
+    assertThat(curve.curve().samples()).isEqualTo(100);
+  }
+
+  @Test
   void endlesslyManyKeys_keepMemoryAndRate() {
     int held = 0;
     for (long seed = 0; seed < SEEDS; seed++) {

@@ -85,8 +85,8 @@ final class PolicyModelTest {
     }
 
     @Override
-    public boolean isInUse(Integer value) {
-      return used.contains(value);
+    public Hold hold(Integer value) {
+      return used.contains(value) ? Hold.IN_USE : Hold.NONE;
     }
 
     @Override

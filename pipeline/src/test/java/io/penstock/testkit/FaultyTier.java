@@ -8,6 +8,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
@@ -68,8 +69,18 @@ public final class FaultyTier implements BlockTier {
   }
 
   @Override
+  public TierHolds holds(Object party) {
+    return tier.holds(party);
+  }
+
+  @Override
   public Flux<TierEvent> events(long sequence) {
     return Mono.defer(() -> before.apply(Call.EVENTS)).thenMany(tier.events(sequence));
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return Mono.defer(() -> before.apply(Call.EVENTS)).thenMany(tier.follow());
   }
 
   @Override

@@ -98,8 +98,10 @@ interface TierSteps {
     return blocks.stream().map(LeasedBlock::position).toList();
   }
 
+  /// The first `count` events by which blocks came and went.
   default List<TierEvent> events(BlockTier tier, int count) {
-    return requireNonNull(tier.events(0).take(count).collectList().block(PATIENCE));
+    return requireNonNull(
+        tier.events(0).filter(event -> !(event instanceof TierEvent.Moved)).take(count).collectList().block(PATIENCE));
   }
 
   /// Nothing may be lent but what is visible, if the tier counts so.

@@ -86,8 +86,7 @@ final class TierStackFaultTest extends StackSteps {
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).as("the one that the disk did not take").isEqualTo("011");
     assertThat(stack.movingBlocks()).isZero();
-    List<TierEvent> history = requireNonNull(stack.events(0).take(4).collectList().block(SOON));
-    assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement()
+    assertThat(history(stack)).filteredOn(TierEvent.Lost.class::isInstance).singleElement()
         .satisfies(lost -> assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
     read(stack, 1);
     assertClosesClean(stack);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// What a stack says of other capacities is what stacks of these capacities do. All keys are sampled, so it is exact.
 final class TierStackWhatIfTest extends StackSteps {
   private static final int REQUESTS = 400;
-  private static final Sampling ALL = new Sampling(1_000, 42);
+  private static final Sampling ALL = new Sampling(2_000, 42);
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

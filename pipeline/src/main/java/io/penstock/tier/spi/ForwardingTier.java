@@ -8,8 +8,10 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
@@ -43,6 +45,11 @@ public abstract class ForwardingTier implements BlockTier {
   }
 
   @Override
+  public Mono<List<Run>> locate(List<BlockKey> keys) {
+    return tier.locate(keys);
+  }
+
+  @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
     return tier.lease(keys, onMiss, scope);
   }
@@ -53,13 +60,28 @@ public abstract class ForwardingTier implements BlockTier {
   }
 
   @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    return terms.isPlain() ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
+  }
+
+  @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return tier.remove(keys);
   }
 
   @Override
+  public TierHolds holds(Object party) {
+    return tier.holds(party);
+  }
+
+  @Override
   public Flux<TierEvent> events(long sequence) {
     return tier.events(sequence);
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return tier.follow();
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
@@ -125,6 +126,13 @@ public abstract class OnDemandTier implements BlockTier {
   public final Flux<TierEvent> events(long sequence) {
     Checks.notNegative("sequence", sequence);
     return open(closed.asMono().<TierEvent>then(Mono.empty())).flux();
+  }
+
+  /// An empty snapshot, because no block is kept. Completes when the tier closes.
+  @Override
+  public final Flux<TierEvent> follow() {
+    return InTurn.of(open(Mono.empty()),
+        InTurn.of(Flux.just(new TierEvent.SnapshotStarted(0, List.of()), new TierEvent.SnapshotEnded(0)), events(0)));
   }
 
   @Override

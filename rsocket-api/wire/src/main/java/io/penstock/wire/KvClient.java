@@ -17,6 +17,9 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.PutTerms;
+import org.jspecify.annotations.Nullable;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
@@ -124,19 +127,19 @@ public final class KvClient {
 
   /// Length of the longest prefix of `keys` that the node has, without counting as a use.
   public Mono<Integer> match(List<BlockKey> keys) {
-    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    List<BlockKey> asked = distinct(keys);
     return connection.ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Which of `keys` the node has, without counting as a use.
   public Mono<Presence> contains(List<BlockKey> keys) {
-    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    List<BlockKey> asked = distinct(keys);
     return connection.ask(Routes.EXISTS, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Removes `keys` and tells which were there.
   public Mono<Presence> remove(List<BlockKey> keys) {
-    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    List<BlockKey> asked = distinct(keys);
     return connection.ask(Routes.REMOVE, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
@@ -149,18 +152,24 @@ public final class KvClient {
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space)));
+    return events(new Messages.EventsRequest(sequence, null, Fields.bytes(space), null));
+  }
+
+  /// The visible blocks of the node with their levels, then what happens from then on, as
+  /// [io.penstock.tier.BlockTier#follow].
+  public Flux<TierEvent> follow() {
+    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true));
   }
 
   private Flux<TierEvent> events(Messages.EventsRequest request) {
     return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, request)))
-        .map(payload -> NodeConnection.read(payload, Messages.Event.class).event())
+        .map(payload -> NodeConnection.read(payload, EventMessage.class).event())
         .onErrorMap(connection::failure);
   }
 
   /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
   public Flux<TierEvent> events(long sequence, long generation) {
-    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space)));
+    return events(new Messages.EventsRequest(sequence, generation, Fields.bytes(space), null));
   }
 
   /// Differs from start to start of a node; 0 from a node that does not tell.
@@ -177,12 +186,21 @@ public final class KvClient {
   /// @param scope owns the lease
   /// @return a cold `Mono`; each subscription is one decision
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return lease(keys, onMiss, null, scope);
+  }
+
+  /// The same for the blocks that are there, under the read lease `id`.
+  Mono<RemoteLease> read(long id, List<BlockKey> keys, BlockScope scope) {
+    return lease(keys, OnMiss.SKIP, id, scope);
+  }
+
+  private Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
+    List<BlockKey> asked = distinct(keys);
     return Mono.create(sink -> {
       long ticket = tickets.incrementAndGet();
       Messages.GetRequest request =
           new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-              options.startLayer(), sliceBytes(), windowBlocks(), ticket);
+              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under);
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
               options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
@@ -206,17 +224,22 @@ public final class KvClient {
   ///
   /// @param source asked to begin, then for each window when there is room for it
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
-    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return put(keys, PutTerms.plain(), source);
+  }
+
+  /// The same for blocks that get a pin or a group when they become visible.
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, PutSource source) {
+    List<BlockKey> asked = distinct(keys);
     int blocks = Math.clamp(asked.size(), 1, windowBlocks());
     return Flux.using(BlockScope::new,
-        scope -> InTurn.of(source.begin(blocks, scope), Flux.defer(() -> sent(asked, source))),
+        scope -> InTurn.of(source.begin(blocks, scope), Flux.defer(() -> sent(asked, terms, source))),
         BlockScope::close);
   }
 
-  private Flux<Receipt> sent(List<BlockKey> asked, PutSource source) {
+  private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutSource source) {
     PutMessages.PutRequest open =
-        new PutMessages.PutRequest(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
-            tickets.incrementAndGet());
+        PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
+            tickets.incrementAndGet(), terms);
     return new PutSender(source, asked, open).over(connection, framing);
   }
 
@@ -238,8 +261,30 @@ public final class KvClient {
     return connection.onClose();
   }
 
+  /// The read leases, pins and removals of this connection.
+  public TierHolds holds() {
+    return new RemoteHolds(this);
+  }
+
+  <T> Mono<T> ask(String route, Object message, Class<T> reply) {
+    return connection.ask(route, message, reply);
+  }
+
+  List<BlockKey> distinct(List<BlockKey> keys) {
+    return BlockKey.distinct(keys, space);
+  }
+
+  Messages.Keys wireKeys(List<BlockKey> keys) {
+    return Messages.Keys.of(space, keys);
+  }
+
+  /// The space of this client, for requests that name no keys.
+  byte[] wireSpace() {
+    return Fields.bytes(space);
+  }
+
   private Messages.KeysRequest keys(List<BlockKey> keys) {
-    return new Messages.KeysRequest(Messages.Keys.of(space, keys));
+    return new Messages.KeysRequest(wireKeys(keys));
   }
 
   private int sliceBytes() {

@@ -12,6 +12,8 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -19,10 +21,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -52,6 +54,7 @@ final class KvResponder implements RSocket {
   private final String dataMimeType;
   private final Object address;
   private final AtomicBoolean gone = new AtomicBoolean();
+  private final ConnectionHolds holds;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -68,6 +71,7 @@ final class KvResponder implements RSocket {
   KvResponder(Serving serving, String dataMimeType, Object address) {
     this.serving = serving;
     this.address = address;
+    this.holds = new ConnectionHolds(address);
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
@@ -86,10 +90,13 @@ final class KvResponder implements RSocket {
     return answered(payload, call -> switch (call.route()) {
       case Routes.HELLO -> serving.spaces().of(call.message(Handshake.Hello.class))
           .map(tier -> call.reply(welcome(tier.info())));
-      case Routes.MATCH -> asked(call, BlockTier::match).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
-      case Routes.EXISTS -> asked(call, BlockTier::contains).map(present -> call.reply(Messages.Bits.of(present)));
-      case Routes.REMOVE ->
-        working(() -> asked(call, BlockTier::remove).map(removed -> call.reply(Messages.Bits.of(removed))));
+      case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
+      case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
+      case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
+      case Routes.PIN -> working(() -> pin(call, call.message(HoldMessages.PinRequest.class)));
+      case Routes.RELEASE -> holds
+          .release(call.message(HoldMessages.ReleaseRequest.class).lease(), serving.spaces().spaces().tiers())
+          .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
       case Routes.STAT -> stat(serving.spaces().of("space", call.message(Messages.StatRequest.class).space()).info())
           .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
@@ -121,6 +128,7 @@ final class KvResponder implements RSocket {
     streams.close();
     if (!gone.getAndSet(true)) {
       serving.shares().leave(address);
+      holds.close();
     }
   }
 
@@ -138,14 +146,61 @@ final class KvResponder implements RSocket {
         info.capacityBlocks(), serving.options().generation());
   }
 
+  private Mono<Payload> match(Call call, Messages.KeysRequest request) {
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
+        : working(() -> holds.in(tier).lease(keys, wanted.terms(true))).map(lease -> call
+            .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  private Mono<Payload> exists(Call call, Messages.KeysRequest request) {
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
+        : working(() -> holds.in(tier).lease(keys, wanted.terms(false))).map(lease -> call
+            .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  private Mono<Payload> remove(Call call, HoldMessages.RemoveRequest request) {
+    if (request.keys() == null) {
+      BlockTier tier = serving.spaces().of("space", request.space());
+      KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
+      return inTurns(holds.in(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
+          .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
+    }
+    BlockTier tier = tier(request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
+    return request.force() == null
+        ? tier.remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
+        : holds.in(tier).remove(keys, request.isForced())
+            .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
+  }
+
+  /// Has each step wait for its turn among the heavy requests.
+  private Flux<RemovalCount> inTurns(Flux<RemovalCount> steps) {
+    return steps.concatMap(count -> Mono.just(count).subscribeOn(serving.decisions()), 1)
+        .subscribeOn(serving.decisions());
+  }
+
+  private Mono<Payload> pin(Call call, HoldMessages.PinRequest request) {
+    BlockTier tier = tier(request.keys());
+    return holds.in(tier).pin(keys(request.keys(), tier), request.pin().pin())
+        .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
+  }
+
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
     BlockTier tier = serving.spaces().of("space", request.space());
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
-      return tier.events(request.after());
+      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
     });
-    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+    return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), serving.allocator()),
         serving.allocator()).doFinally(end -> inFlight.over());
   }
 
@@ -162,7 +217,7 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
-          scope -> tier.lease(keys, onMiss, scope)
+          scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
@@ -173,6 +228,11 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
+      BlockScope scope) {
+    return under == null ? tier.lease(keys, onMiss, scope) : holds.in(tier).read(under, keys, scope);
   }
 
   /// @param payload the open message of a channel, which stays the caller's
@@ -198,7 +258,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(put.windowBlocks());
     return working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(tier, incoming, room,
+      return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
           putStall,
           () -> {
@@ -238,12 +298,6 @@ final class KvResponder implements RSocket {
 
   private List<BlockKey> keys(Messages.Keys keys, BlockTier tier) {
     return keys.in(tier.info().space().id(), serving.options().limits().maxKeys());
-  }
-
-  private <T> Mono<T> asked(Call call, BiFunction<BlockTier, List<BlockKey>, Mono<T>> question) {
-    Messages.Keys keys = call.message(Messages.KeysRequest.class).keys();
-    BlockTier tier = tier(keys);
-    return question.apply(tier, keys(keys, tier));
   }
 
   private static int startLayer(int layer, BlockLayout layout) {

@@ -13,7 +13,6 @@ import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
-import io.penstock.tier.TierEvent;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
@@ -65,13 +64,25 @@ final class Messages {
     }
   }
 
-  record KeysRequest(Keys keys) {
+  /// @param lease null to lease nothing
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease) {
     KeysRequest {
       present("keys", keys);
     }
+
+    KeysRequest(Keys keys) {
+      this(keys, null);
+    }
   }
 
-  record MatchReply(int prefix) {
+  /// @param lease null if none was asked for, or nothing was found
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease) {
+    MatchReply(int prefix) {
+      this(prefix, null);
+    }
+
     /// @throws WireFormatException if it is no prefix of `keys` keys
     int of(int keys) {
       if (prefix < 0 || prefix > keys) {
@@ -111,11 +122,38 @@ final class Messages {
     }
   }
 
+  /// The same as [Bits], with a lease.
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease) {
+    ExistsReply {
+      new Bits(size, bits); // checks them
+    }
+
+    static ExistsReply of(Presence presence, HoldMessages.@Nullable LeaseGiven lease) {
+      return new ExistsReply(presence.size(), presence.bits().toByteArray(), lease);
+    }
+
+    /// @throws WireFormatException if these are not bits for `keys` keys
+    Presence of(int keys) {
+      return new Bits(size, bits).of(keys);
+    }
+  }
+
+  /// @param lease names the read lease to read under; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket) {
+      long ticket, @Nullable Long lease) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
+      if (lease != null && !OnMiss.SKIP.name().equals(onMiss)) {
+        throw WireFormatException.request("onMiss", "SKIP with a lease", onMiss);
+      }
+    }
+
+    GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
+        long ticket) {
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null);
     }
 
     OnMiss miss() {
@@ -165,16 +203,21 @@ final class Messages {
 
   record DrainReply(boolean drained) {}
 
-  /// @param generation of the node that numbered `after`; null for whichever answers
+  /// @param generation of the node that numbered `after`; null for any node
   /// @param space whose events are asked for; null for the first
+  /// @param snapshot whether to begin with a snapshot; then `after` is 0
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space) {
+  record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space, @Nullable Boolean snapshot) {
     EventsRequest(long after) {
-      this(after, null, null);
+      this(after, null, null, null);
     }
 
     EventsRequest(long after, @Nullable Long generation) {
-      this(after, generation, null);
+      this(after, generation, null, null);
+    }
+
+    boolean isSnapshot() {
+      return snapshot != null && snapshot;
     }
 
     /// @throws WireFormatException if `after` is of another generation than `mine`, or beyond the `newest` event
@@ -182,47 +225,12 @@ final class Messages {
       if (generation != null && generation != mine) {
         throw WireFormatException.request("generation", "" + mine + ": the node was started anew", generation);
       }
+      if (isSnapshot() && after != 0) {
+        throw WireFormatException.request("after", "0 with a snapshot", after);
+      }
       if (after < 0 || after > newest) {
         throw WireFormatException.request("after", "in [0, " + newest + "], the newest event", after);
       }
-    }
-  }
-
-  @JsonInclude(JsonInclude.Include.NON_NULL)
-  record Event(long sequence, String type, byte @Nullable [] key, @Nullable String reason, @Nullable Long count) {
-    Event {
-      present("event.type", type);
-    }
-
-    static Event of(TierEvent event) {
-      return switch (event) {
-        case TierEvent.Stored e -> new Event(e.sequence(), "stored", canonical(e.key()), null, null);
-        case TierEvent.Evicted e -> new Event(e.sequence(), "evicted", canonical(e.key()), null, null);
-        case TierEvent.Removed e -> new Event(e.sequence(), "removed", canonical(e.key()), null, null);
-        case TierEvent.Lost e -> new Event(e.sequence(), "lost", canonical(e.key()), e.reason(), null);
-        case TierEvent.Skipped e -> new Event(e.sequence(), "skipped", null, null, e.count());
-      };
-    }
-
-    TierEvent event() {
-      return switch (type) {
-        case "stored" -> new TierEvent.Stored(sequence, blockKey());
-        case "evicted" -> new TierEvent.Evicted(sequence, blockKey());
-        case "removed" -> new TierEvent.Removed(sequence, blockKey());
-        case "lost" -> new TierEvent.Lost(sequence, blockKey(), reason == null ? "" : reason);
-        case "skipped" -> new TierEvent.Skipped(sequence, count == null ? 0 : count);
-        default -> throw WireFormatException.request("event.type", "stored, evicted, removed, lost or skipped", type);
-      };
-    }
-
-    private BlockKey blockKey() {
-      return BlockKey.read(ByteBuffer.wrap(exactly("event.key", key, BlockKey.BYTES)));
-    }
-
-    private static byte[] canonical(BlockKey key) {
-      ByteBuffer bytes = ByteBuffer.allocate(BlockKey.BYTES);
-      key.write(bytes);
-      return bytes.array();
     }
   }
 }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,10 +18,35 @@ final class PutMessages {
   private PutMessages() {}
 
   /// First payload of a `put` channel.
-  record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket) {
+  ///
+  /// @param pin of each block when it becomes visible; null for none
+  /// @param group of all blocks; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
+      HoldMessages.@Nullable PinWanted pin, @Nullable String group) {
+    /// Most characters of the name of a group.
+    private static final int LONGEST_GROUP = 256;
+
     PutRequest {
       present("keys", keys);
       requireTicket(ticket);
+      if (group != null && group.length() > LONGEST_GROUP) {
+        throw WireFormatException.request("group", "of <= " + LONGEST_GROUP + " characters", group.length());
+      }
+    }
+
+    PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket) {
+      this(keys, maxSliceBytes, windowBlocks, ticket, null, null);
+    }
+
+    static PutRequest of(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket, PutTerms terms) {
+      return new PutRequest(keys, maxSliceBytes, windowBlocks, ticket,
+          terms.pin() == null ? null : HoldMessages.PinWanted.of(terms.pin()),
+          terms.group().isEmpty() ? null : terms.group());
+    }
+
+    PutTerms terms() {
+      return new PutTerms(pin == null ? null : pin.pin(), group == null ? "" : group);
     }
   }
 

@@ -8,6 +8,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -32,11 +33,13 @@ import reactor.core.Disposables;
 final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///
+  /// @param terms pin and group of all blocks
   /// @param room blocks that open windows of the connection may have
   /// @param waiting counts the puts that wait for room, over all connections
   /// @param stall how long a sender may be silent
   /// @param over told once when the channel holds nothing any more
-  record Setting(BlockTier tier, Budget budget, BudgetLane room, AtomicInteger waiting, int windowsAhead,
+  record Setting(BlockTier tier, PutTerms terms, Budget budget, BudgetLane room, AtomicInteger waiting,
+      int windowsAhead,
       int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, Runnable over) {}
 
@@ -189,7 +192,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     nextKey += blocks;
     Disposable.Swap reservation = Disposables.swap();
     reserving = reservation;
-    reservation.update(setting.tier().reserve(run, scope).subscribe(
+    reservation.update(setting.tier().reserve(run, setting.terms(), scope).subscribe(
         room -> serial.run(() -> open(first, run, room)), error -> serial.run(() -> fail(error))));
   }
 

@@ -10,6 +10,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.util.HashSet;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -19,21 +20,24 @@ import reactor.core.publisher.Mono;
 final class RemoteReservation extends Reservation {
   private final KvClient client;
   private final List<BlockDraft> drafts;
+  private final PutTerms terms;
   private final Presence skipped;
 
-  private RemoteReservation(KvClient client, List<BlockDraft> drafts, Presence skipped) {
+  private RemoteReservation(KvClient client, List<BlockDraft> drafts, PutTerms terms, Presence skipped) {
+    this.terms = terms;
     this.client = client;
     this.drafts = List.copyOf(drafts);
     this.skipped = skipped;
   }
 
-  static Mono<Reservation> claim(KvClient client, List<BlockKey> wanted, Presence skipped, BlockScope scope) {
+  static Mono<Reservation> claim(KvClient client, List<BlockKey> wanted, PutTerms terms, Presence skipped,
+      BlockScope scope) {
     if (wanted.isEmpty()) {
-      return Mono.fromSupplier(() -> scope.adopt(new RemoteReservation(client, List.of(), skipped)));
+      return Mono.fromSupplier(() -> scope.adopt(new RemoteReservation(client, List.of(), terms, skipped)));
     }
     return Mono.create(sink -> {
       Permits.Ticket ticket = client.arena().claim(wanted,
-          drafts -> sink.success(scope.adopt(new RemoteReservation(client, drafts, skipped))), sink::error);
+          drafts -> sink.success(scope.adopt(new RemoteReservation(client, drafts, terms, skipped))), sink::error);
       sink.onCancel(ticket::cancel);
     });
   }
@@ -57,7 +61,7 @@ final class RemoteReservation extends Reservation {
       complete.forEach(BlockDraft::requireComplete);
       List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
       List<BlockKey> keys = blocks.stream().map(Block::key).toList();
-      return client.put(keys, PutSource.of(blocks, SliceShape.Order.LAYER_FIRST));
+      return client.put(keys, terms, PutSource.of(blocks, SliceShape.Order.LAYER_FIRST));
     }, BlockScope::close).collectList();
   }
 

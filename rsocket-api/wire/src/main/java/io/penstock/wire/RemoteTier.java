@@ -17,6 +17,8 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
@@ -63,6 +65,11 @@ public final class RemoteTier implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return reserve(keys, PutTerms.plain(), scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     List<BlockKey> asked = List.copyOf(keys);
     return open(client.contains(asked).flatMap(present -> {
       List<BlockKey> wanted = new ArrayList<>();
@@ -71,15 +78,20 @@ public final class RemoteTier implements BlockTier {
           wanted.add(asked.get(i));
         }
       }
-      return RemoteReservation.claim(client, wanted, present, scope);
+      return RemoteReservation.claim(client, wanted, terms, present, scope);
     }));
   }
 
   /// Sends slices as they are computed, while the node makes room for the next windows.
   @Override
   public Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
+    return put(keys, PutTerms.plain(), shape, source);
+  }
+
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     shape.requireWholeBlocks();
-    Flux<Receipt> receipts = client.put(keys, source);
+    Flux<Receipt> receipts = client.put(keys, terms, source);
     return Flux.defer(() -> closed ? Flux.error(closed()) : receipts)
         .onErrorMap(ConnectionLostException.class, e -> closed ? closed() : e);
   }
@@ -89,9 +101,24 @@ public final class RemoteTier implements BlockTier {
     return open(client.remove(keys));
   }
 
+  /// Those of the connection, whatever the party.
+  @Override
+  public TierHolds holds(Object party) {
+    return client.holds();
+  }
+
   @Override
   public Flux<TierEvent> events(long sequence) {
-    return Flux.defer(() -> closed ? Flux.error(closed()) : client.events(sequence))
+    return events(client.events(sequence));
+  }
+
+  @Override
+  public Flux<TierEvent> follow() {
+    return events(client.follow());
+  }
+
+  private Flux<TierEvent> events(Flux<TierEvent> events) {
+    return Flux.defer(() -> closed ? Flux.error(closed()) : events)
         .onErrorResume(ConnectionLostException.class, e -> closed ? Flux.empty() : Flux.error(e));
   }
 

@@ -20,6 +20,10 @@ public final class Routes {
   public static final String PUT = PREFIX + "put";
   /// Removes keys.
   public static final String REMOVE = PREFIX + "remove";
+  /// Pins blocks, or ends their pins.
+  public static final String PIN = PREFIX + "pin";
+  /// Ends a read lease.
+  public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
   public static final String DRAIN = PREFIX + "drain";
   /// Asks for the figures of the node.

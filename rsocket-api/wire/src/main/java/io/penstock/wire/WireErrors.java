@@ -6,6 +6,8 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
@@ -34,10 +36,10 @@ final class WireErrors {
     if (first instanceof RSocketErrorException) {
       return first;
     }
-    ErrorData data = dataOf(first);
+    ErrorCode code = codeOf(first);
+    ErrorData data = dataOf(first).with("store", code.store());
     String sentence = sentence(first.getMessage() == null ? "the node failed" : first.getMessage());
-    return new CustomRSocketException(codeOf(first).code(),
-        data == null ? sentence : sentence + ErrorData.MARK + data.written());
+    return new CustomRSocketException(code.code(), sentence + ErrorData.MARK + data.written());
   }
 
   /// Parts of one stream that ran side by side may all fail: why the first did is told.
@@ -51,8 +53,8 @@ final class WireErrors {
     return plain.length() <= LONGEST_MESSAGE ? plain : plain.substring(0, LONGEST_MESSAGE) + " …";
   }
 
-  /// The values of an error that [#leaf] makes again on the other side; null if its sentence says all.
-  private static @Nullable ErrorData dataOf(Throwable error) {
+  /// The values of an error that [#leaf] makes again on the other side; none if its sentence says all.
+  private static ErrorData dataOf(Throwable error) {
     return switch (error) {
       case WireFormatException e ->
         ErrorData.none().with("field", e.field()).with("wanted", e.wanted()).with("actual", e.actual());
@@ -66,13 +68,17 @@ final class WireErrors {
       case AwaitTimeoutException e ->
         ErrorData.none().with("what", e.what()).with("millis", e.timeout().toMillis());
       case TierClosedException e -> ErrorData.none().with("tier", e.tier());
-      case DrainingException e -> ErrorData.none();
-      default -> null;
+      case LeaseExpiredException e -> ErrorData.none().with("lease", e.id());
+      case HoldLimitException e ->
+        ErrorData.none().with("what", e.what()).with("wanted", e.wanted()).with("most", e.most());
+      default -> ErrorData.none();
     };
   }
 
-  private static ErrorCode codeOf(Throwable error) {
+  static ErrorCode codeOf(Throwable error) {
     return switch (error) {
+      case RemotePermanentException e -> known(e.code(), ErrorCode.PERMANENT);
+      case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
       case WireFormatException e -> e.code();
       case BlockCorruptException e -> ErrorCode.BLOCK_CORRUPT;
       case IncompleteBlockException e -> ErrorCode.INCOMPLETE_BLOCK;
@@ -80,10 +86,13 @@ final class WireErrors {
       case AwaitTimeoutException e -> ErrorCode.AWAIT_TIMEOUT;
       case DrainingException e -> ErrorCode.DRAINING;
       case TierClosedException e -> ErrorCode.TIER_CLOSED;
+      case LeaseExpiredException e -> ErrorCode.LEASE_EXPIRED;
+      case HoldLimitException e -> ErrorCode.HOLD_LIMIT;
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
       case JacksonException e -> ErrorCode.BAD_REQUEST;
+      case UnsupportedOperationException e -> ErrorCode.PERMANENT; // a tier without leases and pins
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
@@ -92,6 +101,11 @@ final class WireErrors {
         yield ErrorCode.PERMANENT;
       }
     };
+  }
+
+  private static ErrorCode known(int code, ErrorCode other) {
+    ErrorCode known = ErrorCode.of(code);
+    return known == null ? other : known;
   }
 
   /// What the caller is told.
@@ -152,6 +166,9 @@ final class WireErrors {
         new AwaitTimeoutException(data.text("what"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case TIER_CLOSED -> new TierClosedException(data.text("tier"));
       case DRAINING -> new DrainingException();
+      case LEASE_EXPIRED -> new LeaseExpiredException(data.number("lease", Long.MIN_VALUE, Long.MAX_VALUE));
+      case HOLD_LIMIT -> new HoldLimitException(data.text("what"), data.number("wanted", 0, Long.MAX_VALUE),
+          data.number("most", 0, Long.MAX_VALUE));
       case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);

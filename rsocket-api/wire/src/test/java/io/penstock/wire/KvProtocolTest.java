@@ -152,7 +152,7 @@ final class KvProtocolTest {
     Payload event =
         requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
             .blockFirst(PATIENCE));
-    assertEquals("stored", WireNode.read(codec, event, Messages.Event.class).type());
+    assertEquals("stored", WireNode.read(codec, event, EventMessage.class).type());
     Payload found = requireNonNull(raw.requestStream(asking.request(codec, Routes.GET,
         new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0)))
         .blockFirst(PATIENCE));

@@ -104,7 +104,8 @@ final class MessageFuzzTest {
       case 8 ->
         new PutMessages.PutSignal(new PutMessages.Room(1, 2, Messages.Bits.of(Presence.of(4, new BitSet()))), null);
       case 9 -> new PutMessages.PutSignal(null, List.of(new PutMessages.Stored(1, "dram", "VOLATILE", 17)));
-      case 10 -> new Messages.Event(5, "stored", new byte[BlockKey.BYTES], null, null);
+      case 10 -> new EventMessage(5, "moved", new byte[BlockKey.BYTES], null, null,
+          List.of(new EventMessage.LevelName("ssd", "DISK")), List.of(new EventMessage.LevelName("dram", "HOST")));
       default -> new Messages.DrainRequest(7);
     };
   }
@@ -130,7 +131,7 @@ final class MessageFuzzTest {
       case PutMessages.PutSignal signal when signal.room() != null -> signal.room().requireIn(KEYS, KEYS);
       case PutMessages.PutSignal signal when signal.stored() != null ->
         signal.stored().forEach(stored -> stored.receipt(ALL));
-      case Messages.Event event -> event.event();
+      case EventMessage event -> event.event();
       default -> {
       }
     }

@@ -16,6 +16,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
@@ -73,7 +74,8 @@ final class PutReceiverTest {
 
   private void receive() {
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+            4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
@@ -129,7 +131,8 @@ final class PutReceiverTest {
   void sender_thatWaitsForABlockOfAWindow_isNotSilent_andGoesOnWhenOneIsFree() {
     whole.tryAcquire(8);
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+            4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(3));
@@ -149,7 +152,8 @@ final class PutReceiverTest {
     }
     credit = 0;
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096, 4,
+        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()), room, new AtomicInteger(), 2, 4096,
+            4,
             signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(2));

@@ -26,6 +26,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
@@ -203,7 +204,7 @@ final class ReceiverFuzzTest {
     Signals signals = new Signals();
     Permits windows = new Permits("windows", KEYS, 4);
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, Budget.of(budget.permits()),
+        new PutReceiver.Setting(tier, PutTerms.plain(), Budget.of(budget.permits()),
             new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), new AtomicInteger(), 2,
             stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,

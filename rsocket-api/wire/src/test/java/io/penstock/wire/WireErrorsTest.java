@@ -20,6 +20,8 @@ import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.RSocketErrorException;
@@ -30,8 +32,10 @@ import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -96,7 +100,36 @@ final class WireErrorsTest {
         arguments(ErrorCode.BUDGET_EXHAUSTED, new BudgetExhaustedException("ingress", 4096, -1, 64)),
         arguments(ErrorCode.AWAIT_TIMEOUT, new AwaitTimeoutException("awaited blocks", Duration.ofSeconds(61))),
         arguments(ErrorCode.TIER_CLOSED, new TierClosedException("ssd")),
+        arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
+        arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
         arguments(ErrorCode.DRAINING, new DrainingException()));
+  }
+
+  static Stream<KvException> everyKind() {
+    return Stream.concat(leaves().map(leaf -> (KvException) leaf.get()[1]), Stream.concat(
+        Stream.of(ErrorCode.values())
+            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED").stream()
+                .anyMatch(end -> code.name().endsWith(end)))
+            .map(code -> new WireFormatException(code, "field", "right", "wrong")),
+        Stream.of(new ArenaClosedException("arena"),
+            new MemoryExhaustedException("arena", 4096, new OutOfMemoryError("none")))));
+  }
+
+  /// Every code occurs, and its integer of Mooncake Store is the same on both sides, and the one in the frame.
+  @Test
+  void integerOfMooncakeStore_isToldWithEveryError() {
+    Set<ErrorCode> occurred = EnumSet.noneOf(ErrorCode.class);
+    everyKind().forEach(error -> {
+      RSocketErrorException sent = sent(error);
+      String text = String.valueOf(sent.getMessage());
+      ErrorData data = requireNonNull(ErrorData.read(text.substring(text.indexOf(ErrorData.MARK) + 1)));
+      ErrorCode code = requireNonNull(ErrorCode.of(sent.errorCode()));
+      occurred.add(code);
+      assertThat(data.number("store", -2000, -1)).isEqualTo(code.store());
+      assertThat(ErrorCode.store(error)).isEqualTo(code.store());
+      assertThat(ErrorCode.store(overTheWire(error))).as("of %s", error).isEqualTo(code.store());
+    });
+    assertThat(occurred).containsExactly(ErrorCode.values());
   }
 
   @ParameterizedTest

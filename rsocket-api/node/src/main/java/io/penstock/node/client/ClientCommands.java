@@ -17,6 +17,7 @@ public final class ClientCommands {
   static List<CommandLine> lines(Console console, Dialer dialer) {
     return Stream
         .of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
+            new PinCommand(console, dialer), new UnpinCommand(console, dialer), new RemoveCommand(console, dialer),
             new LoadCommand(console, dialer),
             new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer))
         .map(ClientCommands::line).toList();

@@ -1,12 +1,17 @@
 package io.penstock.node.client;
 
+import io.penstock.block.BlockKey;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.TierEvent;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
@@ -19,14 +24,23 @@ import reactor.core.publisher.Flux;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock events --from 1 --limit 100 --json", ""})
+    footer = {"  penstock events --from 1 --limit 100 --json", "  penstock events --snapshot", ""})
 final class EventsCommand extends ClientCommand {
   private static final int AHEAD = 256;
 
-  @Option(names = "--from", paramLabel = "SEQUENCE", defaultValue = "1",
-      description = "First event wanted; older ones that are no longer kept are reported as skipped (default:"
-          + " ${DEFAULT-VALUE}).")
-  private long from;
+  @ArgGroup
+  private @Nullable Start start;
+
+  private static final class Start {
+    @Option(names = "--from", paramLabel = "SEQUENCE", defaultValue = "1",
+        description = "First event wanted; older ones that are no longer kept are reported as skipped (default:"
+            + " ${DEFAULT-VALUE}).")
+    private long from;
+
+    @Option(names = "--snapshot",
+        description = "Print the visible blocks with their levels first, and again after each gap.")
+    private boolean snapshot;
+  }
 
   @Option(names = "--limit", paramLabel = "N", defaultValue = "0",
       description = "Number of events after which the command ends; 0 for no end.")
@@ -38,15 +52,17 @@ final class EventsCommand extends ClientCommand {
 
   @Override
   Work work(NodeConfig config) {
-    if (from < 1) {
-      throw new IllegalArgumentException("--from must be >= 1 (was " + from + ")");
+    if (start != null && !start.snapshot && start.from < 1) {
+      throw new IllegalArgumentException("--from must be >= 1 (was " + start.from + ")");
     }
     Checks.notNegative("--limit", limit);
     return this::follow;
   }
 
   private int follow(NodeLink node) {
-    Flux<TierEvent> events = node.tier().events(from - 1);
+    Flux<TierEvent> events = start == null
+        ? node.tier().events(0)
+        : start.snapshot ? node.tier().follow() : node.tier().events(start.from - 1);
     for (TierEvent event : (limit == 0 ? events : events.take(limit, true)).toIterable(AHEAD)) {
       print(event);
     }
@@ -58,7 +74,7 @@ final class EventsCommand extends ClientCommand {
     if (isJson()) {
       console.json(line);
     } else {
-      console.print(String.join("  ", line.values().stream().map(String::valueOf).toList()));
+      console.print(String.join("  ", line.values().stream().map(EventsCommand::word).toList()));
     }
   }
 
@@ -66,20 +82,51 @@ final class EventsCommand extends ClientCommand {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("sequence", event.sequence());
     switch (event) {
-      case TierEvent.Stored stored -> put(line, "stored", "key", stored.key());
-      case TierEvent.Evicted evicted -> put(line, "evicted", "key", evicted.key());
-      case TierEvent.Removed removed -> put(line, "removed", "key", removed.key());
+      case TierEvent.Stored stored -> put(line, "stored", stored.key(), stored.levels());
+      case TierEvent.Present present -> put(line, "present", present.key(), present.levels());
+      case TierEvent.Evicted evicted -> put(line, "evicted", evicted.key(), evicted.levels());
+      case TierEvent.Removed removed -> put(line, "removed", removed.key(), removed.levels());
+      case TierEvent.Moved moved -> {
+        put(line, "moved", moved.key(), moved.from());
+        line.put("to", moved.to());
+      }
       case TierEvent.Lost lost -> {
-        put(line, "lost", "key", lost.key());
+        put(line, "lost", lost.key(), lost.levels());
         line.put("reason", lost.reason());
       }
-      case TierEvent.Skipped skipped -> put(line, "skipped", "count", skipped.count());
+      case TierEvent.LevelDown down -> {
+        put(line, "levelDown", List.of(down.level()));
+        line.put("reason", down.reason());
+      }
+      case TierEvent.LevelUp up -> put(line, "levelUp", List.of(up.level()));
+      case TierEvent.Skipped skipped -> {
+        line.put("type", "skipped");
+        line.put("count", skipped.count());
+      }
+      case TierEvent.SnapshotStarted snapshot -> {
+        line.put("type", "snapshot");
+        line.put("down", snapshot.down());
+      }
+      case TierEvent.SnapshotEnded snapshot -> line.put("type", "snapshotEnd");
     }
     return line;
   }
 
-  private static void put(Map<String, Object> line, String type, String name, Object value) {
+  private static void put(Map<String, Object> line, String type, BlockKey key, List<TierEvent.Level> levels) {
     line.put("type", type);
-    line.put(name, value instanceof Number ? value : value.toString());
+    line.put("key", key.toString());
+    line.put("levels", levels);
+  }
+
+  private static void put(Map<String, Object> line, String type, List<TierEvent.Level> levels) {
+    line.put("type", type);
+    line.put("levels", levels);
+  }
+
+  /// A value for people: of levels their names.
+  private static String word(Object value) {
+    return value instanceof List<?> levels
+        ? levels.stream().map(level -> ((TierEvent.Level) level).name()).collect(Collectors.joining("+"))
+        : value.toString();
   }
 }

@@ -65,6 +65,10 @@ final class GetCommand extends ClientCommand {
       description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
   private boolean verify;
 
+  @Option(names = "--lease", paramLabel = "ID",
+      description = "Read under this lease, which `match --lease` printed; if it has ended, nothing is read.")
+  private @Nullable Long lease;
+
   @Option(names = "--force", description = "Write raw bytes to a terminal.")
   private boolean force;
 
@@ -115,20 +119,22 @@ final class GetCommand extends ClientCommand {
 
   private int get(NodeLink node, List<BlockKey> keys, int windowBlocks) throws IOException {
     try (BlockScope scope = new BlockScope()) {
-      Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
-      List<String> missing = missing(keys, lease);
+      Lease read = Answers.of(lease == null
+          ? node.tier().lease(keys, OnMiss.SKIP, scope)
+          : node.holds().read(lease, keys, scope), patience());
+      List<String> missing = missing(keys, read);
       return report(missing.isEmpty()
-          ? copy(lease, windowBlocks, keys.size(), scope)
+          ? copy(read, windowBlocks, keys.size(), scope)
           : new Outcome(0, 0, missing, List.of()), keys.size());
     }
   }
 
-  private Outcome copy(Lease lease, int windowBlocks, int all, BlockScope scope) throws IOException {
+  private Outcome copy(Lease read, int windowBlocks, int all, BlockScope scope) throws IOException {
     int blocks = 0;
     long done = 0;
     List<String> different = new ArrayList<>();
     try (WritableByteChannel to = open(); Progress progress = Progress.of(console, "get", "blocks")) {
-      for (List<LeasedBlock> window : lease.windows(windowBlocks, scope).toIterable(1)) {
+      for (List<LeasedBlock> window : read.windows(windowBlocks, scope).toIterable(1)) {
         for (LeasedBlock one : window) {
           try (Block block = one.block()) {
             if (verify && GeneratedInput.differs(block)) {
@@ -161,10 +167,10 @@ final class GetCommand extends ClientCommand {
     return outcome.missing().isEmpty() && outcome.different().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private static List<String> missing(List<BlockKey> keys, Lease lease) {
+  private static List<String> missing(List<BlockKey> keys, Lease read) {
     List<String> missing = new ArrayList<>();
     for (int i = 0; i < keys.size(); i++) {
-      if (!lease.found().get(i)) {
+      if (!read.found().get(i)) {
         missing.add(keys.get(i).toString());
       }
     }

@@ -4,9 +4,18 @@ import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.TimeOption;
+import io.penstock.node.config.Durations;
 import io.penstock.node.config.NodeConfig;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 import io.penstock.tier.Presence;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import io.penstock.tier.TierHolds.ReadLease;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -15,20 +24,32 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "match",
     description = {"Prints how many of the keys, from the first, a node has.", "", "A match does not count as a use.",
+      "With --lease the node does not evict that prefix until the lease has ended; `get --lease ID` reads under it.",
       ""},
     mixinStandardHelpOptions = true,
-    footerHeading = "%nExample:%n",
-    footer = {"  penstock match --trace-id 0-15", ""})
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock match --trace-id 0-15", "  penstock match --trace-id 0-15 --lease=30s", ""})
 final class MatchCommand extends ClientCommand {
   /// The answer in JSON.
   ///
   /// @param keys number of keys asked for
   /// @param prefix length of the longest prefix that the node has
   /// @param present number of keys that the node has, prefix or not
-  record Answer(int keys, int prefix, int present) {}
+  /// @param lease with `--lease`
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Answer(int keys, int prefix, int present, @Nullable Leased lease) {}
+
+  /// @param id 0 if nothing was leased
+  /// @param blocks that the lease holds
+  record Leased(long id, int blocks, long millis) {}
 
   @Mixin
   private KeyChoice choice = new KeyChoice();
+
+  @Option(names = "--lease", arity = "0..1", paramLabel = "DURATION", fallbackValue = "0s",
+      converter = TimeOption.class,
+      description = "Lease the prefix for so long, or for the node's default; the lease outlives this command.")
+  private @Nullable Duration lease;
 
   MatchCommand(Console console, Dialer dialer) {
     super(console, dialer);
@@ -41,14 +62,27 @@ final class MatchCommand extends ClientCommand {
   }
 
   private int match(NodeLink node, List<BlockKey> keys) {
+    Leased leased = lease == null ? null : lease(node, keys, lease);
     Presence present = Answers.of(node.tier().contains(keys), patience());
-    Answer answer = new Answer(keys.size(), present.prefix(), present.count());
+    Answer answer = new Answer(keys.size(), present.prefix(), present.count(), leased);
     if (isJson()) {
       console.json(answer);
     } else {
       console.print("prefix %s of %s, present %s".formatted(Numbers.of(answer.prefix()), Numbers.of(answer.keys()),
           Numbers.of(answer.present())));
+      if (leased != null) {
+        console.print(leased.id() == 0
+            ? "nothing was leased"
+            : "lease %d holds %s for %s".formatted(leased.id(), Plural.of(leased.blocks(), "block"),
+                Durations.print(Duration.ofMillis(leased.millis()))));
+      }
     }
     return ExitCode.OK;
+  }
+
+  private Leased lease(NodeLink node, List<BlockKey> keys, Duration life) {
+    ReadLease given = Answers.of(
+        node.holds().lease(keys, LeaseTerms.defaults().withLife(life).withSurvives(true)), patience());
+    return new Leased(given.id(), given.leased().count(), given.life().toMillis());
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.node.client;
 
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds;
 import io.penstock.wire.ServerStat;
 import reactor.core.publisher.Mono;
 
@@ -8,6 +9,11 @@ import reactor.core.publisher.Mono;
 interface NodeLink extends AutoCloseable {
   /// The node's tier, as if it were here.
   BlockTier tier();
+
+  /// The read leases, pins and removals of this link at the node.
+  default TierHolds holds() {
+    return tier().holds(this);
+  }
 
   /// What the node says about itself.
   Mono<ServerStat> stat();

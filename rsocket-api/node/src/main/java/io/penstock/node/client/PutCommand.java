@@ -13,6 +13,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -69,6 +70,13 @@ final class PutCommand extends ClientCommand {
       description = "Put FILE as one value under this name, into a space of values (--value-part-bytes).")
   private @Nullable String name;
 
+  @Mixin
+  private PinOptions pin = new PinOptions();
+
+  @Option(names = "--group", paramLabel = "NAME", defaultValue = "",
+      description = "Enter the new blocks in a group: a hit on one of them leases all for a while.")
+  private String group = "";
+
   private long blocks;
   private long stored;
 
@@ -113,7 +121,8 @@ final class PutCommand extends ClientCommand {
     try (BlockInput input = blocksToPut; Progress progress = Progress.of(bars(), "put", "blocks")) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
-        Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, input, patience());
+        Map<BlockKey, Receipt> receipts =
+            WindowPut.store(node, keys, new PutTerms(pin.given(), group), input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
         progress.at(blocks, Math.max(blocks, all(config)));
       }

@@ -74,6 +74,9 @@ final class StatCommand extends ClientCommand {
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
     }
+    if (!tier.holds().equals(TierStat.Holds.NONE)) {
+      withHolds(table, tier.holds());
+    }
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
@@ -90,6 +93,19 @@ final class StatCommand extends ClientCommand {
 
   private static String outgoing(@Nullable Long bytes) {
     return bytes == null ? "" : ", of which " + Sizes.human(bytes) + " on the way out";
+  }
+
+  private static void withHolds(TextTable table, TierStat.Holds holds) {
+    table
+        .row("read leases",
+            "%s, %s of %s that leases may hold".formatted(Numbers.of(holds.leases()),
+                Plural.of(holds.leasedBlocks(), "block"), capacity(holds.mostLeasedBlocks())))
+        .row("pinned",
+            "%s softly, %s hard, of %s".formatted(Plural.of(holds.softPinned(), "block"),
+                Numbers.of(holds.hardPinned()), capacity(holds.mostPinned())))
+        .row("passed over", "%s leased, %s soft-pinned, %s hard-pinned, %s in use".formatted(
+            Numbers.of(holds.leased()), Numbers.of(holds.softPassed()), Numbers.of(holds.hardPassed()),
+            Numbers.of(holds.inUse())));
   }
 
   private static void withDisk(TextTable table, TierStat.Disk disk) {

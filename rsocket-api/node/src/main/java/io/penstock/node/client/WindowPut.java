@@ -6,6 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,13 +16,19 @@ import java.util.Map;
 final class WindowPut {
   private WindowPut() {}
 
+  /// Puts the blocks without a pin and a group.
+  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {
+    return store(node, keys, PutTerms.plain(), input, patience);
+  }
+
   /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that another client
   /// is writing.
   ///
   /// @param keys as `input` answered them just now
-  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {
+  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, PutTerms terms, BlockInput input,
+      Duration patience) {
     try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = Answers.of(node.tier().reserve(keys, scope), patience);
+      Reservation reservation = Answers.of(node.tier().reserve(keys, terms, scope), patience);
       int index = 0;
       for (BlockDraft draft : reservation.drafts()) { // in the order of the keys, without those skipped
         while (!keys.get(index).equals(draft.key())) {

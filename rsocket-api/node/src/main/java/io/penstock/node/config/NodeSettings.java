@@ -124,7 +124,7 @@ public final class NodeSettings {
       "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
           + " and readers that stand still may hold all blocks. For trusted clients.");
   public static final Setting<Integer> WHATIF_SAMPLES =
-      new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "8192",
+      new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "4096",
           "Most keys that are sampled to estimate what other capacities would bring (penstock whatif); 0 for no"
               + " estimate.");
   public static final Setting<Boolean> SPACES_OPEN = new Setting<>("spaces.open", AscendTypes.flag(), "false",

@@ -8,6 +8,8 @@ import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
+import io.penstock.tier.KnownBlocks;
+import io.penstock.tier.Medium;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
@@ -18,7 +20,6 @@ import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -76,7 +77,7 @@ final class SimulatedNode {
     StackOptions options = StackOptions.defaults("dram").withIngressBlocks(plan.reserveBlocks())
         .withPolicy(plan.policy()).withVerifyReads(plan.verifyReads()).withEventLogSize(plan.eventLogSize());
     HostTier host = new HostTier(scenario.space(), plan.capacityBlocks(), options, TierListener.noop());
-    TierModel model = new TierModel(plan.policy(), plan.capacityBlocks());
+    TierModel model = new TierModel(plan.policy(), plan.capacityBlocks(), new TierEvent.Level("dram", Medium.HOST));
     ByteBudget budget = new ByteBudget("node", (1L + plan.budgetSlices()) * plan.sliceBytes(), MAX_WAITERS);
     return new Life(host, new WatchedTier(sabotage.apply(host), model, verdict), budget);
   }
@@ -155,22 +156,30 @@ final class SimulatedNode {
   }
 
   private void checkFold(WatchedTier tier) {
-    Set<BlockKey> folded = new HashSet<>();
+    KnownBlocks folded = new KnownBlocks();
     long sequence = 0;
     for (TierEvent event : tier.events()) {
       verdict.require(event.sequence() == ++sequence, Invariant.EVENTS_WHOLE, "event " + sequence + " was " + event);
       boolean whole = switch (event) {
-        case TierEvent.Stored stored -> folded.add(stored.key());
-        case TierEvent.Evicted evicted -> folded.remove(evicted.key());
-        case TierEvent.Removed removed -> folded.remove(removed.key());
-        case TierEvent.Lost lost -> folded.remove(lost.key());
-        case TierEvent.Skipped skipped -> false;
+        case TierEvent.Stored stored -> !folded.isVisible(stored.key());
+        case TierEvent.Evicted evicted -> folded.levels(evicted.key()).equals(evicted.levels());
+        case TierEvent.Removed removed -> folded.levels(removed.key()).equals(removed.levels());
+        case TierEvent.Lost lost -> folded.levels(lost.key()).equals(lost.levels());
+        default -> false;
       };
       verdict.require(whole, Invariant.EVENTS_WHOLE, event + " does not follow from what was before");
+      folded.apply(event);
     }
-    verdict.require(folded.equals(Set.copyOf(tier.model().visible())), Invariant.EVENTS_WHOLE,
-        folded.size() + " blocks by events, "
-            + tier.model().visible().size() + " by the model");
+    checkKnown("events", folded, tier);
+    KnownBlocks snapshot = new KnownBlocks();
+    tier.follow().takeUntil(TierEvent.SnapshotEnded.class::isInstance).subscribe(snapshot::apply);
+    checkKnown("snapshot", snapshot, tier);
+    verdict.require(snapshot.isComplete(), Invariant.EVENTS_WHOLE, "the snapshot did not end");
+  }
+
+  private void checkKnown(String by, KnownBlocks known, WatchedTier tier) {
+    verdict.require(known.visible().equals(Set.copyOf(tier.model().visible())), Invariant.EVENTS_WHOLE,
+        known.visible().size() + " blocks by " + by + ", " + tier.model().visible().size() + " by the model");
   }
 
   private void checkWhole(WatchedTier tier) {

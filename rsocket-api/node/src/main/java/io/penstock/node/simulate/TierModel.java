@@ -47,12 +47,15 @@ final class TierModel {
 
   private final EvictionPolicy policy;
   private final long capacityBlocks;
+  private final List<TierEvent.Level> levels;
   /// From the next victim to the safest.
   private final List<Entry> entries = new ArrayList<>();
   private final List<Writing> writings = new ArrayList<>();
   private final List<TierEvent> events = new ArrayList<>();
 
-  TierModel(EvictionPolicy policy, long capacityBlocks) {
+  /// @param level where all blocks are
+  TierModel(EvictionPolicy policy, long capacityBlocks, TierEvent.Level level) {
+    this.levels = List.of(level);
     this.policy = policy;
     this.capacityBlocks = capacityBlocks;
   }
@@ -121,11 +124,11 @@ final class TierModel {
       if (!writings.removeIf(writing -> writing.key.equals(key) && writing.owner == reservation)) {
         throw new IllegalStateException("key must be reserved to be committed (was not, " + key + ")");
       }
-      events.add(new TierEvent.Stored(events.size() + 1, key));
+      events.add(new TierEvent.Stored(events.size() + 1, key, levels));
       receipts.add((long) events.size());
       Entry entry = entry(key);
       if (entry == null) { // the policy chose it as victim before its bytes came
-        events.add(new TierEvent.Evicted(events.size() + 1, key));
+        events.add(new TierEvent.Evicted(events.size() + 1, key, levels));
       } else {
         entry.visible = true;
       }
@@ -143,7 +146,7 @@ final class TierModel {
       Entry entry = entry(keys.get(i));
       if (entry != null && entry.visible) {
         entries.remove(entry);
-        events.add(new TierEvent.Removed(events.size() + 1, entry.key));
+        events.add(new TierEvent.Removed(events.size() + 1, entry.key, levels));
         removed.set(i);
       }
     }
@@ -182,7 +185,7 @@ final class TierModel {
     if (entries.size() > capacityBlocks) {
       Entry victim = entries.removeFirst();
       if (victim.visible) {
-        events.add(new TierEvent.Evicted(events.size() + 1, victim.key));
+        events.add(new TierEvent.Evicted(events.size() + 1, victim.key, levels));
       }
     }
   }

@@ -233,6 +233,6 @@ final class WatchedTier extends ForwardingTier {
   boolean vouchesFor(Receipt receipt) {
     long sequence = receipt.sequence();
     return sequence >= 1 && sequence <= events.size()
-        && events.get((int) sequence - 1).equals(new TierEvent.Stored(sequence, receipt.key()));
+        && events.get((int) sequence - 1) instanceof TierEvent.Stored stored && stored.key().equals(receipt.key());
   }
 }

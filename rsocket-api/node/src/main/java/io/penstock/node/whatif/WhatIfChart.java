@@ -99,8 +99,8 @@ final class WhatIfChart {
 
   private String subtitle() {
     HitRateCurve curve = whatIf.curve();
-    return String.format(Locale.ROOT, "LRU, %s references, %s sampled keys (%.2g %% of all); band: 95 %% interval",
-        Numbers.of(curve.references()), Numbers.of(curve.samples()), 100 * curve.rate());
+    return "LRU, %s references, %s sampled keys (%s); band: 95 %% interval".formatted(
+        Numbers.of(curve.references()), Numbers.of(curve.samples()), WhatIfTable.share(curve.rate()));
   }
 
   // Axes

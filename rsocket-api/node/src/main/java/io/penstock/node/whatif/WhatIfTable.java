@@ -41,11 +41,16 @@ final class WhatIfTable {
 
   private String summary() {
     Long distinct = space.workingSetBlocks();
-    return TextTable.wrapped("%s: %s%s. LRU, from %s (%.2g %% of all), give or take 95 %% intervals.".formatted(
+    return TextTable.wrapped("%s: %s%s. LRU, from %s (%s). ± is a 95 %% interval.".formatted(
         space.name(),
         Plural.of(space.references(), "reference"),
         distinct == null ? "" : " to " + blocks(distinct) + " of working set",
-        Plural.of(space.samples(), "sampled key"), 100 * space.rate()), 0);
+        Plural.of(space.samples(), "sampled key"), share(space.rate())), 0);
+  }
+
+  /// Which part of all keys is sampled.
+  static String share(double rate) {
+    return rate == 1 ? "all" : String.format(Locale.ROOT, rate < 0.01 ? "%.2f %%" : "%.1f %%", 100 * rate);
   }
 
   private Object[] row(Step step) {

@@ -122,8 +122,13 @@
       title: {display: true, text: view.axis, color: quiet, font: {size: 11}},
       ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : (view.tick || view.format)(value)},
     };
-    const x = {type: run.blocks ? 'logarithmic' : 'linear', min: run.blocks ? seconds[0] : 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
-      ticks: {color: quiet, maxRotation: 0, includeBounds: !!run.blocks, callback: value => run.blocks ? seconds.includes(value) ? whole.format(value) : '' : plain.format(value)}};
+    const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
+      ticks: {color: quiet, maxRotation: 0, includeBounds: false, callback: value => plain.format(value)}};
+    if (run.blocks) { // a mark at each point; the bounds of a single point are the library's
+      Object.assign(x, {type: 'logarithmic', afterBuildTicks: axis => { axis.ticks = seconds.map(value => ({value})); }});
+      Object.assign(x, seconds.length > 1 ? {min: seconds[0]} : {min: undefined, max: undefined});
+      x.ticks.callback = value => whole.format(value);
+    }
     return {x, y};
   }
 

@@ -169,6 +169,64 @@ final class ClientCommandsTest {
   }
 
   @Test
+  void leasedPrefix_isReadUnderItsLease_thoughOthersWerePut() throws IOException {
+    run("put", "--count", "10");
+    assertThat(run("match", "--trace-id", "0-9,50").out()).doesNotContain("lease");
+    CommandLineRun match = run("match", "--trace-id", "0-9,50", "--lease=1m", "--json");
+    JsonNode lease = JsonMapper.shared().readTree(match.out()).get("lease");
+    assertThat(lease.get("blocks").asInt()).isEqualTo(10);
+    assertThat(lease.get("millis").asLong()).isEqualTo(60_000);
+    assertThat(run("match", "--trace-id", "0-1", "--lease").out()).startsWith("prefix 2 of 2, present 2\nlease ")
+        .endsWith(" holds 2 blocks for 10s\n");
+    run("put", "--count", "100", "--seed", "1000");
+
+    String id = lease.get("id").asString();
+    CommandLineRun get = run("get", "--trace-id", "0-9", "--lease", id, "--verify", "--discard");
+    assertThat(get.exitCode()).as(get.err()).isZero();
+    assertThat(run("get", "--trace-id", "0-9", "--lease", "7", "--discard").err())
+        .contains("lease must be live to be read (was 7, which has ended or never was)");
+    assertThat(run("stat").out()).contains("\nread leases    2, 10 blocks of 75 that leases may hold\n");
+  }
+
+  @Test
+  void pinnedBlocks_stay_untilTheyAreUnpinnedOrRemoved() throws IOException {
+    run("put", "--count", "4");
+    CommandLineRun pin = run("pin", "--trace-id", "0-3,9", "--hard", "--json");
+    assertThat(pin.exitCode()).isEqualTo(1);
+    JsonNode outcomes = JsonMapper.shared().readTree(pin.out());
+    assertThat(outcomes.get("done").asInt()).isEqualTo(4);
+    assertThat(outcomes.at("/others/0/code").asInt()).isEqualTo(-704);
+    run("put", "--count", "2", "--seed", "20", "--soft=1h", "--group", "a turn");
+    run("put", "--count", "150", "--seed", "1000");
+    assertThat(run("match", "--trace-id", "0-3,20,21").out()).isEqualTo("prefix 6 of 6, present 6\n");
+    assertThat(run("stat").out()).contains("\npinned         2 blocks softly, 4 hard, of 50\n");
+    assertThat(run("pin", "--trace-id", "1090-1149", "--soft").err()).contains("pinned blocks must be <= 50 (was 66)");
+
+    assertThat(run("unpin", "--trace-id", "0-1").out()).isEqualTo("2 of 2 blocks unpinned\n");
+    assertMisuse("--soft or --hard must be given (was none)", "pin", "--trace-id", "1");
+    assertMisuse("--soft must be left out with --hard (was given)", "pin", "--trace-id", "1", "--soft", "--hard");
+  }
+
+  @Test
+  void remove_byKeysPatternAndAll() {
+    run("put", "--count", "20");
+    run("match", "--trace-id", "0-1", "--lease=1m");
+    CommandLineRun keys = run("remove", "--trace-id", "1-2");
+    assertThat(keys.exitCode()).isEqualTo(1);
+    assertThat(keys.out()).isEqualTo("1 of 2 blocks removed\n");
+    assertThat(keys.err()).startsWith("leased ");
+    assertThat(run("remove", "--trace-id", "1", "--force").out()).isEqualTo("1 of 1 block removed\n");
+
+    String hash = PrefixHasher.ofTraceId(5).toString();
+    assertThat(run("remove", "--regex", "^" + hash.substring(0, 12)).out())
+        .isEqualTo("1 block removed, 0 leased, 0 being written\n");
+    assertThat(run("remove", "--all", "--json").out()).isEqualTo("{\"removed\":16,\"leased\":1,\"notReady\":0}\n");
+    assertThat(run("remove", "--all", "--force").out()).startsWith("1 block removed");
+    assertThat(run("remove", "--regex", "(").exitCode()).isNotZero();
+    assertMisuse("blocks must be given by keys, --regex or --all alone (was 2)", "remove", "--all", "--trace-id", "1");
+  }
+
+  @Test
   void stat_showsWhatHappened() throws IOException {
     run("put", "--count", "3");
     run("get", "--trace-id", "0-3", "--discard");
@@ -191,9 +249,22 @@ final class ClientCommandsTest {
     CommandLineRun text = run("events", "--limit", "2");
     CommandLineRun json = run("events", "--from", "3", "--limit", "2", "--json");
 
-    assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "\n2  stored  " + keys.get(1) + "\n");
-    assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + "\"}\n"
-        + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + "\"}\n");
+    String level = "\",\"levels\":[{\"name\":\"dram\",\"medium\":\"host\"}]}\n";
+    assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "  dram\n2  stored  " + keys.get(1) + "  dram\n");
+    assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + level
+        + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + level);
+  }
+
+  @Test
+  void events_withASnapshot_beginWithTheVisibleBlocks() {
+    List<String> keys = run("put", "--count", "2").out().lines().toList();
+
+    List<String> lines = run("events", "--snapshot", "--limit", "4").out().lines().toList();
+
+    assertThat(lines.get(0)).isEqualTo("2  snapshot  ");
+    assertThat(lines.subList(1, 3)).containsExactlyInAnyOrder("2  present  " + keys.get(0) + "  dram",
+        "2  present  " + keys.get(1) + "  dram");
+    assertThat(lines.get(3)).isEqualTo("2  snapshotEnd");
   }
 
   @Test

@@ -2,11 +2,16 @@ package io.penstock.node.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.SpaceId;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
+import io.penstock.pool.Ledger;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
@@ -79,6 +84,26 @@ final class StackReplay {
       }
       return counts;
     }
+  }
+
+  /// The hits of a ledger of one level.
+  static long hits(EvictionPolicy policy, long capacityBlocks, TraceSource source) {
+    SpaceId space = new SpaceId(0, 0);
+    Ledger<Boolean> ledger = new Ledger<>(space, policy, capacityBlocks);
+    long hits = 0;
+    try (TraceSource trace = source) {
+      for (TraceRequest request = trace.next(); request != null; request = trace.next()) {
+        List<BlockKey> keys = new TraceKeys(space, 0).of(request.hashIds());
+        for (int i = 0; i < keys.size(); i++) {
+          if (ledger.touch(keys.get(i), i, (key, value, level) -> {}) != null) {
+            hits++;
+          } else {
+            ledger.insert(keys.get(i), true, i, (key, value, level) -> {});
+          }
+        }
+      }
+    }
+    return hits;
   }
 
   /// Every byte came and was right, nothing leaked, the budget held, and each hit is one of exactly one of these

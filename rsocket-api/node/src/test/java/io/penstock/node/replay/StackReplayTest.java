@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.replay.StackReplay.Counts;
@@ -47,6 +48,29 @@ final class StackReplayTest {
     assertThat(Counts.of(stack)).isEqualTo(textbook(300)).isEqualTo(Counts.of(one));
     assertThat(stack.hitsByTier().values()).as("%s", stack.hitsByTier()).allMatch(hits -> hits > 0);
     assertThat(stack.fillByTier().values()).extracting(TierFill::blocks).containsExactly(60L, 90L, 150L);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"S3_FIFO", "REUSE_AWARE"})
+  void threeLevels_hitAsOneLedgerOfTheirSum(EvictionPolicy policy) {
+    compareWithALedger(policy, 50);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void threeLevels_ofManyRequests_hitAsOneLedgerOfTheirSum(EvictionPolicy policy) {
+    compareWithALedger(policy, 1_000);
+  }
+
+  private void compareWithALedger(EvictionPolicy policy, int requests) {
+    TierPlan plan = plan(60, 90, 150, EngineKind.PLAIN).withPolicy(policy);
+
+    ReplayReport report = new StackReplay(FLOW, plan, LIMIT).inOneProcess(trace(requests));
+
+    StackReplay.assertClean(report, "hbm", "dram", "ssd");
+    assertThat(report.hits()).as("%s", policy).isPositive().isEqualTo(StackReplay.hits(policy, 300, trace(requests)));
+    assertThat(report.fillByTier().values()).extracting(TierFill::blocks).containsExactly(60L, 90L, 150L);
   }
 
   @Tag("proof")

@@ -74,7 +74,7 @@ final class PrintConfigTest {
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
-        whatif.samples                 8192        default
+        whatif.samples                 4096        default
         budget                         64 MiB      default
         slice.bytes                    512 KiB     default
         window.blocks                  64          default

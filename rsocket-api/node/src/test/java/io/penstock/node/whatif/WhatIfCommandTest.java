@@ -115,9 +115,12 @@ final class WhatIfCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).isEqualTo("""
         small.jsonl: 80 references to 8.00 GiB of working set. LRU, from 8 sampled keys
-        (1e+02 % of all), give or take 95 % intervals.
+        (all). ± is a 95 % interval.
 
-        LEVEL  STEP       CAPACITY      HIT RATE             GAIN   EXACT
+        LEVEL  STEP       CAPACITY  HIT RATE      GAIN                 EXACT
+        dram   now        4.00 GiB  0.0 ± 0.0 %                        0.0 %
+        dram   +4.00 GiB  8.00 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
+        dram   +8.00 GiB  12.0 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
         """);
     assertThat(run.err()).isEqualTo("curve in " + chart.toRealPath() + "\n");
     String svg = Files.readString(chart);
@@ -127,7 +130,7 @@ final class WhatIfCommandTest {
 
   @Test
   void node_isAskedForItsCurve() throws Exception {
-    try (Served served = new Served(100)) {
+    try (Served served = new Served(2_000)) {
       served.ask(8);
       served.ask(8);
       served.ask(8);
@@ -135,7 +138,11 @@ final class WhatIfCommandTest {
       CommandLineRun table = CommandLineRun.of("whatif", "--admin", served.address(), "--add", "4 blocks");
       assertThat(table.exitCode()).as(table.err()).isZero();
       assertThat(table.out()).isEqualTo("""
-          dram: 24 references. LRU
+          dram: 24 references. LRU, from 8 sampled keys (all). ± is a 95 % interval.
+
+          LEVEL  STEP      CAPACITY  HIT RATE      GAIN
+          dram   now        256 KiB  0.0 ± 0.0 %
+          dram   +256 KiB   512 KiB  66.7 ± 0.0 %  +66.7 ± 0.0 points
           """);
 
       CommandLineRun json = CommandLineRun.of("whatif", "--admin", served.address(), "--json", "--svg",
@@ -152,7 +159,7 @@ final class WhatIfCommandTest {
 
   @Test
   void node_withoutReferences_orWithoutAnEstimate_saysSo() throws Exception {
-    try (Served served = new Served(100)) {
+    try (Served served = new Served(2_000)) {
       CommandLineRun run = CommandLineRun.of("whatif", "--admin", served.address());
       assertThat(run.exitCode()).isZero();
       assertThat(run.err()).isEqualTo("dram has had no references yet\n");

@@ -1,0 +1,390 @@
+package io.penstock.tier;
+
+import io.penstock.tier.StackOptions.HoldOptions;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// The read leases, pins and groups of a [TierStack], their bounds, and one heap of their ends. Used in decisions only.
+///
+/// Each decision first ends what has expired ([#expire]), so no timer is needed for the rules to hold.
+///
+/// Bounds: streams, windows and read leases hold three quarters of the host level at most. With hard pins they hold
+/// three quarters of the last level at most. So each level has a block that can leave it.
+final class StackHolds {
+  /// One party may lease this part of what all may lease.
+  private static final int PARTY = 2;
+  /// One lease may hold this part of the blocks that may still be leased.
+  private static final int PART = 4;
+  /// Ends in the heap that stand for nothing, before it is built anew.
+  private static final int MOST_STALE = 4096;
+
+  private final StackState state;
+  private final LongSupplier nanos;
+  private final LongSupplier ids;
+  private final Map<Long, HeldLease> leases = new HashMap<>();
+  private final Map<Object, HoldParty> parties = new HashMap<>();
+  private final Map<String, HoldGroup> groups = new HashMap<>();
+  private final HoldParty ofGroups = new HoldParty("groups");
+  private PriorityQueue<End> ends = newHeap();
+  /// Blocks that leases of streams, and windows under way, hold.
+  private long inStreams;
+  /// Pins that blocks being written will get.
+  private final long[] promised = new long[Pin.Kind.values().length];
+
+  /// The end of a lease, or of a soft pin.
+  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
+    boolean isStale() {
+      if (lease != null) {
+        return lease.isOver();
+      }
+      ResidentHold held = requireNonNull(pinned).held();
+      return held == null || !held.isSoftUntil(at);
+    }
+  }
+
+  private static PriorityQueue<End> newHeap() {
+    return new PriorityQueue<>((a, b) -> Long.signum(a.at() - b.at()));
+  }
+
+  /// @param nanos clock of all lives
+  /// @param ids draws a name for a lease
+  StackHolds(StackState state, LongSupplier nanos, LongSupplier ids) {
+    this.state = state;
+    this.nanos = nanos;
+    this.ids = ids;
+  }
+
+  private HoldOptions options() {
+    return state.shape().options().holds();
+  }
+
+  // Time
+
+  /// Ends the leases and soft pins whose life is over.
+  void expire(DeferredActions after) {
+    if (ends.isEmpty()) {
+      return;
+    }
+    long now = nanos.getAsLong();
+    for (End next = ends.peek(); next != null && next.at() - now <= 0; next = ends.peek()) {
+      ends.remove();
+      if (!next.isStale()) {
+        expire(next, now, after);
+      }
+    }
+  }
+
+  private void expire(End end, long now, DeferredActions after) {
+    HeldLease lease = end.lease();
+    if (lease == null) {
+      unpin(requireNonNull(end.pinned()), after);
+    } else if (lease.isRead()) {
+      lease.renew(now);
+      add(new End(lease.end(), lease, null));
+    } else if (lease.end() - now > 0) { // renewed meanwhile
+      add(new End(lease.end(), lease, null));
+    } else {
+      end(lease, after);
+    }
+  }
+
+  private void add(End end) {
+    ends.add(end);
+    long alive = leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT);
+    if (ends.size() > MOST_STALE + 2 * alive) {
+      PriorityQueue<End> fresh = newHeap();
+      ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
+      ends = fresh;
+    }
+  }
+
+  /// When the next life may end, in nanoseconds from now; −1 if nothing lives.
+  long untilNextEnd() {
+    End next = ends.peek();
+    return next == null ? -1 : Math.max(0, next.at() - nanos.getAsLong());
+  }
+
+  // Bounds
+
+  /// `blocks` more are held by streams and windows, or fewer if negative.
+  void hold(int blocks) {
+    inStreams += blocks;
+  }
+
+  /// Most blocks that streams, windows and read leases may hold.
+  long mostLeased() {
+    int host = state.shape().host();
+    return host < 0 ? mostHeld() : Math.min(mostHeld(), state.index().capacity(host) / 4 * 3);
+  }
+
+  /// Most blocks that streams, windows, read leases and hard pins may hold.
+  private long mostHeld() {
+    return state.index().capacity(state.shape().last()) / 4 * 3;
+  }
+
+  /// Most blocks with a pin.
+  long mostPinned() {
+    long last = state.index().capacity(state.shape().last());
+    return last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
+  }
+
+  /// How many blocks streams, windows and read leases may hold beyond those that they hold; may be negative.
+  long free() {
+    long held = inStreams + state.figures().leased();
+    long hard = pinned(Pin.Kind.HARD);
+    return Math.min(mostLeased() - held, mostHeld() - held - hard);
+  }
+
+  /// Read leases that live, without those of groups.
+  int leases() {
+    return leases.size();
+  }
+
+  // Parties
+
+  HoldParty enter(Object name) {
+    return state.answer(after -> {
+      HoldParty party = parties.computeIfAbsent(requireNonNull(name, "party"), HoldParty::new);
+      party.enter();
+      return party;
+    });
+  }
+
+  /// A handle of `party`, which named `own`, is gone.
+  void leave(HoldParty party, Iterable<Long> own, DeferredActions after) {
+    for (long id : own) {
+      HeldLease lease = leases.get(id);
+      if (lease != null && !lease.survives()) {
+        end(lease, after);
+      }
+    }
+    party.leave();
+    forget(party);
+  }
+
+  private void forget(HoldParty party) {
+    if (party.isGone()) {
+      parties.remove(party.name(), party);
+    }
+  }
+
+  // Read leases
+
+  /// Begins a lease that holds nothing yet.
+  ///
+  /// @throws HoldLimitException if `party` has too many
+  HeldLease begin(HoldParty party, LeaseTerms terms) {
+    state.requireOpen();
+    if (party.leases() >= options().leasesPerParty()) {
+      throw new HoldLimitException("read leases of one party", party.leases() + 1, options().leasesPerParty());
+    }
+    long id = ids.getAsLong() & Long.MAX_VALUE;
+    while (id == 0 || leases.containsKey(id)) {
+      id = ids.getAsLong() & Long.MAX_VALUE;
+    }
+    HeldLease lease = new HeldLease(id, party, options().lease(terms.life()), terms.survives());
+    party.lease(1);
+    leases.put(id, lease);
+    renew(lease);
+    add(new End(lease.end(), lease, null));
+    return lease;
+  }
+
+  private void renew(HeldLease lease) {
+    lease.renew(nanos.getAsLong());
+  }
+
+  /// Whether `lease` may hold one more block.
+  boolean mayHold(HeldLease lease) {
+    long party = lease.party().blocks();
+    return lease.size() < Math.ceilDiv(free() + lease.size(), PART) && party < mostLeased() / PARTY;
+  }
+
+  boolean isLive(long id) {
+    return leases.containsKey(id);
+  }
+
+  /// Has `lease` hold `block`, and leases the group of `block`.
+  void hold(HeldLease lease, Resident block, DeferredActions after) {
+    if (lease.add(block)) {
+      lease.party().hold(1);
+    }
+    hit(block, after);
+  }
+
+  /// The lease `id`, which a read names.
+  ///
+  /// @throws LeaseExpiredException if no lease has this id
+  HeldLease live(long id) {
+    HeldLease lease = leases.get(id);
+    if (lease == null) {
+      throw new LeaseExpiredException(id);
+    }
+    return lease;
+  }
+
+  void startRead(HeldLease lease) {
+    lease.startRead();
+    renew(lease);
+  }
+
+  void endRead(HeldLease lease) {
+    lease.endRead();
+    if (!lease.isOver()) {
+      renew(lease);
+    }
+  }
+
+  /// Ends the lease `id`; false if no lease has this id.
+  boolean release(long id, DeferredActions after) {
+    HeldLease lease = leases.get(id);
+    if (lease != null) {
+      end(lease, after);
+    }
+    return lease != null;
+  }
+
+  private void end(HeldLease lease, DeferredActions after) {
+    leases.remove(lease.id(), lease);
+    HoldParty party = lease.party();
+    party.hold(-lease.size());
+    party.lease(-1);
+    lease.end(after);
+    forget(party);
+  }
+
+  // Groups
+
+  /// Enters `block` in the group `name`, for as long as the ledger has it.
+  private void join(Resident block, String name) {
+    groups.computeIfAbsent(name, any -> new HoldGroup(name, groups)).join(block);
+  }
+
+  /// `block` was hit: leases its group, as far as leases may hold more, if less than half of the life of that lease is
+  /// left.
+  void hit(Resident block, DeferredActions after) {
+    ResidentHold held = block.held();
+    HoldGroup group = held == null ? null : held.group();
+    if (group == null) {
+      return;
+    }
+    Duration life = options().leaseLife();
+    HeldLease lease = group.lease();
+    long now = nanos.getAsLong();
+    if (lease != null && lease.end() - now >= life.toNanos() / 2) {
+      return;
+    }
+    if (lease == null) {
+      lease = new HeldLease(0, ofGroups, life, true);
+      ofGroups.lease(1);
+      group.leaseWith(lease);
+      lease.renew(now);
+      add(new End(lease.end(), lease, null));
+    }
+    lease.renew(now);
+    for (Resident member : new ArrayList<>(group.members())) {
+      if (free() > 0 && lease.add(member)) {
+        ofGroups.hold(1);
+      }
+    }
+  }
+
+  // Pins
+
+  /// Pins `blocks`, or none of them, or ends their pins.
+  ///
+  /// @throws HoldLimitException if more blocks would be pinned than may be
+  void pin(List<Resident> blocks, Pin pin, DeferredActions after) {
+    if (pin.kind() == Pin.Kind.NONE) {
+      blocks.forEach(block -> unpin(block, after));
+      return;
+    }
+    requirePinnable(blocks, pin.kind());
+    blocks.forEach(block -> pin(block, pin));
+  }
+
+  private void pin(Resident block, Pin pin) {
+    long end = nanos.getAsLong() + options().softPin(pin.life()).toNanos();
+    block.toHold().pin(pin.kind(), end);
+    if (pin.kind() == Pin.Kind.SOFT) {
+      add(new End(end, null, block));
+    }
+  }
+
+  private void requirePinnable(List<Resident> blocks, Pin.Kind kind) {
+    requirePinnable(blocks.stream().filter(block -> pinOf(block) == Pin.Kind.NONE).count(),
+        kind == Pin.Kind.HARD ? blocks.stream().filter(block -> pinOf(block) != Pin.Kind.HARD).count() : 0);
+  }
+
+  /// @param fresh blocks that have no pin yet
+  /// @param hard blocks that have no hard pin yet, and get one
+  private void requirePinnable(long fresh, long hard) {
+    long wanted = pinned(Pin.Kind.SOFT) + pinned(Pin.Kind.HARD) + fresh;
+    if (fresh > 0 && wanted > mostPinned()) {
+      throw new HoldLimitException("pinned blocks", wanted, mostPinned());
+    }
+    long most = Math.max(0, mostHeld() - inStreams - state.figures().leased());
+    if (hard > 0 && pinned(Pin.Kind.HARD) + hard > most) {
+      throw new HoldLimitException("hard-pinned blocks beside leased blocks", pinned(Pin.Kind.HARD) + hard, most);
+    }
+  }
+
+  private long pinned(Pin.Kind kind) {
+    return state.figures().pinned(kind) + promised[kind.ordinal()];
+  }
+
+  /// Counts the pins of `blocks` that will be written.
+  ///
+  /// @throws HoldLimitException if more blocks would be pinned than may be
+  void promisePins(int blocks, PutTerms terms) {
+    Pin.Kind kind = requireNonNull(terms.pin()).kind();
+    requirePinnable(blocks, kind == Pin.Kind.HARD ? blocks : 0);
+    promised[kind.ordinal()] += blocks;
+  }
+
+  void unpromisePins(int blocks, PutTerms terms) {
+    if (blocks > 0) {
+      promised[requireNonNull(terms.pin()).kind().ordinal()] -= blocks;
+    }
+  }
+
+  /// `block` was written under `terms`.
+  void written(Resident block, PutTerms terms, DeferredActions after) {
+    Pin pin = terms.pin();
+    if (pin != null && pin.kind() == Pin.Kind.NONE) {
+      unpin(block, after);
+    } else if (pin != null) {
+      pin(block, pin);
+    }
+    ResidentHold held = block.held();
+    if (!terms.group().isEmpty() && (held == null || held.group() == null)) {
+      join(block, terms.group());
+    }
+  }
+
+  private static Pin.Kind pinOf(Resident block) {
+    ResidentHold held = block.held();
+    return held == null ? Pin.Kind.NONE : held.pin();
+  }
+
+  private static void unpin(Resident block, DeferredActions after) {
+    ResidentHold held = block.held();
+    if (held != null && held.pin() != Pin.Kind.NONE) {
+      held.pin(Pin.Kind.NONE, 0);
+      block.holdEnded(after);
+    }
+  }
+}

@@ -1,0 +1,294 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.PermanentKvException;
+import io.penstock.TransientKvException;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.Owned;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The read leases, pins and removals of one party at a tier, such as one connection. [#close()] ends the leases of
+/// this party that do not survive it; pins stay.
+///
+/// Keys of a request must be distinct and of the tier's space, else `IllegalArgumentException` at call time. Each
+/// `Mono` is cold, and each subscription one decision. Safe from any thread.
+public abstract class TierHolds extends Owned {
+  /// Finds the visible blocks of `keys` and leases them: they are not evicted while the lease lives. Counts no use.
+  ///
+  /// Leases of a tier hold a bounded part of its blocks, and one party a part of that; a lease holds the first blocks
+  /// found as far as that goes. Signals [HoldLimitException] if the party has too many leases, and
+  /// `IllegalArgumentException` if the life is too long.
+  public abstract Mono<ReadLease> lease(List<BlockKey> keys, LeaseTerms terms);
+
+  /// Ends the lease `id`; false if it has ended before.
+  public abstract Mono<Boolean> release(long id);
+
+  /// Decides on `keys` as [BlockTier#lease] with [OnMiss#SKIP], under the read lease `id`: the blocks that it holds are
+  /// there. The lease does not expire while this read goes on, and its life begins again at the end. It is checked
+  /// before and after the transfer of each window.
+  ///
+  /// Signals [LeaseExpiredException], also in the windows.
+  ///
+  /// @param scope owns the answer; cancelling the `Mono` closes it
+  public abstract Mono<Lease> read(long id, List<BlockKey> keys, BlockScope scope);
+
+  /// Pins the visible blocks of `keys`, or ends their pins. Signals [HoldLimitException], and has pinned nothing, if
+  /// more blocks would be pinned than may be.
+  ///
+  /// @return an outcome for each key, in order
+  public abstract Mono<List<KeyOutcome>> pin(List<BlockKey> keys, Pin pin);
+
+  /// Removes the visible blocks of `keys`.
+  ///
+  /// @param force whether to remove blocks that read leases hold, too
+  /// @return an outcome for each key, in order
+  public abstract Mono<List<KeyOutcome>> remove(List<BlockKey> keys, boolean force);
+
+  /// Removes every block that is visible now and whose key `which` takes, step by step: each request is one short step
+  /// over some of the keys, on the requesting thread.
+  ///
+  /// @param force whether to remove blocks that read leases hold, too
+  /// @return the counts of the steps, to be added up
+  public abstract Flux<RemovalCount> remove(KeyFilter which, boolean force);
+
+  /// What a reader asks of a read lease.
+  ///
+  /// @param life how long it lasts unless a reader renews it; zero for the tier's default
+  /// @param prefixOnly whether to lease the longest prefix alone, and not the found blocks behind a miss
+  /// @param survives whether it outlives the connection that asked for it; then its life ends it
+  public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives) {
+    public LeaseTerms {
+      if (life.isNegative()) {
+        throw new IllegalArgumentException("life must be >= 0 (was " + life + ")");
+      }
+    }
+
+    /// The tier's default life, the longest prefix, and an end with the connection.
+    public static LeaseTerms defaults() {
+      return new LeaseTerms(Duration.ZERO, true, false);
+    }
+
+    public LeaseTerms withLife(Duration life) {
+      return new LeaseTerms(life, prefixOnly, survives);
+    }
+
+    public LeaseTerms withPrefixOnly(boolean prefixOnly) {
+      return new LeaseTerms(life, prefixOnly, survives);
+    }
+
+    public LeaseTerms withSurvives(boolean survives) {
+      return new LeaseTerms(life, prefixOnly, survives);
+    }
+  }
+
+  /// The outcome of a look-up that leases what it found: a later read names `id`. The leased blocks are not evicted until
+  /// then.
+  ///
+  /// @param id names the lease; 0 if nothing was leased. Who knows it may read under it
+  /// @param found keys whose block was visible; with [LeaseTerms#prefixOnly()] only the longest prefix
+  /// @param leased those of `found` that the lease holds; fewer than found if the bound on leased blocks was reached
+  /// @param life from the look-up, or from the end of the last read that named it
+  public record ReadLease(long id, Presence found, Presence leased, Duration life) {
+    public ReadLease {
+      requireNonNull(found, "found");
+      requireNonNull(leased, "leased");
+      requireNonNull(life, "life");
+    }
+  }
+
+  /// How a visible block is kept from eviction, whether it is read or not. A pinned block can be removed.
+  ///
+  /// @param life of a soft pin, from the moment it is set, or from the commit; reads do not renew it. Zero for the tier's
+  ///     default
+  public record Pin(Kind kind, Duration life) {
+    public Pin {
+      requireNonNull(kind, "kind");
+      if (life.isNegative() || (!life.isZero() && kind != Kind.SOFT)) {
+        throw new IllegalArgumentException("life must be >= 0, and 0 unless the pin is soft (was " + life + ")");
+      }
+    }
+
+    /// What a pin does.
+    public enum Kind {
+      /// No pin.
+      NONE,
+      /// The block is evicted only when nothing else can be. Ends with its life.
+      SOFT,
+      /// The block is never evicted.
+      HARD
+    }
+
+    /// Ends the pin that a block has.
+    public static Pin none() {
+      return new Pin(Kind.NONE, Duration.ZERO);
+    }
+
+    /// @param life zero for the tier's default
+    public static Pin soft(Duration life) {
+      return new Pin(Kind.SOFT, life);
+    }
+
+    public static Pin hard() {
+      return new Pin(Kind.HARD, Duration.ZERO);
+    }
+  }
+
+  /// What a writer asks for its blocks beside room.
+  ///
+  /// @param pin set when a block becomes visible; null to keep the pin that it has, which is none for a new block
+  /// @param group of all blocks of this put, for as long as they are visible; empty for none. A hit on one leases all
+  public record PutTerms(@Nullable Pin pin, String group) {
+    private static final PutTerms PLAIN = new PutTerms(null, "");
+
+    public PutTerms {
+      requireNonNull(group, "group");
+    }
+
+    /// No pin and no group.
+    public static PutTerms plain() {
+      return PLAIN;
+    }
+
+    public PutTerms withPin(@Nullable Pin pin) {
+      return new PutTerms(pin, group);
+    }
+
+    public PutTerms withGroup(String group) {
+      return new PutTerms(pin, group);
+    }
+
+    /// Whether they ask for nothing.
+    public boolean isPlain() {
+      return !pins() && group.isEmpty();
+    }
+
+    /// Whether new blocks get a pin.
+    boolean pins() {
+      return pin != null && pin.kind() != Pin.Kind.NONE;
+    }
+  }
+
+  /// What became of one key of a request for many, whatever became of the others. Its number is that of Mooncake Store.
+  public enum KeyOutcome {
+    /// Done.
+    OK(0),
+    /// The block is being written.
+    NOT_READY(-703),
+    /// The block is not visible.
+    NOT_FOUND(-704),
+    /// A read lease holds the block.
+    LEASED(-706);
+
+    private final int code;
+
+    KeyOutcome(int code) {
+      this.code = code;
+    }
+
+    /// The number on the wire.
+    public int code() {
+      return code;
+    }
+
+    /// The outcome of a number on the wire; null if there is none here.
+    public static @Nullable KeyOutcome of(int code) {
+      for (KeyOutcome outcome : values()) {
+        if (outcome.code == code) {
+          return outcome;
+        }
+      }
+      return null;
+    }
+  }
+
+  /// Which of all keys a removal takes.
+  ///
+  /// @param pattern the same in words that travel to a remote tier; null for all keys
+  /// @param test called outside every lock, with each key that is visible
+  public record KeyFilter(@Nullable String pattern, Predicate<BlockKey> test) {
+    private static final KeyFilter ALL = new KeyFilter(null, key -> true);
+
+    public KeyFilter {
+      requireNonNull(test, "test");
+    }
+
+    /// Every key.
+    public static KeyFilter all() {
+      return ALL;
+    }
+  }
+
+  /// What a removal of the keys that a [KeyFilter] takes has done.
+  ///
+  /// @param removed blocks that it removed, each with an event
+  /// @param leased blocks that it left because a read lease holds them
+  /// @param notReady keys that it left because they are being written
+  public record RemovalCount(long removed, long leased, long notReady) {
+    /// Of no key.
+    public static final RemovalCount NONE = new RemovalCount(0, 0, 0);
+
+    public RemovalCount plus(RemovalCount more) {
+      return new RemovalCount(removed + more.removed, leased + more.leased, notReady + more.notReady);
+    }
+
+    RemovalCount and(KeyOutcome outcome) {
+      return switch (outcome) {
+        case OK -> new RemovalCount(removed + 1, leased, notReady);
+        case LEASED -> new RemovalCount(removed, leased + 1, notReady);
+        case NOT_READY -> new RemovalCount(removed, leased, notReady + 1);
+        case NOT_FOUND -> this;
+      };
+    }
+  }
+
+  /// No read lease has this id: it is wrong, or the lease has ended. Look the keys up again.
+  public static final class LeaseExpiredException extends PermanentKvException {
+    private final long id;
+
+    public LeaseExpiredException(long id) {
+      super("lease must be live to be read (was " + id + ", which has ended or never was)");
+      this.id = id;
+    }
+
+    /// What the reader named.
+    public long id() {
+      return id;
+    }
+  }
+
+  /// Leases or pins would exceed their bound. A retry can succeed when others have ended.
+  public static final class HoldLimitException extends TransientKvException {
+    private final String what;
+    private final long wanted;
+    private final long most;
+
+    /// @param what is bounded
+    /// @param wanted how many there would be
+    /// @param most how many there may be
+    public HoldLimitException(String what, long wanted, long most) {
+      super(what + " must be <= " + most + " (was " + wanted + ")");
+      this.what = requireNonNull(what, "what");
+      this.wanted = wanted;
+      this.most = most;
+    }
+
+    public String what() {
+      return what;
+    }
+
+    public long wanted() {
+      return wanted;
+    }
+
+    public long most() {
+      return most;
+    }
+  }
+}

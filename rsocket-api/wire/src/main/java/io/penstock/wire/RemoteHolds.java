@@ -1,0 +1,87 @@
+package io.penstock.wire;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.tier.Lease;
+import io.penstock.tier.Presence;
+import io.penstock.tier.TierHolds;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The read leases, pins and removals of one connection at a node. The node shares bounds by source address, and ends
+/// the leases with the connection; [#close()] ends them before.
+final class RemoteHolds extends TierHolds {
+  private final KvClient client;
+  /// Leases that do not survive this object.
+  private final Set<Long> own = ConcurrentHashMap.newKeySet();
+
+  RemoteHolds(KvClient client) {
+    this.client = client;
+  }
+
+  @Override
+  public Mono<ReadLease> lease(List<BlockKey> keys, LeaseTerms terms) {
+    List<BlockKey> asked = client.distinct(keys);
+    Messages.KeysRequest request =
+        new Messages.KeysRequest(client.wireKeys(asked), HoldMessages.LeaseWanted.of(terms));
+    Mono<ReadLease> answer = terms.prefixOnly()
+        ? client.ask(Routes.MATCH, request, Messages.MatchReply.class)
+            .map(reply -> HoldMessages.LeaseGiven.lease(reply.lease(), prefix(reply.of(asked.size()), asked.size())))
+        : client.ask(Routes.EXISTS, request, Messages.ExistsReply.class)
+            .map(reply -> HoldMessages.LeaseGiven.lease(reply.lease(), reply.of(asked.size())));
+    return answer.doOnNext(lease -> {
+      if (lease.id() != 0 && !terms.survives()) {
+        own.add(lease.id());
+      }
+    });
+  }
+
+  private static Presence prefix(int length, int keys) {
+    BitSet found = new BitSet(keys);
+    found.set(0, length);
+    return Presence.of(keys, found);
+  }
+
+  @Override
+  public Mono<Boolean> release(long id) {
+    return client.ask(Routes.RELEASE, new HoldMessages.ReleaseRequest(id), HoldMessages.ReleaseReply.class)
+        .map(HoldMessages.ReleaseReply::released).doOnNext(released -> own.remove(id));
+  }
+
+  @Override
+  public Mono<Lease> read(long id, List<BlockKey> keys, BlockScope scope) {
+    return client.read(id, keys, scope).cast(Lease.class);
+  }
+
+  @Override
+  public Mono<List<KeyOutcome>> pin(List<BlockKey> keys, Pin pin) {
+    List<BlockKey> asked = client.distinct(keys);
+    return client.ask(Routes.PIN, new HoldMessages.PinRequest(client.wireKeys(asked), HoldMessages.PinWanted.of(pin)),
+        HoldMessages.Outcomes.class).map(reply -> reply.outcomes(asked.size()));
+  }
+
+  @Override
+  public Mono<List<KeyOutcome>> remove(List<BlockKey> keys, boolean force) {
+    List<BlockKey> asked = client.distinct(keys);
+    return client.ask(Routes.REMOVE, new HoldMessages.RemoveRequest(client.wireKeys(asked), null, null, force, null),
+        HoldMessages.Outcomes.class).map(reply -> reply.outcomes(asked.size()));
+  }
+
+  /// Sends the pattern of `which`; the node runs it.
+  @Override
+  public Flux<RemovalCount> remove(KeyFilter which, boolean force) {
+    Boolean all = which.pattern() == null ? true : null;
+    HoldMessages.RemoveRequest request =
+        new HoldMessages.RemoveRequest(null, which.pattern(), all, force, client.wireSpace());
+    return client.ask(Routes.REMOVE, request, HoldMessages.Outcomes.class).map(HoldMessages.Outcomes::count).flux();
+  }
+
+  @Override
+  protected void free() {
+    own.forEach(id -> release(id).subscribe(released -> {}, lost -> {})); // a lost connection ends them, too
+  }
+}
