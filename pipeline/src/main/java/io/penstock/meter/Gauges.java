@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.block.BlockArena;
+import io.penstock.pool.SharedMemory;
 import io.penstock.tier.ByteBudget;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -50,6 +51,13 @@ public final class Gauges {
   /// Shows the bytes of host memory that stay in memory.
   public static void bindMemoryLocked(MeterRegistry registry, LongSupplier bytes) {
     gauge(registry, KvMeters.MEMORY_LOCKED, Tags.empty(), bytes, LongSupplier::getAsLong);
+  }
+
+  /// Shows what several spaces have of the host memory that they share.
+  public static void bindShared(MeterRegistry registry, SharedMemory memory) {
+    gauge(registry, KvMeters.SHARED_CAPACITY, Tags.empty(), memory, SharedMemory::totalBytes);
+    gauge(registry, KvMeters.SHARED_FREE, Tags.empty(), memory, SharedMemory::freeBytes);
+    gauge(registry, KvMeters.SHARED_LARGEST, Tags.empty(), memory, SharedMemory::largestFreeBytes);
   }
 
   /// Shows how often host memory is not what it was to be.

@@ -220,13 +220,19 @@ final class StackIndex {
   /// Whether the block of `key` is in memory, and in use or held there.
   boolean isKept(BlockKey key) {
     Resident block = inMemory(key);
-    return block != null && (block.isInUse() || block.held() != null);
+    return block != null && isKept(block);
+  }
+
+  /// Whether a reader, a move, a lease or a pin holds `block`.
+  private static boolean isKept(Resident block) {
+    ResidentHold held = block.held();
+    return block.isInUse() || (held != null && held.strongest() != Hold.NONE);
   }
 
   /// Demotes `key` from the host level, if its block is in `run` and neither in use nor kept.
   void leave(BlockKey key, SlabPart.Run run, DeferredActions after) {
     Resident block = inMemory(key);
-    if (block != null && !isKept(key) && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
+    if (block != null && !isKept(block) && run.has(block.hostBlock()) && ledger.level(key) == shape.host()) {
       ledger.demote(key, new LedgerListener(after));
     }
   }

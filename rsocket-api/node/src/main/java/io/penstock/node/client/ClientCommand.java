@@ -8,6 +8,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.config.Topic;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.RemotePermanentException;
@@ -23,6 +24,7 @@ import picocli.CommandLine.Spec;
 abstract class ClientCommand implements Callable<Integer> {
   /// The layout, which node and client must both state, and limits of the client's own.
   static final List<Topic> TOPICS = List.of(new Topic("Model and blocks", LayoutSettings.ALL),
+      new Topic("Space", List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)),
       new Topic("Limits", List.of(NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS)));
 
   final Console console;

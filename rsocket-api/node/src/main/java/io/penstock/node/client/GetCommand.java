@@ -38,7 +38,8 @@ import picocli.CommandLine.Option;
       "If a block is missing nothing is written, and the exit code is 1.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock get --keys-from keys.txt --output copy.bin", ""})
+    footer = {"  penstock get --keys-from keys.txt --output copy.bin",
+      "  penstock get --model objects --value-part-bytes 256KiB --name step-1 -o a.bin", ""})
 final class GetCommand extends ClientCommand {
   /// The outcome in JSON.
   ///
@@ -71,6 +72,10 @@ final class GetCommand extends ClientCommand {
   @Option(names = "--force", description = "Write raw bytes to a terminal.")
   private boolean force;
 
+  @Option(names = "--name", paramLabel = "NAME",
+      description = "Read the value of this name from a space of values (--value-part-bytes).")
+  private @Nullable String name;
+
   GetCommand(Console console, Dialer dialer) {
     super(console, dialer);
   }
@@ -86,11 +91,30 @@ final class GetCommand extends ClientCommand {
           "--output, --discard or --force must be given (was none: standard output is a terminal, and blocks are"
               + " raw bytes)");
     }
+    if (name != null) {
+      return value(config, name);
+    }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     if (output != null) {
       OutputFile.require("--output", output);
     }
     return node -> get(node, keys, config.get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private Work value(NodeConfig config, String given) throws IOException {
+    NamedValue.requireSpace(config);
+    if (choice.isGiven() || verify || bytes != Long.MAX_VALUE) {
+      throw new IllegalArgumentException("keys, --verify and --bytes must be left out with --name (was given)");
+    }
+    if (output != null) {
+      OutputFile.require("--output", output);
+    }
+    NamedValue value = new NamedValue(console, given, patience(), isJson());
+    return node -> {
+      try (WritableByteChannel to = open()) {
+        return value.get(node, to);
+      }
+    };
   }
 
   private int get(NodeLink node, List<BlockKey> keys, int windowBlocks) throws IOException {

@@ -37,7 +37,8 @@ import picocli.CommandLine.Parameters;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7", ""})
+    footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7",
+      "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin", ""})
 final class PutCommand extends ClientCommand {
   /// What became of one block, in JSON.
   ///
@@ -65,6 +66,10 @@ final class PutCommand extends ClientCommand {
       description = "With --count: trace id of the first block; the next ids follow (default: 0).")
   private @Nullable Long seed;
 
+  @Option(names = "--name", paramLabel = "NAME",
+      description = "Put FILE as one value under this name, into a space of values (--value-part-bytes).")
+  private @Nullable String name;
+
   @Mixin
   private PinOptions pin = new PinOptions();
 
@@ -82,6 +87,9 @@ final class PutCommand extends ClientCommand {
   @Override
   Work work(NodeConfig config) throws IOException {
     CacheSpace space = config.space();
+    if (name != null) {
+      return value(config, name);
+    }
     if (count != null) {
       int generated = count;
       long first = seed == null ? 0 : seed;
@@ -96,6 +104,17 @@ final class PutCommand extends ClientCommand {
     Path from = file == null || file.equals("-") ? null : InputFile.of(file);
     return node -> put(node, config,
         new FileInput(from == null ? Channels.newChannel(console.in()) : FileChannel.open(from), space, keys));
+  }
+
+  private Work value(NodeConfig config, String given) throws IOException {
+    NamedValue.requireSpace(config);
+    if (file == null || file.equals("-") || count != null || choice.isGiven()) {
+      throw new IllegalArgumentException(
+          "FILE, and no --count and no keys, must be given with --name (was otherwise)");
+    }
+    Path from = InputFile.of(file);
+    NamedValue value = new NamedValue(console, given, patience(), isJson());
+    return node -> value.put(node, from);
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.flow.ValueStore;
 import io.penstock.wire.Limits;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// The settings of a node and their origins: defaults, then a file, then the environment, then flags, each winning over
@@ -124,6 +126,11 @@ public final class NodeConfig {
     return values.containsKey(setting);
   }
 
+  /// Whether a source states `setting`, which has no value else.
+  public boolean states(Setting<?> setting) {
+    return has(setting) && effective(setting).isGiven();
+  }
+
   /// Key, value and source, for a rule that names another setting.
   String said(Setting<?> setting) {
     Effective one = effective(setting);
@@ -191,8 +198,13 @@ public final class NodeConfig {
     return spaces;
   }
 
-  /// The space whose blocks the node holds, unless it has several.
+  /// The space whose blocks the node holds, unless it has several; or the space of a client.
   public CacheSpace space() {
-    return CacheSpace.of(get(LayoutSettings.MODEL), layout());
+    String salt = has(SpaceSettings.SALT) ? get(SpaceSettings.SALT) : "";
+    Optional<Integer> parts = has(SpaceSettings.VALUE_PART_BYTES)
+        ? get(SpaceSettings.VALUE_PART_BYTES)
+        : Optional.empty();
+    return parts.map(bytes -> ValueStore.space(get(LayoutSettings.MODEL), bytes, salt))
+        .orElseGet(() -> new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt));
   }
 }

@@ -18,10 +18,10 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
       "Part of dram and ssd that is guaranteed, in proportion to the weights of the other spaces.");
   static final Setting<Optional<Long>> QUOTA = new Setting<>("quota", AscendTypes.orNone(SettingType.longSize(4096)),
       "none", "Most host memory.");
-  static final Setting<String> SALT = new Setting<>("salt",
+  public static final Setting<String> SALT = new Setting<>("salt",
       new SettingType<>("TEXT", "a text", String::strip, text -> text.isEmpty() ? "" : "stated"), "",
       "Secret of a tenant: the keys of other tenants never meet its keys.");
-  static final Setting<Optional<Integer>> VALUE_PART_BYTES = new Setting<>("value.part.bytes",
+  public static final Setting<Optional<Integer>> VALUE_PART_BYTES = new Setting<>("value.part.bytes",
       AscendTypes.orNone(SettingType.size(4096, 8 << 20)), "none",
       "For a space of values of any length instead of blocks: how long the parts are in which it stores them.");
 

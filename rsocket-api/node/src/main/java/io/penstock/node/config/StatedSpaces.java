@@ -1,10 +1,7 @@
 package io.penstock.node.config;
 
-import io.penstock.block.BlockLayout;
-import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.device.memory.MemoryPages;
-import io.penstock.flow.ValueStore;
 import io.penstock.tier.StackOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -54,16 +51,7 @@ final class StatedSpaces {
   }
 
   private static SpaceSettings space(String name, NodeConfig space) {
-    String salt = space.get(SpaceSettings.SALT);
-    CacheSpace cache = space.get(SpaceSettings.VALUE_PART_BYTES)
-        .map(bytes -> ValueStore.space(space.get(LayoutSettings.MODEL), bytes, salt))
-        .orElseGet(() -> blocks(space, salt));
-    return new SpaceSettings(name, cache, space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA));
-  }
-
-  private static CacheSpace blocks(NodeConfig space, String salt) {
-    BlockLayout layout = space.layout();
-    return new CacheSpace(space.get(LayoutSettings.MODEL), layout, 0, salt);
+    return new SpaceSettings(name, space.space(), space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA));
   }
 
   /// Adds the settings of the node that are not for several spaces.

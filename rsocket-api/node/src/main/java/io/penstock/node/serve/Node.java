@@ -135,6 +135,7 @@ public final class Node {
                       tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
                       new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
               .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
+              .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
               .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
               .flatMap(tiers -> {
                 Node node = new Node(config, registry, tiers);

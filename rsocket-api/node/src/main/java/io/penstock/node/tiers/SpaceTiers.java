@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -184,9 +185,9 @@ public final class SpaceTiers implements NodeSpaces {
     return first().devices();
   }
 
-  /// Host memory that the spaces share; null if there is one space.
-  public @Nullable SharedMemory memory() {
-    return memory;
+  /// Host memory that several spaces share.
+  public Optional<SharedMemory> memory() {
+    return Optional.ofNullable(memory);
   }
 
   /// Closes every tier as [NodeTiers#closeWithin] does, one after the other; `patience` is for all of them.

@@ -43,6 +43,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -172,7 +173,8 @@ final class ServeSpacesTest {
     assertThat(spaces).extracting(space -> space.stat().blocks()).containsExactly(150L, 150L, 150L, 0L);
     assertThat(spaces).extracting(SpaceStat::blockBytes).containsExactly(16_384L, 2_048L, 2_048L, 16_384L);
     assertThat(Objects.requireNonNull(parties.get(1).client.stat().block(SOON)).tier()).isEqualTo("narrow");
-    assertThat(http(node, "/metrics")).contains("tier=\"wide\"", "tier=\"narrow\"", "tier=\"tenant\"");
+    assertThat(http(node, "/metrics")).contains("tier=\"wide\"", "tier=\"narrow\"", "tier=\"tenant\"",
+        "penstock_shared_capacity_bytes ", "penstock_shared_largest_bytes ");
     assertThat(http(node, "/health")).contains("\"name\":\"wide\"", "\"name\":\"values\"");
     var table = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port(), "--model", "wide", "--layers", "2",
         "--block-tokens", "4", "--kv-heads", "2", "--head-dim", "256");
@@ -215,8 +217,23 @@ final class ServeSpacesTest {
       assertThat(read.toByteArray()).isEqualTo(bytes);
     }
     assertThat(values.remove("checkpoint/1").block(SOON)).isTrue();
+    Path file = Files.write(folder.resolve("a.bin"), bytes);
+    Path copy = folder.resolve("copy.bin");
+    String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
+      "--name", "from a file"};
+    assertThat(command("put", space, file.toString()).err()).contains("from a file, 976.6 KiB: stored");
+    assertThat(command("put", space, file.toString(), "--json").out()).contains("\"stored\":false");
+    assertThat(command("get", space, "-o", copy.toString()).exitCode()).isZero();
+    assertThat(copy).hasBinaryContent(bytes);
+    space[7] = "another";
+    assertThat(command("get", space, "--discard").exitCode()).isEqualTo(1);
     assertThatThrownBy(() -> values.put("big", 64 << 20, Flux.just(MemorySegment.ofArray(bytes))).block(SOON))
         .isInstanceOf(ValueStore.ValueTooLargeException.class);
+  }
+
+  private static CommandLineRun command(String name, String[] space, String... more) {
+    return CommandLineRun.of(
+        Stream.of(Stream.of(name), Stream.of(space), Stream.of(more)).flatMap(each -> each).toArray(String[]::new));
   }
 
   @Test
