@@ -113,7 +113,8 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   private synchronized @Nullable Loan loan(Share taker, int stride) {
-    long most = Math.min(shares.mayTake(taker), Math.max(runBytes, stride));
+    long allowed = shares.mayTake(taker) / RegionAllocator.ALIGNMENT_BYTES * RegionAllocator.ALIGNMENT_BYTES;
+    long most = Math.min(allowed, Math.max(runBytes, stride));
     if (most < stride) {
       return null;
     }

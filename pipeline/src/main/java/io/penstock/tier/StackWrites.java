@@ -44,8 +44,14 @@ final class StackWrites {
 
   private void claim(StackReservation reservation, List<BlockKey> keys) {
     try {
-      state.room().want(keys.size());
+      boolean exact = state.shape().options().exact();
+      if (exact) {
+        state.room().want(keys.size());
+      }
       List<BlockKey> wanted = enter(reservation, keys);
+      if (!exact) { // the ledger does not count what is being written
+        state.room().want(state.look(writing::size));
+      }
       if (wanted.isEmpty()) {
         reservation.succeed();
       } else {

@@ -221,7 +221,7 @@ final class ServeSpacesTest {
     Path copy = folder.resolve("copy.bin");
     String[] space = {"--connect", "127.0.0.1:" + node.port(), "--model", "values", "--value-part-bytes", "16KiB",
       "--name", "from a file"};
-    assertThat(command("put", space, file.toString()).err()).contains("from a file, 976.6 KiB: stored");
+    assertThat(command("put", space, file.toString()).err()).contains("from a file, 977 KiB: stored");
     assertThat(command("put", space, file.toString(), "--json").out()).contains("\"stored\":false");
     assertThat(command("get", space, "-o", copy.toString()).exitCode()).isZero();
     assertThat(copy).hasBinaryContent(bytes);
