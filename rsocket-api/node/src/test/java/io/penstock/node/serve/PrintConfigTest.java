@@ -75,6 +75,9 @@ final class PrintConfigTest {
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
         whatif.samples                 4096        default
+        spaces.open                    false       default
+        spaces.open.most               8           default
+        spaces.open.percent            25          default
         budget                         64 MiB      default
         slice.bytes                    512 KiB     default
         window.blocks                  64          default
@@ -124,7 +127,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(47).toString())
+    assertThat(rows.get(50).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
