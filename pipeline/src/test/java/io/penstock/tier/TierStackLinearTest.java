@@ -125,7 +125,7 @@ final class TierStackLinearTest {
   @ParameterizedTest
   @EnumSource(Shape.class)
   void callsAtTheSameMoment_areLinearisable(Shape shape) {
-    assertLinearisable(shape, 100);
+    assertLinearisable(shape, 60);
   }
 
   @Tag("proof")
