@@ -141,7 +141,7 @@ public final class BlockDraftStress {
       try {
         draft = memory.claim();
         r.r1 = draft == null ? -1 : 1;
-      } catch (ArenaClosedException closed) {
+      } catch (SlabArena.ArenaClosedException closed) {
         r.r1 = 0;
       }
     }
