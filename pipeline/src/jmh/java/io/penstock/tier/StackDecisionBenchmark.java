@@ -32,9 +32,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /// What a decision of a stack costs a key, and what the estimate of other capacities adds to it: leases of 64 keys that
-/// hit in a stack of 65,536 blocks. `curve` is the estimate alone, over the same keys in the same order. It has to fetch
-/// each key from memory, as `baseline_touch` does, which in a decision is done already: so the share of the estimate is
-/// (`curve` − `baseline_touch`) / `lease`.
+/// hit in a stack of 65,536 blocks. `curve` is the estimate alone, over the same keys in the same order. It has to
+/// fetch each key from memory, as `baseline_touch` does, which in a decision is done already: so the share of the
+/// estimate is (`curve` − `baseline_touch`) / `lease`.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -142,9 +142,9 @@ public final class LoadPrefix {
 
   // Fetch or compute
 
-  /// Decides how much of a prefix is worth fetching: the prefix for which the transfer, and the computation of the rest,
-  /// together take least time. It learns latency and bandwidth of each level of each tier from the transfers that it
-  /// sees. Use one for all requests of an engine.
+  /// Decides how much of a prefix is worth fetching: the prefix for which the transfer, and the computation of the
+  /// rest, together take least time. It learns latency and bandwidth of each level of each tier from the transfers that
+  /// it sees. Use one for all requests of an engine.
   ///
   /// The estimates decide alone, without hysteresis; of two prefixes that take the same time the longer one is fetched.
   /// Blocks of a level without a fresh estimate are fetched, to learn. Safe from any thread. Memory: one estimate for

@@ -36,7 +36,8 @@ enum MeterTag implements KeyName {
   CODE("code"),
   /// Why something was decided, or why the policy keeps a block: a word of an enum in lower case.
   REASON("reason"),
-  /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
+  /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or
+  /// `failed`.
   RESULT("result");
 
   private final String key;

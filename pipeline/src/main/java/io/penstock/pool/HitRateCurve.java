@@ -26,8 +26,8 @@ public record HitRateCurve(long references, double rate, int samples, long depth
   /// The hit rate at one capacity.
   ///
   /// @param hitRate hits for each reference, in `[0, 1]`
-  /// @param plusMinus half the width of the interval around it that holds the exact hit rate with a probability of about
-  ///     95 %
+  /// @param plusMinus half the width of the interval around it that holds the exact hit rate with a probability of
+  ///     about 95 %
   /// @param estimates of independent groups of keys; their mean is the hit rate before it is cut off at 0. Empty if the
   ///     hit rate is exact
   public record Point(long capacityBlocks, double hitRate, double plusMinus, List<Double> estimates) {
@@ -69,7 +69,7 @@ public record HitRateCurve(long references, double rate, int samples, long depth
         between(from.plusMinus, to.plusMinus, part), combined(from, to, (a, b) -> between(a, b, part)));
   }
 
-  /// How much the hit rate rises from `fromBlocks` to `toBlocks`. Both hit rates come from the same samples, so the
+  /// How much the hit rate gains from `fromBlocks` to `toBlocks`. Both hit rates come from the same samples, so the
   /// error is that of the difference, and less than the sum of the two errors.
   public Point gain(long fromBlocks, long toBlocks) {
     Point from = at(fromBlocks);

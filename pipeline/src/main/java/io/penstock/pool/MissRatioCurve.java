@@ -22,8 +22,8 @@ import java.util.SplittableRandom;
 ///   threshold are forgotten. What they counted stays.
 /// - Follows the load: a reference counts half after [MissRatioOptions#halfLife] references. A key that was last used
 ///   farther back than [MissRatioOptions#depthBlocks] is forgotten, so the rate does not fall for ever.
-/// - Honest: a second hash divides the samples into 16 groups, each an estimate of its own. Their spread gives the error
-///   of the mean.
+/// - Honest: a second hash divides the samples into 16 groups, each an estimate of its own. Their spread gives the
+///   error of the mean.
 ///
 /// A key that is not sampled costs a multiplication and a comparison. Pure; not thread-safe: the owner guards it.
 public final class MissRatioCurve {

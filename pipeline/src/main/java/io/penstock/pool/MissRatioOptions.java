@@ -46,9 +46,9 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
     return new MissRatioOptions(1, mostSamples, UNBOUNDED, UNBOUNDED, seed);
   }
 
-  /// A fixed number of samples, for the load without end of a tier of `capacityBlocks`. The curve covers eight times this
-  /// capacity. The rate is `mostSamples` in this depth, so that most keys cost nothing, and hardly falls. The half-life is twice the depth, at least
-  /// 131,072 references.
+  /// A fixed number of samples, for the load without end of a tier of `capacityBlocks`. The curve covers eight times
+  /// this capacity. The rate is `mostSamples` in this depth, so that most keys cost nothing, and hardly falls. The
+  /// half-life is twice the depth, at least 131,072 references.
   public static MissRatioOptions live(long capacityBlocks, int mostSamples, long seed) {
     if (mostSamples == 0) {
       return new MissRatioOptions(1, 0, 1, UNBOUNDED, seed);

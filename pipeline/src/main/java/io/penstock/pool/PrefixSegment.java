@@ -67,9 +67,9 @@ final class PrefixSegment {
     return table[Math.min(start + LINE_BYTES, table.length - 1)];
   }
 
-  /// Where `key`, whose search begins at `start`, most likely is. Loads both cache lines of the first four slots, without
-  /// branches that depend on them: so the machine waits for the slots of many keys at a time. A guess, not ordered with
-  /// other loads.
+  /// Where `key`, whose search begins at `start`, most likely is. Loads both cache lines of the first four slots,
+  /// without branches that depend on them: so the machine waits for the slots of many keys at a time. A guess, not
+  /// ordered with other loads.
   int likely(int start, BlockHash key) {
     if (start > table.length - 4 * SLOT_BYTES) {
       return start;

@@ -37,7 +37,7 @@ public record WhatIf(HitRateCurve curve, boolean repeats, List<Level> levels) {
     return curve.at(blocksUpTo(level, capacityBlocks));
   }
 
-  /// How much this hit rate rises, if the level had `capacityBlocks` instead of its present capacity.
+  /// How much higher this hit rate would be, if the level had `capacityBlocks` instead of its present capacity.
   public HitRateCurve.Point gainUpTo(int level, long capacityBlocks) {
     return curve.gain(blocksUpTo(level, levels.get(level).capacityBlocks), blocksUpTo(level, capacityBlocks));
   }
@@ -47,7 +47,7 @@ public record WhatIf(HitRateCurve curve, boolean repeats, List<Level> levels) {
     return curve.at(blocks(level, capacityBlocks));
   }
 
-  /// How much this hit rate rises, if the level had `capacityBlocks` instead of its present capacity.
+  /// How much higher this hit rate would be, if the level had `capacityBlocks` instead of its present capacity.
   public HitRateCurve.Point gainOfWhole(int level, long capacityBlocks) {
     return curve.gain(blocks(), blocks(level, capacityBlocks));
   }

@@ -106,8 +106,8 @@ public interface BlockTier {
         .receipts();
   }
 
-  /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of streams
-  /// stay valid.
+  /// Removes the visible blocks of `keys` that no read lease holds, and answers which keys these were. Leases of
+  /// streams stay valid.
   Mono<Presence> remove(List<BlockKey> keys);
 
   /// The read leases, pins and removals of `party`. A tier that has none refuses them with

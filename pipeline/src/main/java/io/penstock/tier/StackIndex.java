@@ -78,7 +78,8 @@ final class StackIndex {
     return figures.readable().prefix(keys, readablePlaces());
   }
 
-  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as [#visible].
+  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as
+  /// [#visible].
   List<BlockTier.Run> runs(List<BlockKey> keys) {
     byte[] places = figures.readable().prefixPlaces(keys, readablePlaces());
     List<BlockTier.Run> runs = new ArrayList<>();

@@ -119,8 +119,8 @@ final class StackLeases {
   }
 
   /// Whether a lease that admitted `keys` may admit one more. If decisions are not exact, leases admit no more keys
-  /// than the levels have room for, and a lease no more than it leaves to others: a promise to write blocks keeps others
-  /// from writing them.
+  /// than the levels have room for, and a lease no more than it leaves to others: a promise to write blocks keeps
+  /// others from writing them.
   private boolean mayAdmit(long keys) {
     return state.shape().options().exact() || keys < state.shape().info().capacityBlocks() - admitted;
   }

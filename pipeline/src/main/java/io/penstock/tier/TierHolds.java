@@ -88,8 +88,8 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// The outcome of a look-up that leases what it found: a later read names `id`. The leased blocks are not evicted until
-  /// then.
+  /// The outcome of a look-up that leases what it found: a later read names `id`. The leased blocks are not evicted
+  /// until then.
   ///
   /// @param id names the lease; 0 if nothing was leased. Who knows it may read under it
   /// @param found keys whose block was visible; with [LeaseTerms#prefixOnly()] only the longest prefix
@@ -105,8 +105,8 @@ public abstract class TierHolds extends Owned {
 
   /// How a visible block is kept from eviction, whether it is read or not. A pinned block can be removed.
   ///
-  /// @param life of a soft pin, from the moment it is set, or from the commit; reads do not renew it. Zero for the tier's
-  ///     default
+  /// @param life of a soft pin, from the moment it is set, or from the commit; reads do not renew it. Zero for the
+  ///     tier's default
   public record Pin(Kind kind, Duration life) {
     public Pin {
       requireNonNull(kind, "kind");
@@ -144,8 +144,8 @@ public abstract class TierHolds extends Owned {
   ///
   /// @param pin set when a block becomes visible; null to keep the pin that it has, which is none for a new block
   /// @param group of all blocks of this put, for as long as they are visible; empty for none. A hit on one leases all
-  /// @param upserts whether to replace visible blocks: readers, and later ones until the commit, get the old bytes. Pins,
-  ///     leases and groups of the old blocks stay
+  /// @param upserts whether to replace visible blocks: readers, and later ones until the commit, get the old bytes.
+  ///     Pins, leases and groups of the old blocks stay
   public record PutTerms(@Nullable Pin pin, String group, boolean upserts) {
     private static final PutTerms PLAIN = new PutTerms(null, "", false);
 

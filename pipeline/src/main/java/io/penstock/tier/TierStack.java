@@ -273,8 +273,8 @@ public final class TierStack implements BlockTier {
     });
   }
 
-  /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty curve
-  /// without samples. The estimate is of LRU, whatever the policy of this stack.
+  /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty
+  /// curve without samples. The estimate is of LRU, whatever the policy of this stack.
   public WhatIf whatIf() {
     return state.look(() -> state.history().whatIf());
   }

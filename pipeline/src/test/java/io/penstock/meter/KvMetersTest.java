@@ -120,7 +120,7 @@ final class KvMetersTest {
         .value();
   }
 
-  /// Of a tier of 10 blocks, whose hit rate rises along a line up to 20 blocks.
+  /// Of a tier of 10 blocks, whose hit rate grows along a line up to 20 blocks.
   private static WhatIf whatIf(double most) {
     return new WhatIf(new HitRateCurve(8, 1, 4, 100, List.of(HitRateCurve.Point.exact(20, most))), false,
         List.of(new WhatIf.Level("dram", 10)));

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 /// Checks histories of concurrent calls against a sequential model.
 ///
 /// A history is *linearisable* if its calls can be put in an order such that the model answers as the calls were
-/// answered, and a call that returned before another one began comes before it. The check is that of Wing and Gong, with
-/// Lowe's memory of the states that were tried. It takes exponential time at worst, so histories are short.
+/// answered, and a call that returned before another one began comes before it. The check is that of Wing and Gong,
+/// with Lowe's memory of the states that were tried. It takes exponential time at worst, so histories are short.
 ///
 /// @param <S> immutable state of the model, compared by `equals`
 /// @param <C> a call and its answer

@@ -106,7 +106,8 @@ public final class DraftWindow {
     draft.verify(range, checksums, boundary);
   }
 
-  /// The same, but bytes that differ end their block alone: its draft leaves the window, and its other parts are ignored.
+  /// The same, but bytes that differ end their block alone: its draft leaves the window, and its other parts are
+  /// ignored.
   public void landIntact(int position, GranuleRange range, int[] checksums, String boundary,
       Consumer<MemorySegment> writer) {
     if (damaged.containsKey(position)) {

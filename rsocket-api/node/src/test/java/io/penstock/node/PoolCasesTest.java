@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Keys, lookups and saves of a KV pool are those of an engine that uses one. The cases are not part of this repository:
-/// name their folder in `-Dpenstock.oracles=…`; without it, `shared/oracles` beside the repository is looked for.
+/// Keys, lookups and saves of a KV pool are those of an engine that uses one. The cases are not part of this
+/// repository: name their folder in `-Dpenstock.oracles=…`; without it, `shared/oracles` beside the repository is
+/// looked for.
 final class PoolCasesTest {
   private JsonNode cases;
 

@@ -90,7 +90,8 @@ final class PutMessages {
 
   /// Room for the keys `first … first + wanted.size`, of which the set bits are wanted.
   ///
-  /// @param present those that are visible already; null from a node that does not tell, or to a sender that did not ask
+  /// @param present those that are visible already; null from a node that does not tell, or to a sender that did not
+  ///     ask
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record Room(int window, int first, Messages.Bits wanted, Messages.@Nullable Bits present) {
     Room(int window, int first, Messages.Bits wanted) {

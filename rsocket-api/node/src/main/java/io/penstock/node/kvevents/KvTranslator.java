@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// Turns the events of a tier into those of vLLM: one for each copy of a block that came or went. Copies on a level that
-/// is down do not count. It keeps no blocks: each event of a tier tells the levels before or after.
+/// Turns the events of a tier into those of vLLM: one for each copy of a block that came or went. Copies on a level
+/// that is down do not count. It keeps no blocks: each event of a tier tells the levels before or after.
 ///
 /// While a snapshot is under way, a copy may be told twice, and the end of a copy may be told that was not told before.
 final class KvTranslator {

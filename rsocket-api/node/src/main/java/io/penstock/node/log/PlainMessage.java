@@ -7,8 +7,8 @@ import io.penstock.node.cli.Reason;
 import java.util.stream.Collectors;
 
 /// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone
-/// of another's, which a peer's bytes may have brought about. RSocket quotes these bytes, and names its classes, so what
-/// it says of a frame is said in the words of the protocol.
+/// of another's, which a peer's bytes may have brought about. RSocket quotes these bytes, and names its classes, so
+/// what it says of a frame is said in the words of the protocol.
 public final class PlainMessage extends ThrowableProxyConverter {
   private static final String RSOCKET = "io.rsocket.";
   private static final int LONGEST = 400;
