@@ -70,8 +70,13 @@ final class Resident implements StackEntry {
   /// one, so they find it all the time.
   private void publish() {
     if (shown) {
-      figures.readable(key, hostBlock != null, copies);
+      figures.readable(key, places());
     }
+  }
+
+  /// Where its bytes are, see [StackFigures#places].
+  int places() {
+    return figures.places(hostBlock != null, copies);
   }
 
   /// Records that the ledger moved the block to level `to`.
@@ -84,7 +89,7 @@ final class Resident implements StackEntry {
   /// Records that the block left the ledger. The [Mover] drops its bytes when no reader and no move needs them.
   void remove() {
     figures.visible(level, -1);
-    figures.unreadable(key);
+    figures.readable(key, 0);
     shown = false;
     removed = true;
     if (held != null) {

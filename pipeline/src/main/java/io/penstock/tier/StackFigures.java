@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /// little. Used in decisions only, except [#readable()].
 final class StackFigures {
   private final StackShape shape;
-  private final PrefixIndex readable;
+  /// Null if decisions are exact: lookups are decisions then, and ask the ledger.
+  private final @Nullable PrefixIndex readable;
   private final long[] hitsOfLevel;
   private final long[] arrivals;
   private final long[] visibleOnLevel;
@@ -36,7 +37,7 @@ final class StackFigures {
 
   StackFigures(StackShape shape) {
     this.shape = shape;
-    this.readable = new PrefixIndex(shape.info().space().id());
+    this.readable = shape.options().exact() ? null : new PrefixIndex(shape.info().space().id());
     int levels = shape.levels().size();
     this.hitsOfLevel = new long[levels];
     this.arrivals = new long[levels];
@@ -48,29 +49,25 @@ final class StackFigures {
     return hitsOfLevel.length;
   }
 
-  /// The visible keys, each with the places of its bytes: [StackShape#place] of a store, [StackShape#memoryPlace]
-  /// of memory.
-  PrefixIndex readable() {
+  /// The visible keys, each with the [#places] of its bytes; null if decisions are exact.
+  @Nullable PrefixIndex readable() {
     return readable;
   }
 
-  /// The bytes of the visible `key` are in memory, in stores, or both.
-  void readable(BlockKey key, boolean inMemory, @Nullable StoreCopy[] copies) {
+  /// Where bytes are, a bit each: [StackShape#place] of a store, [StackShape#memoryPlace] of memory.
+  int places(boolean inMemory, @Nullable StoreCopy[] copies) {
     int places = inMemory ? shape.memoryPlace() : 0;
     for (int i = 0; i < copies.length; i++) {
       places |= copies[i] == null ? 0 : StackShape.place(i);
     }
-    readable.set(key, places);
+    return places;
   }
 
-  /// The bytes of the visible `key` are in the store of `level`.
-  void readable(BlockKey key, int level) {
-    readable.set(key, StackShape.place(level));
-  }
-
-  /// `key` is not visible any more.
-  void unreadable(BlockKey key) {
-    readable.set(key, 0);
+  /// The bytes of the visible `key` are in `places`; 0 if it is not visible any more.
+  void readable(BlockKey key, int places) {
+    if (readable != null) {
+      readable.set(key, places);
+    }
   }
 
   /// Adds `more`, 1 or −1, to the visible blocks on `level` of the ledger.

@@ -7,6 +7,7 @@ import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
@@ -67,21 +68,56 @@ final class StackIndex {
     return ledger.level(key);
   }
 
-  /// Which of `keys` can be read now. From any thread, also outside a decision: see [PrefixIndex] for what a reader is
-  /// told then.
+  /// Which of `keys` can be read now. If decisions are not exact, from any thread, also outside a decision: see
+  /// [PrefixIndex] for what a reader is told then.
   BitSet visible(List<BlockKey> keys) {
-    return figures.readable().present(keys, readablePlaces());
+    PrefixIndex readable = figures.readable();
+    int wanted = readablePlaces();
+    if (readable != null) {
+      return readable.present(keys, wanted);
+    }
+    BitSet present = new BitSet(keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      present.set(i, (places(keys.get(i)) & wanted) != 0);
+    }
+    return present;
   }
 
-  /// How many keys at the start of `keys` can be read now. From any thread, as [#visible].
+  /// How many keys at the start of `keys` can be read now. As [#visible].
   int visiblePrefix(List<BlockKey> keys) {
-    return figures.readable().prefix(keys, readablePlaces());
+    PrefixIndex readable = figures.readable();
+    return readable != null ? readable.prefix(keys, readablePlaces()) : prefixPlaces(keys).length;
   }
 
-  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. From any thread, as
-  /// [#visible].
+  /// Where the keys at the start of `keys` can be read now. As [#visible].
+  private byte[] prefixPlaces(List<BlockKey> keys) {
+    PrefixIndex readable = figures.readable();
+    int wanted = readablePlaces();
+    if (readable != null) {
+      return readable.prefixPlaces(keys, wanted);
+    }
+    byte[] places = new byte[keys.size()];
+    int length = 0;
+    for (; length < places.length; length++) {
+      places[length] = (byte) (places(keys.get(length)) & wanted);
+      if (places[length] == 0) {
+        break;
+      }
+    }
+    return Arrays.copyOf(places, length);
+  }
+
+  /// Where the bytes of `key` are, see [StackFigures#places]; 0 if it is not visible.
+  private int places(BlockKey key) {
+    if (ledger.number(key) >= 0) {
+      return StackShape.place(numbered);
+    }
+    return ledger.peek(key) instanceof Resident block ? block.places() : 0;
+  }
+
+  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. As [#visible].
   List<BlockTier.Run> runs(List<BlockKey> keys) {
-    byte[] places = figures.readable().prefixPlaces(keys, readablePlaces());
+    byte[] places = prefixPlaces(keys);
     List<BlockTier.Run> runs = new ArrayList<>();
     int first = 0;
     for (int i = 1; i <= places.length; i++) {
@@ -257,7 +293,7 @@ final class StackIndex {
     figures.stored(numbered, 1);
     figures.inStoresOnly(1);
     figures.visible(level, 1);
-    figures.readable(key, numbered);
+    figures.readable(key, StackShape.place(numbered));
     history.stored(key, numbered);
     ledger.insertNumberAt(level, key, number, new LedgerListener(after));
     return true;
@@ -291,7 +327,10 @@ final class StackIndex {
 
   /// Takes everything out of the ledger.
   List<StackEntry> clear() {
-    figures.readable().clear();
+    PrefixIndex readable = figures.readable();
+    if (readable != null) {
+      readable.clear();
+    }
     return ledger.clear();
   }
 
@@ -309,7 +348,7 @@ final class StackIndex {
         figures.visible(from, -1);
         figures.visible(level, 1);
       } else {
-        figures.unreadable(key); // even if the store throws
+        figures.readable(key, 0); // even if the store throws
         history.evicted(key, numbered, after);
         Resident block = resident(key, number, from);
         block.remove();
