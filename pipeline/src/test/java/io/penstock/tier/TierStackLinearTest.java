@@ -172,7 +172,8 @@ final class TierStackLinearTest {
         case TierEvent.Stored stored -> told.add(stored.key());
         case TierEvent.Evicted evicted -> told.remove(evicted.key());
         case TierEvent.Removed removed -> told.remove(removed.key());
-        case TierEvent.Moved moved -> {} // to another level
+        case TierEvent.Moved moved -> {
+        } // to another level
         default -> throw new AssertionError("event must not come (was " + event + ")");
       }
     }

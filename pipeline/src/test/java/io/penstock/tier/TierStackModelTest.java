@@ -167,7 +167,8 @@ final class TierStackModelTest extends StackSteps {
           case TierEvent.Stored stored -> same("stored anew", visible.add(stored.key()), true);
           case TierEvent.Evicted evicted -> same("evicted one that was there", visible.remove(evicted.key()), true);
           case TierEvent.Removed removed -> same("removed one that was there", visible.remove(removed.key()), true);
-          case TierEvent.Moved moved -> {} // to another level
+          case TierEvent.Moved moved -> {
+          } // to another level
           default -> throw new AssertionError("event must not come (was " + event + ")");
         }
       }
