@@ -11,7 +11,8 @@ final class Removals {
   /// How many victims of another level to examine for each block that has to go: few of these have a copy in the store.
   private static final int LOOKED_AT = 8;
 
-  /// How many victims of a level to examine before the search ends. The next search goes on behind those that were held.
+  /// How many victims of a level to examine before the search ends. The next search goes on behind those that were
+  /// held.
   private static final int MOST_LOOKED = 1 << 13;
 
   private final StackState state;

@@ -48,8 +48,8 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
     return id.isEmpty() ? info.name() : id;
   }
 
-  /// The id of `space` in hex; empty if it has a salt. Who knows the id can ask for its blocks, so it is as secret as the
-  /// salt.
+  /// The id of `space` in hex; empty if it has a salt. A peer that knows the id can ask for its blocks, so the id is as
+  /// secret as the salt.
   static String publicId(CacheSpace space) {
     return space.tenantSalt().isEmpty() ? "" + space.id() : "";
   }
