@@ -480,6 +480,15 @@ public final class Ledger<V> {
     }
   }
 
+  /// Has `key`, which is present, leave its level last, without counting a use: a [Hold] keeps it.
+  public void passOver(BlockKey key) {
+    int row = present(key);
+    gate.passedOver(hold(row));
+    LruList list = levels.get(levelOf.get(row));
+    list.unlink(row);
+    list.link(row);
+  }
+
   public int size() {
     return rows.size();
   }

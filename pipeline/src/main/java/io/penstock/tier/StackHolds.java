@@ -117,7 +117,7 @@ final class StackHolds {
   private void add(End end) {
     ends.add(end);
     long alive =
-        leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
+        leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
     if (ends.size() > MOST_STALE + 2 * alive) {
       PriorityQueue<End> fresh = newHeap();
       ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
@@ -406,7 +406,9 @@ final class StackHolds {
     if (held == null) {
       return;
     }
-    leases.values().forEach(lease -> lease.replace(old, fresh));
+    if (held.isLeased()) {
+      leases.values().forEach(lease -> lease.replace(old, fresh));
+    }
     HoldGroup group = held.group();
     if (group != null) {
       group.replace(old, fresh);

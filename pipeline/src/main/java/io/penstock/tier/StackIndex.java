@@ -130,6 +130,13 @@ final class StackIndex {
     return runs;
   }
 
+  /// How many of `keys` can be read now, and are not in memory. From any thread, as [#visible].
+  int onSlowerLevels(List<BlockKey> keys) {
+    BitSet slower = visible(keys);
+    slower.andNot(figures.readable().present(keys, shape.memoryPlace()));
+    return slower.cardinality();
+  }
+
   private int readablePlaces() {
     return stores.givingPlaces() | shape.memoryPlace();
   }
@@ -168,6 +175,11 @@ final class StackIndex {
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
   List<BlockKey> victims(int level, int count) {
     return ledger.next(level, count);
+  }
+
+  /// Makes `block`, which is held, the last victim of its level, without counting a use.
+  void passOver(Resident block) {
+    ledger.passOver(block.key());
   }
 
   // Uses

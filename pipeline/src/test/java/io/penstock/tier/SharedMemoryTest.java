@@ -141,6 +141,22 @@ final class SharedMemoryTest extends StackSteps {
     assertThat(ofSecond.heldBytes()).isGreaterThanOrEqualTo(ofSecond.guaranteedBytes() - (96 << 10));
   }
 
+  @Test
+  void reads_takeNoRoomFromOthers() {
+    SharedMemory.Share ofFirst = memory.share("first", 1, NO_QUOTA);
+    TierStack first = stack(space("first", 16 << 10), ofFirst);
+    TierStack second = stack(space("second", 80 << 10), memory.share("second", 1, NO_QUOTA));
+    putRange(second, 0, LEAST);
+    putRange(first, 0, 300);
+    long held = ofFirst.heldBytes();
+    assertThat(memory.freeBytes()).isZero();
+    try (BlockScope scope = new BlockScope()) {
+      List<BlockKey> keys = Blocks.keys(second.info().space(), 0, 50);
+      assertThat(second.get(keys, scope).collectList().block(SOON)).hasSize(LEAST);
+    }
+    assertThat(ofFirst.heldBytes()).isEqualTo(held);
+  }
+
   /// The layouts of the presets llama-3.1-8b, llama-3.1-70b, deepseek-v3, qwen2.5-7b, and blocks of 64 KiB, while the
   /// spaces that are used change.
   @ParameterizedTest

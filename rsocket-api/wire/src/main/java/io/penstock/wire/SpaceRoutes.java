@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierInfo;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +38,20 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
   private String names() {
     List<BlockTier> tiers = spaces.tiers();
     return tiers.size() == 1
-        ? "" + first().info().space().id()
-        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().id())
-            .collect(Collectors.joining(", ", "one of ", ""));
+        ? name(first().info())
+        : tiers.stream().map(tier -> tier.info().name() + " " + publicId(tier.info().space()))
+            .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
+  }
+
+  private static String name(TierInfo info) {
+    String id = publicId(info.space());
+    return id.isEmpty() ? info.name() : id;
+  }
+
+  /// The id of `space` in hex; empty if it has a salt. A peer that knows the id can ask for its blocks, so the id is as
+  /// secret as the salt.
+  static String publicId(CacheSpace space) {
+    return space.tenantSalt().isEmpty() ? "" + space.id() : "";
   }
 
   /// The tier for a client that says `hello`; opened for it if the node does so.
