@@ -31,14 +31,22 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
     throw new WireFormatException(ErrorCode.SPACE_MISMATCH, field, names(), id);
   }
 
+  /// The tier of a request that names no space: the only one, or the first without a salt, so that no peer reaches a
+  /// tenant's blocks without knowing the space.
+  ///
+  /// @throws WireFormatException if all of several spaces have a salt
   private BlockTier first() {
-    return spaces.tiers().getFirst();
+    List<BlockTier> tiers = spaces.tiers();
+    return tiers.size() == 1
+        ? tiers.getFirst()
+        : tiers.stream().filter(tier -> tier.info().space().tenantSalt().isEmpty()).findFirst()
+            .orElseThrow(() -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "named", "absent"));
   }
 
   private String names() {
     List<BlockTier> tiers = spaces.tiers();
     return tiers.size() == 1
-        ? name(first().info())
+        ? name(tiers.getFirst().info())
         : tiers.stream().map(tier -> tier.info().name() + " " + publicId(tier.info().space()))
             .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
   }
