@@ -21,8 +21,8 @@ import picocli.CommandLine.Command;
 @Command(
     name = "stat",
     description = {"Shows what a node holds and what it has done.", "",
-      "A node of several spaces has a row for each; the options of a space choose the one that the other rows"
-          + " are of, which else is the first.",
+      "A node of several spaces has a row for each. The options of a space choose the space that the other rows"
+          + " are of; without them it is the first without a salt.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
