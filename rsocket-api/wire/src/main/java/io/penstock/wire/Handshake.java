@@ -111,13 +111,18 @@ final class Handshake {
       }
     }
 
+    /// @throws WireFormatException if the version is another
+    void requireVersion() {
+      if (version != Routes.VERSION) {
+        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.version", "" + Routes.VERSION, version);
+      }
+    }
+
     /// The node refuses what differs; a node that does not is not believed either.
     ///
     /// @throws WireFormatException if version, space or slices do not fit `mine`
     void requireFits(CacheSpace mine) {
-      if (version != Routes.VERSION) {
-        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.version", "" + Routes.VERSION, version);
-      }
+      requireVersion();
       if (!space.spaceId().equals(mine.id())) {
         throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space", "" + mine.id(), space.spaceId());
       }

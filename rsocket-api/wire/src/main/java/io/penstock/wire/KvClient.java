@@ -20,6 +20,7 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
+import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
@@ -79,14 +80,7 @@ public final class KvClient {
   private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
       BlockArena arena,
       ByteBudget budget) {
-    return RSocketConnector.create()
-        .payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(CheckedFrames::ofClient)
-        .dataMimeType(NodeConnection.CODEC.mimeType())
-        .metadataMimeType(RequestMetadata.COMPOSITE)
-        .keepAlive(options.keepAlive(), options.keepAliveTimeout())
-        .connect(transport)
-        .onErrorMap(error -> WireErrors.fromWire(error, "the node"))
+    return rsocket(transport, options)
         .flatMap(rsocket -> agreed(new NodeConnection(rsocket, transport, "the node"), options, space)
             .map(welcome -> new KvClient(new NodeConnection(rsocket, transport, "node " + welcome.node()), options,
                 space, arena, budget,
@@ -94,9 +88,40 @@ public final class KvClient {
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
 
+  private static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
+    return RSocketConnector.create()
+        .payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .interceptors(CheckedFrames::ofClient)
+        .dataMimeType(NodeConnection.CODEC.mimeType())
+        .metadataMimeType(RequestMetadata.COMPOSITE)
+        .keepAlive(options.keepAlive(), options.keepAliveTimeout())
+        .connect(transport)
+        .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.
+  ///
+  /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
+  public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
+    return Mono.defer(() -> {
+      KeptConnection kept = new KeptConnection(transport);
+      return rsocket(kept, options).flatMap(rsocket -> statOf(new NodeConnection(rsocket, kept, "the node"), options)
+          .doFinally(end -> kept.end(rsocket)));
+    });
+  }
+
+  private static Mono<ServerStat> statOf(NodeConnection connection, KvClientOptions options) {
+    return connection.ask(Routes.HELLO, hello(options, null), Handshake.Welcome.class)
+        .doOnNext(Handshake.Welcome::requireVersion)
+        .then(connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class));
+  }
+
+  private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space) {
+    return new Handshake.Hello(List.of(Routes.VERSION), space, options.name() + " " + PenstockVersion.current());
+  }
+
   private static Mono<Handshake.Welcome> agreed(NodeConnection connection, KvClientOptions options, CacheSpace space) {
-    Handshake.Hello hello = new Handshake.Hello(List.of(Routes.VERSION), Handshake.Space.of(space),
-        options.name() + " " + PenstockVersion.current());
+    Handshake.Hello hello = hello(options, Handshake.Space.of(space));
     return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
   }
 

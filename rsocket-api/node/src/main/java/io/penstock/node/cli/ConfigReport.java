@@ -3,9 +3,11 @@ package io.penstock.node.cli;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
+import io.penstock.node.config.SpaceSettings;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// Shows the settings in effect and their origins. The text leaves out settings without effect unless one was given.
@@ -26,8 +28,14 @@ public final class ConfigReport {
       console.json(rows(config, one -> true));
     } else {
       console.out().print(text(config, one -> true));
-      console.print("\nblocks: " + LayoutSettings.words(config.layout()));
+      console.print("\n" + blocks(config));
     }
+  }
+
+  private static String blocks(NodeConfig config) {
+    return config.spaces().isEmpty()
+        ? "blocks: " + LayoutSettings.words(config.layout())
+        : config.spaces().stream().map(SpaceSettings::words).collect(Collectors.joining("\n"));
   }
 
   /// The settings of `config` that `which` likes, for machines.

@@ -8,6 +8,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Setting;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.config.Topic;
 import io.penstock.wire.ConnectionLostException;
@@ -16,12 +17,17 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /// A command that talks to a node: it has the address of the node and the layout of its blocks.
 abstract class ClientCommand implements Callable<Integer> {
+  /// What names the space of a client.
+  static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(),
+      Stream.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)).toList();
+
   /// The layout, which node and client must both state, and limits of the client's own.
   static final List<Topic> TOPICS = List.of(new Topic("Model and blocks", LayoutSettings.ALL),
       new Topic("Space", List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)),
@@ -56,7 +62,7 @@ abstract class ClientCommand implements Callable<Integer> {
         TOPICS.stream().flatMap(topic -> topic.settings().stream()).toList());
     NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
     Work work = work(config);
-    try (NodeLink node = dialer.dial(address, config, timeout)) {
+    try (NodeLink node = dialled(config)) {
       return work.with(node);
     } catch (RemotePermanentException e) {
       throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
@@ -64,6 +70,15 @@ abstract class ClientCommand implements Callable<Integer> {
       throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")",
           e);
     }
+  }
+
+  private NodeLink dialled(NodeConfig config) {
+    return needsSpace(config) ? dialer.dial(address, config, timeout) : dialer.dialNode(address, config, timeout);
+  }
+
+  /// Whether the link must name the space that `config` states.
+  boolean needsSpace(NodeConfig config) {
+    return true;
   }
 
   /// The work to do with a node. Wrong options and files are refused here, before a connection is made.

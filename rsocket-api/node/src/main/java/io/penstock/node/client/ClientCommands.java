@@ -11,7 +11,7 @@ public final class ClientCommands {
   private ClientCommands() {}
 
   public static List<CommandLine> lines(Console console) {
-    return lines(console, WireLink::dial);
+    return lines(console, new WireDialer());
   }
 
   static List<CommandLine> lines(Console console, Dialer dialer) {

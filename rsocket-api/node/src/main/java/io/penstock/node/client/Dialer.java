@@ -10,4 +10,9 @@ interface Dialer {
   /// @param patience longest wait
   /// @throws io.penstock.node.cli.UnavailableException if no node answers
   NodeLink dial(HostPort address, NodeConfig config, Duration patience);
+
+  /// The same for a command that asks about a node and needs none of its spaces.
+  default NodeLink dialNode(HostPort address, NodeConfig config, Duration patience) {
+    return dial(address, config, patience);
+  }
 }

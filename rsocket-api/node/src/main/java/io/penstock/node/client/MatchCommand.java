@@ -81,7 +81,7 @@ final class MatchCommand extends ClientCommand {
   }
 
   private Leased lease(NodeLink node, List<BlockKey> keys, Duration life) {
-    ReadLease given = Answers.of(
+    ReadLease given = Misuse.of("--lease",
         node.holds().lease(keys, LeaseTerms.defaults().withLife(life).withSurvives(true)), patience());
     return new Leased(given.id(), given.leased().count(), given.life().toMillis());
   }

@@ -35,6 +35,10 @@ public final class OtherShape {
   /// @param said by the node, repeated where no flag of the command would help
   static String sentence(HostPort node, BlockLayout ours, Set<String> flags, @Nullable String field,
       @Nullable Object theirs, @Nullable Object mine, String said) {
+    if ("space".equals(field) && "absent".equals(mine)) {
+      return "--model, --salt and the layout of a space must be given, for every space of the node at %s has a salt"
+          .formatted(node);
+    }
     return Optional
         .ofNullable(field == null || theirs == null || mine == null ? null : wrong(ours, field, theirs, mine))
         .filter(one -> flags.contains(one.flag()))

@@ -52,7 +52,8 @@ final class RemoveCommand extends ClientCommand {
     }
     if (all || regex != null) {
       KeyFilter which = all ? KeyFilter.all() : new KeyFilter(regex, key -> true); // the node runs the pattern
-      return node -> tell(Answers.of(node.holds().remove(which, force).reduce(RemovalCount::plus), patience()));
+      return node -> tell(
+          Misuse.of("--regex", node.holds().remove(which, force).reduce(RemovalCount::plus), patience()));
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     return node -> KeyOutcomes.of(keys, Answers.of(node.holds().remove(keys, force), patience()))

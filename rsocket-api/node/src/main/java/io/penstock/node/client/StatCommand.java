@@ -20,13 +20,21 @@ import picocli.CommandLine.Command;
 /// Shows what a node holds and what it has done.
 @Command(
     name = "stat",
-    description = {"Shows what a node holds and what it has done.", ""},
+    description = {"Shows what a node holds and what it has done.", "",
+      "A node of several spaces has a row for each. The options of a space choose the space that the other rows"
+          + " are of; without them it is the first without a salt.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock stat --connect 127.0.0.1:7733 --json", ""})
 final class StatCommand extends ClientCommand {
   StatCommand(Console console, Dialer dialer) {
     super(console, dialer);
+  }
+
+  @Override
+  boolean needsSpace(NodeConfig config) {
+    return ClientCommand.SPACE.stream().anyMatch(config::states);
   }
 
   @Override
@@ -56,7 +64,7 @@ final class StatCommand extends ClientCommand {
     TierStat tier = node.stat();
     TextTable table = new TextTable("WHAT", "VALUE")
         .row("node", node.node() + (node.draining() ? " (draining)" : ""))
-        .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
+        .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT) + among(node.spaces().size()))
         .row("blocks", Numbers.of(tier.blocks()) + " of " + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
         .row("bytes besides",
@@ -83,6 +91,10 @@ final class StatCommand extends ClientCommand {
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static String among(int spaces) {
+    return spaces > 1 ? ", one of " + spaces + " spaces: blocks to last event are its own" : "";
   }
 
   private static String space(SpaceStat space) {

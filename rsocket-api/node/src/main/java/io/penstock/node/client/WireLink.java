@@ -42,7 +42,7 @@ final class WireLink implements NodeLink {
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     try {
       TcpClientOptions tcp = TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience);
-      KvClientOptions options = KvClientOptions.builder().name("penstock-cli")
+      KvClientOptions options = options()
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
       KvClient client =
@@ -51,10 +51,20 @@ final class WireLink implements NodeLink {
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();
-      throw e instanceof ConnectionLostException lost
-          ? new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", e)
-          : e;
+      throw e instanceof ConnectionLostException lost ? unavailable(address, lost) : e;
     }
+  }
+
+  static KvClientOptions.Builder options() {
+    return KvClientOptions.builder().name("penstock-cli");
+  }
+
+  static UnavailableException unavailable(HostPort address, ConnectionLostException lost) {
+    return new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", lost);
+  }
+
+  static void end(LoopResources loops) {
+    loops.disposeLater(Duration.ZERO, GOODBYE).block(GOODBYE);
   }
 
   @Override
@@ -71,6 +81,6 @@ final class WireLink implements NodeLink {
   public void close() {
     client.close().block(GOODBYE);
     arena.close();
-    loops.disposeLater(Duration.ZERO, GOODBYE).block(GOODBYE);
+    end(loops);
   }
 }

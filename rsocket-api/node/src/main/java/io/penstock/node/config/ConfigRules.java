@@ -47,6 +47,7 @@ final class ConfigRules {
         NodeSettings.SLICE_BYTES);
     rules.rule(() -> rules.thisHost(NodeSettings.LISTEN_HOST), NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
     rules.rule(() -> rules.thisHost(KvEventSettings.HOST), KvEventSettings.HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
@@ -156,6 +157,13 @@ final class ConfigRules {
       problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have neither TLS nor"
           + " authentication; %s allows others (%s)").formatted(of.key(),
               NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
+    }
+  }
+
+  private void replayOfEvents() {
+    if (config.get(KvEventSettings.PORT).isOff() && !config.get(KvEventSettings.REPLAY_PORT).isOff()) {
+      problems.add("kv.events.port must be a port for %s (%s)".formatted(config.said(KvEventSettings.REPLAY_PORT),
+          config.was(KvEventSettings.PORT)));
     }
   }
 

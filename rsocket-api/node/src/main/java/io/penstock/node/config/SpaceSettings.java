@@ -36,4 +36,11 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
     requireNonNull(quotaBytes, "quotaBytes");
     Checks.positive("weight", weight);
   }
+
+  /// For people: one line.
+  public String words() {
+    return "space %s: blocks of %s: %s; weight %d%s".formatted(name, space.model(),
+        LayoutSettings.words(space.layout()), weight,
+        quotaBytes.map(bytes -> ", quota " + Sizes.exact(bytes)).orElse(""));
+  }
 }

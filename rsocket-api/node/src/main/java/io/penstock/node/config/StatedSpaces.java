@@ -46,8 +46,19 @@ final class StatedSpaces {
   private Optional<SpaceSettings> space(String name, List<Given> given) {
     List<String> own = new ArrayList<>();
     NodeConfig space = config.withLayoutOf(given, own);
+    if (own.isEmpty()) {
+      requireQuota(space, own);
+    }
     own.forEach(problem -> problems.add("spaces." + name + ": " + problem));
     return own.isEmpty() ? Optional.of(space(name, space)) : Optional.empty();
+  }
+
+  private static void requireQuota(NodeConfig space, List<String> problems) {
+    int blockBytes = space.space().layout().blockBytes();
+    if (space.get(SpaceSettings.QUOTA).orElse(Long.MAX_VALUE) < blockBytes) {
+      problems.add("quota must be >= one block of %s (%s)".formatted(Sizes.exact(blockBytes),
+          space.was(SpaceSettings.QUOTA)));
+    }
   }
 
   private static SpaceSettings space(String name, NodeConfig space) {

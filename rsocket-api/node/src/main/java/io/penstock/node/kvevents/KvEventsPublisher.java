@@ -124,7 +124,8 @@ public final class KvEventsPublisher {
       socket.bind(address);
       return socket;
     } catch (ZMQException e) {
-      throw new IOException(Reason.after("KV events must have a free address (was " + address + ")", e), e);
+      throw new IOException(Reason.after("%s must be a free port of an address of this machine (was %s)".formatted(
+          type == SocketType.PUB ? "kv.events.port" : "kv.events.replay.port", address), e), e);
     }
   }
 

@@ -222,7 +222,8 @@ final class ClientCommandsTest {
         .isEqualTo("1 block removed, 0 leased, 0 being written\n");
     assertThat(run("remove", "--all", "--json").out()).isEqualTo("{\"removed\":16,\"leased\":1,\"notReady\":0}\n");
     assertThat(run("remove", "--all", "--force").out()).startsWith("1 block removed");
-    assertThat(run("remove", "--regex", "(").exitCode()).isNotZero();
+    assertMisuse("remove: --regex must be a regular expression of RE2 (was (a)", "remove", "--regex", "(a");
+    assertMisuse("match: --lease: life of a lease must be <= 600000 ms", "match", "--trace-id", "1", "--lease=99h");
     assertMisuse("blocks must be given by keys, --regex or --all alone (was 2)", "remove", "--all", "--trace-id", "1");
   }
 

@@ -60,6 +60,12 @@ final class OtherShapeTest {
   }
 
   @Test
+  void nodeWhoseSpacesAllHaveASalt_wantsTheSpaceNamed() {
+    assertThat(sentence(FLAGS, "space", "named", "absent")).isEqualTo("--model, --salt and the layout of a space must"
+        + " be given, for every space of the node at 127.0.0.1:7733 has a salt");
+  }
+
+  @Test
   void flagThatTheCommandHasNot_isNotNamed() {
     assertThat(sentence(Set.of("--block-tokens"), "space.layout.tokens", 32L, 16L))
         .isEqualTo("--block-tokens must be 32, as at the node at 127.0.0.1:7733 (was 16)");

@@ -175,6 +175,15 @@ final class PrintConfigTest {
   }
 
   @Test
+  void replayOfKvEvents_needsThePortOfTheEvents() {
+    CommandLineRun run = CommandLineRun.of("serve", "--kv-events-replay-port", "5558");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).isEqualTo("serve: kv.events.port must be a port for kv.events.replay.port 5558 from "
+        + "--kv-events-replay-port (was off, from default)\n");
+  }
+
+  @Test
   void flagsOfReplay_areKnownHere() {
     CommandLineRun run =
         CommandLineRun.of("serve", "--print-config", "--ssd", "8GiB", "--ssd-dir", "blocks", "--engine", "plain",

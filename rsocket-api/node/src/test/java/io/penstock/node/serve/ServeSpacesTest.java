@@ -168,6 +168,11 @@ final class ServeSpacesTest {
       assertThat(read.get(i)).isEqualTo(parties.get(i).keys(0, 150));
     }
 
+    assertThat(Ready.of(node, config(SPACES)).sentence()).doesNotContain("penstock-demo")
+        .contains("\nspace wide: blocks of wide: 16 KiB = ", "\nspace tenant: blocks of narrow: 2 KiB = ",
+            ", quota 512 KiB");
+    assertThat(CommandLineRun.of("serve", "--print-config", "--config", folder.resolve("node.yaml").toString()).out())
+        .contains("\nspace wide: blocks of wide: 16 KiB = ").doesNotContain("\nblocks: ");
     List<SpaceStat> spaces = Objects.requireNonNull(parties.getFirst().client.stat().block(SOON)).spaces();
     assertThat(spaces).extracting(SpaceStat::tier).containsExactly("wide", "narrow", "tenant", "values");
     assertThat(spaces).extracting(space -> space.stat().blocks()).containsExactly(150L, 150L, 150L, 0L);
@@ -179,6 +184,9 @@ final class ServeSpacesTest {
     var table = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port(), "--model", "wide", "--layers", "2",
         "--block-tokens", "4", "--kv-heads", "2", "--head-dim", "256");
     assertThat(table.out()).contains("space narrow", "space tenant", "150 blocks of");
+    var plain = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + node.port());
+    assertThat(plain.exitCode()).as(plain.err()).isZero();
+    assertThat(plain.out()).contains("space wide", "space narrow", "space tenant", "space values");
     assertThat(node.drain().block(SOON)).isTrue();
   }
 
@@ -295,6 +303,8 @@ final class ServeSpacesTest {
         .hasMessageContaining("dram must be a number of bytes with spaces");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m}\n  b: {model: m}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
+    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))
+        .hasMessageStartingWith("spaces.a: quota must be >= one block of 4 MiB (was 1 MiB, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {modle: m, weight: 0}\n"))
         .hasMessageContaining("spaces.a.modle must be a key of a space, one of model,");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, weight: 0}\n"))

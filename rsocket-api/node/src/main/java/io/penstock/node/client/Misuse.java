@@ -1,0 +1,26 @@
+package io.penstock.node.client;
+
+import io.penstock.node.cli.Reason;
+import io.penstock.wire.ErrorCode;
+import io.penstock.wire.RemotePermanentException;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/// Tells a request that a node refuses as a wrong value of an option.
+final class Misuse {
+  private Misuse() {}
+
+  /// The value of `answer`.
+  ///
+  /// @throws IllegalArgumentException naming `option` if the node refuses the request as malformed
+  static <T> T of(String option, Mono<T> answer, Duration patience) {
+    try {
+      return Answers.of(answer, patience);
+    } catch (RemotePermanentException e) {
+      throw e.code() == ErrorCode.BAD_REQUEST.code()
+          ? new IllegalArgumentException(
+              Reason.about(option, new IllegalArgumentException(String.valueOf(e.getMessage()))), e)
+          : e;
+    }
+  }
+}

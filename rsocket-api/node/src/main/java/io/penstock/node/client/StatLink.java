@@ -1,0 +1,43 @@
+package io.penstock.node.client;
+
+import io.penstock.tier.BlockTier;
+import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.ServerStat;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// A link over TCP that names no space: it answers what the node says about itself, and nothing else.
+final class StatLink implements NodeLink {
+  private final HostPort address;
+  private final TcpClientOptions tcp;
+  private final LoopResources loops = LoopResources.create("penstock-client", 1, true);
+
+  private StatLink(HostPort address, TcpClientOptions tcp) {
+    this.address = address;
+    this.tcp = tcp;
+  }
+
+  static NodeLink to(HostPort address, Duration patience) {
+    return new StatLink(address, TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience));
+  }
+
+  @Override
+  public BlockTier tier() {
+    throw new IllegalStateException("link must name a space to have a tier (named none)");
+  }
+
+  @Override
+  public Mono<ServerStat> stat() {
+    return KvClient.statOf(TcpTransport.client(tcp, loops), WireLink.options().build())
+        .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
+  }
+
+  @Override
+  public void close() {
+    WireLink.end(loops);
+  }
+}

@@ -1,0 +1,17 @@
+package io.penstock.node.client;
+
+import io.penstock.node.config.NodeConfig;
+import java.time.Duration;
+
+/// Opens links over TCP.
+final class WireDialer implements Dialer {
+  @Override
+  public NodeLink dial(HostPort address, NodeConfig config, Duration patience) {
+    return WireLink.dial(address, config, patience);
+  }
+
+  @Override
+  public NodeLink dialNode(HostPort address, NodeConfig config, Duration patience) {
+    return StatLink.to(address, patience);
+  }
+}
