@@ -109,14 +109,14 @@ public final class SlabPart implements BlockArena {
       try {
         block.charge(part);
       } catch (RuntimeException e) {
-        part.slots.release(1);
+        part.giveUp(1);
         throw e;
       }
     }
 
     @Override
     protected void free() {
-      part.slots.release(1);
+      part.giveUp(1);
     }
   }
 

@@ -37,10 +37,14 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     UUID version = UUID.randomUUID();
     ValueHead head = new ValueHead(space, name, length,
         new BlockHash(version.getMostSignificantBits(), version.getLeastSignificantBits()), nameBytes);
-    if (length > (long) head.partBytes() * Integer.MAX_VALUE) {
+    if (length > mostLength(space)) {
       throw new IllegalArgumentException("length must be at most 2^31 - 1 parts (was " + length + ")");
     }
     return head;
+  }
+
+  private static long mostLength(CacheSpace space) {
+    return (long) space.layout().blockBytes() * Integer.MAX_VALUE;
   }
 
   /// The head in `memory`, if it is one.
@@ -52,7 +56,7 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     long length = from.getLong();
     BlockHash version = BlockHash.read(from);
     int nameBytes = from.getInt();
-    if (length < 0 || nameBytes <= 0 || nameBytes > MOST_NAME_BYTES) {
+    if (length < 0 || length > mostLength(space) || nameBytes <= 0 || nameBytes > MOST_NAME_BYTES) {
       return Optional.empty();
     }
     byte[] name = new byte[nameBytes];

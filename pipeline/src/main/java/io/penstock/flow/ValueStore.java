@@ -84,9 +84,19 @@ public final class ValueStore {
   /// @return true if the value was stored; false if there is such a value, or another writer commits one first
   public Mono<Boolean> put(String name, long length, Flux<MemorySegment> bytes) {
     ValueHead head = head(name, length);
-    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new), scope -> find(name, scope).hasElement(),
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(name, scope).flatMap(this::isWhole).defaultIfEmpty(false),
         scope -> Mono.fromRunnable(scope::close))
         .flatMap(known -> known ? Mono.just(false) : write(head, bytes, false));
+  }
+
+  /// Whether all parts of `found` are there; removes the value if not, as a get does.
+  private Mono<Boolean> isWhole(Found found) {
+    return found.head.parts() == 0
+        ? Mono.just(true)
+        : tier.contains(found.head.partKeys()).flatMap(parts -> parts.count() == found.head.parts()
+            ? Mono.just(true)
+            : drop(found).thenReturn(false));
   }
 
   /// Stores a value in the place of the value of this name, if there is one, which may have another length. Readers of
@@ -99,9 +109,8 @@ public final class ValueStore {
 
   private ValueHead head(String name, long length) {
     ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length));
-    long most = tier.info().capacityBlocks();
-    if (head.parts() >= most) {
-      throw new ValueTooLargeException(head, most * head.partBytes());
+    if (!mayExist(head)) {
+      throw new ValueTooLargeException(head, tier.info().capacityBlocks() * head.partBytes());
     }
     return head;
   }
@@ -135,7 +144,15 @@ public final class ValueStore {
   private Mono<Void> lost(Found found, Lease lease) {
     lease.close();
     found.block.close();
-    return removeAll(found.head);
+    return drop(found);
+  }
+
+  /// Removes the value of which parts are missing, unless another of its name has come meanwhile.
+  private Mono<Void> drop(Found found) {
+    return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
+        scope -> find(found.head.name(), scope).filter(now -> now.head.equals(found.head))
+            .flatMap(now -> removeAll(now.head)),
+        scope -> Mono.fromRunnable(scope::close));
   }
 
   private Mono<Void> removeAll(ValueHead head) {
@@ -163,13 +180,18 @@ public final class ValueStore {
     BlockKey key = ValueHead.key(space, name);
     return tier.get(List.of(key), scope).singleOrEmpty().flatMap(block -> {
       Optional<ValueHead> head =
-          block.read(memory -> ValueHead.read(space, memory)).filter(one -> one.name().equals(name));
+          block.read(memory -> ValueHead.read(space, memory)).filter(one -> one.name().equals(name) && mayExist(one));
       if (head.isPresent()) {
         return Mono.just(new Found(head.get(), block));
       }
       block.close();
       return Mono.empty();
     });
+  }
+
+  /// Whether the tier has room for the parts of `head`; a peer may have written a head that claims more.
+  private boolean mayExist(ValueHead head) {
+    return head.parts() < tier.info().capacityBlocks();
   }
 
   record Found(ValueHead head, Block block) {}

@@ -470,14 +470,24 @@ public final class Ledger<V> {
     }
   }
 
-  /// Demotes `key`, which has no number, as if it were the eviction victim of its level. Does nothing if a [Hold] keeps
-  /// it.
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level, also if it has a soft pin. Does
+  /// nothing if another [Hold] keeps it.
   public void demote(BlockKey key, Moves<V> moves) {
     int row = present(key);
     int to = below(levelOf.get(row), row);
-    if (hold(row).frees(to == levels.size())) {
+    Hold hold = hold(row);
+    if (hold == Hold.SOFT_PIN || hold.frees(to == levels.size())) {
       demoteFrom(move(row, to, moves), moves);
     }
+  }
+
+  /// Has `key`, which is present, leave its level last, without counting a use: a [Hold] keeps it.
+  public void passOver(BlockKey key) {
+    int row = present(key);
+    gate.passedOver(hold(row));
+    LruList list = levels.get(levelOf.get(row));
+    list.unlink(row);
+    list.link(row);
   }
 
   public int size() {

@@ -67,7 +67,7 @@ final class EventReader extends DemandLoop {
   }
 
   private @Nullable TierEvent nextEvent() {
-    if (snapshots != null && step.isEmpty() && next >= 0) {
+    while (snapshots != null && step.isEmpty() && next >= 0) { // no event of its own follows an empty step
       read(snapshots, next);
     }
     if (!step.isEmpty() && sequence >= stepSequence) {

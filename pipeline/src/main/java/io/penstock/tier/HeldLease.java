@@ -65,6 +65,13 @@ final class HeldLease {
     }
   }
 
+  /// `block` left the ledger: forgets it, as a lease that is renewed has no other end.
+  void leave(Resident block) {
+    if (blocks.remove(block)) {
+      party.hold(-1);
+    }
+  }
+
   int size() {
     return blocks.size();
   }

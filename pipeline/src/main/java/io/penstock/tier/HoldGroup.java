@@ -29,6 +29,9 @@ final class HoldGroup {
 
   void leave(Resident block) {
     members.remove(block);
+    if (lease != null) {
+      lease.leave(block);
+    }
     if (members.isEmpty()) {
       groups.remove(name, this);
     }

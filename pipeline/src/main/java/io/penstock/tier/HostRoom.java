@@ -36,8 +36,15 @@ final class HostRoom implements SharedMemory.Member {
   /// Takes memory until the level has room for `blocks` more, as far as the share gives it.
   void want(int blocks) {
     if (share != null) {
-      for (int i = 0; i < MOST_RUNS && !state.isClosed() && lacks(blocks) && share.grow(); i++) {
+      for (int i = 0; i < MOST_RUNS && blocks > 0 && !state.isClosed() && lacks(blocks) && share.grow(); i++) {
       }
+    }
+  }
+
+  /// The same for the blocks of `keys` that a lease may promote. Keys of no block take no memory from other spaces.
+  void wantFor(List<BlockKey> keys) {
+    if (share != null) {
+      want(state.shape().options().exact() ? keys.size() : state.index().onSlowerLevels(keys));
     }
   }
 

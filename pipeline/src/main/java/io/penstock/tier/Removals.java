@@ -11,6 +11,10 @@ final class Removals {
   /// How many victims of another level to examine for each block that has to go: few of these have a copy in the store.
   private static final int LOOKED_AT = 8;
 
+  /// How many victims of a level to examine before the search ends. The next search goes on behind those that were
+  /// held.
+  private static final int MOST_LOOKED = 1 << 13;
+
   private final StackState state;
 
   Removals(StackState state) {
@@ -82,15 +86,33 @@ final class Removals {
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
     for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
+      given += evictFrom(from, level, blocks - given, after);
+    }
+    state.figures().evictedForRoom(given);
+    return given;
+  }
+
+  /// The same of the victims of level `from`. Looks behind those that are held, as far as [#MOST_LOOKED] allows.
+  private int evictFrom(int from, int level, int blocks, DeferredActions after) {
+    int given = 0;
+    int looked = 0;
+    boolean passed = true;
+    while (passed && given < blocks && looked < MOST_LOOKED) {
+      passed = false;
       for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
-        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)
-            && !block.isKept()) {
+        looked++;
+        if (given == blocks || !(state.index().find(key, after) instanceof Resident block) || !block.isStored(level)) {
+          continue;
+        }
+        if (block.isKept()) {
+          state.index().passOver(block);
+          passed = true;
+        } else {
           giveUp(block, level, after);
           given++;
         }
       }
     }
-    state.figures().evictedForRoom(given);
     return given;
   }
 

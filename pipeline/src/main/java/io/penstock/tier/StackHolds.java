@@ -117,7 +117,7 @@ final class StackHolds {
   private void add(End end) {
     ends.add(end);
     long alive =
-        leases.size() + groups.size() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
+        leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
     if (ends.size() > MOST_STALE + 2 * alive) {
       PriorityQueue<End> fresh = newHeap();
       ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
@@ -152,17 +152,25 @@ final class StackHolds {
   /// Most blocks that streams, windows and read leases may hold.
   long mostLeased() {
     int host = state.shape().host();
-    return host < 0 ? mostHeld() : Math.min(mostHeld(), state.index().capacity(host) / 4 * 3);
+    return host < 0 ? mostHeld() : Math.min(mostHeld(), ownBlocks(host) / 4 * 3);
   }
 
   /// Most blocks that streams, windows, read leases and hard pins may hold.
   private long mostHeld() {
-    return state.index().capacity(state.shape().last()) / 4 * 3;
+    return ownBlocks(state.shape().last()) / 4 * 3;
+  }
+
+  /// Most blocks of `level` that no other space takes away: of a level that shares memory, the guaranteed part.
+  private long ownBlocks(int level) {
+    StackShape shape = state.shape();
+    return shape.levels().get(level) instanceof TierStack.Level.Host host && host.share() != null
+        ? host.capacityBlocks() + host.share().guaranteedBytes() / shape.blockBytes()
+        : state.index().capacity(level);
   }
 
   /// Most blocks with a pin.
   long mostPinned() {
-    long last = state.index().capacity(state.shape().last());
+    long last = ownBlocks(state.shape().last());
     return last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
   }
 
@@ -406,7 +414,9 @@ final class StackHolds {
     if (held == null) {
       return;
     }
-    leases.values().forEach(lease -> lease.replace(old, fresh));
+    if (held.isLeased()) {
+      leases.values().forEach(lease -> lease.replace(old, fresh));
+    }
     HoldGroup group = held.group();
     if (group != null) {
       group.replace(old, fresh);

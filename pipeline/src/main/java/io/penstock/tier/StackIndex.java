@@ -71,8 +71,12 @@ final class StackIndex {
   /// Which of `keys` can be read now. If decisions are not exact, from any thread, also outside a decision: see
   /// [PrefixIndex] for what a reader is told then.
   BitSet visible(List<BlockKey> keys) {
+    return present(keys, readablePlaces());
+  }
+
+  /// Which of `keys` are visible and in one of `wanted` places. As [#visible].
+  private BitSet present(List<BlockKey> keys, int wanted) {
     PrefixIndex readable = figures.readable();
-    int wanted = readablePlaces();
     if (readable != null) {
       return readable.present(keys, wanted);
     }
@@ -130,6 +134,13 @@ final class StackIndex {
     return runs;
   }
 
+  /// How many of `keys` can be read now, and are not in memory. As [#visible].
+  int onSlowerLevels(List<BlockKey> keys) {
+    BitSet slower = visible(keys);
+    slower.andNot(present(keys, shape.memoryPlace()));
+    return slower.cardinality();
+  }
+
   private int readablePlaces() {
     return stores.givingPlaces() | shape.memoryPlace();
   }
@@ -168,6 +179,11 @@ final class StackIndex {
   /// The next `count` eviction victims of `level`; all its blocks if it has fewer.
   List<BlockKey> victims(int level, int count) {
     return ledger.next(level, count);
+  }
+
+  /// Makes `block`, which is held, the last victim of its level, without counting a use.
+  void passOver(Resident block) {
+    ledger.passOver(block.key());
   }
 
   // Uses
@@ -254,16 +270,18 @@ final class StackIndex {
     ledger.capacity(host, ledger.capacity(host) + more, listener);
   }
 
-  /// Whether the block of `key` is in memory, and in use or held there.
+  /// Whether the block of `key` is in memory, and has to stay in the stack.
   boolean isKept(BlockKey key) {
     Resident block = inMemory(key);
     return block != null && isKept(block);
   }
 
-  /// Whether a reader, a move, a lease or a pin holds `block`.
+  /// Whether a reader, a move, a lease or a hard pin holds `block`. A soft pin does not keep memory from a space that is
+  /// below its share.
   private static boolean isKept(Resident block) {
     ResidentHold held = block.held();
-    return block.isInUse() || (held != null && held.strongest() != Hold.NONE);
+    Hold strongest = held == null ? Hold.NONE : held.strongest();
+    return block.isInUse() || strongest == Hold.LEASE || strongest == Hold.HARD_PIN;
   }
 
   /// Demotes `key` from the host level, if its block is in `run` and neither in use nor kept.

@@ -2,8 +2,6 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
-import static java.util.Objects.requireNonNull;
-
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
@@ -15,6 +13,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -120,12 +119,11 @@ final class StackReservation extends Reservation {
     committed.put(receipt.key(), receipt);
   }
 
-  /// The receipts of `drafts` if all were committed before; null if not.
+  /// The receipts of `drafts` if all were committed before, but those that another writer took over; null if not.
   @Nullable List<Receipt> receipts(List<BlockDraft> drafts) {
-    return !drafts.isEmpty() && drafts.stream().allMatch(draft -> committed.containsKey(draft.key()))
-        && drafts().containsAll(drafts)
-            ? drafts.stream().map(draft -> requireNonNull(committed.get(draft.key()))).toList()
-            : null;
+    List<Receipt> receipts = drafts.stream().map(draft -> committed.get(draft.key())).filter(Objects::nonNull).toList();
+    boolean all = drafts.stream().allMatch(draft -> committed.containsKey(draft.key()) || lost.contains(draft.key()));
+    return all && !receipts.isEmpty() && drafts().containsAll(drafts) ? receipts : null;
   }
 
   /// Ends and answers the write of `key`; null if the write was revoked.

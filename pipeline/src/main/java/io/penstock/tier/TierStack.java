@@ -157,7 +157,7 @@ public final class TierStack implements BlockTier {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
-      state.room().want(asked.size());
+      state.room().wantFor(asked);
       Lease lease = scope.adopt(leases.lease(asked, onMiss));
       sink.onCancel(lease::close);
       sink.success(lease);

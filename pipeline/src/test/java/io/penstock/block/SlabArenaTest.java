@@ -60,6 +60,25 @@ final class SlabArenaTest {
   }
 
   @Test
+  void retiredRun_comesBack_whenTheLastRightBeyondTheOthersDoes() {
+    SlabArena arena = arena(1, 4);
+    SlabPart part = arena.part("part", 1, 4);
+    List<BlockDraft> own = part.tryClaim(keys(1));
+    AtomicInteger returned = new AtomicInteger();
+    List<SlabPart.Room> rooms = new ArrayList<>();
+    try (Arena memory = Arena.ofConfined()) {
+      SlabPart.Run run = part.borrow(memory.allocate(part.strideBytes(), 64), returned::incrementAndGet);
+      part.adopt(rooms::add, failures::add);
+      run.retire();
+      assertThat(returned).hasValue(0);
+      rooms.getFirst().close();
+      assertThat(returned).hasValue(1);
+      close(own);
+    }
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
   void drafts_areForTheKeysInOrder_andDoNotOverlap() {
     SlabArena arena = arena(100, 4);
     List<BlockKey> keys = keys(100);

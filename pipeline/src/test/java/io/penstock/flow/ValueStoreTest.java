@@ -5,16 +5,22 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.OnMiss;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.ForwardingTier;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +34,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
 
@@ -192,6 +199,13 @@ final class ValueStoreTest {
   @Test
   void aMissingPart_isAMissOfTheValue_whoseOtherPartsGo() {
     assertThat(put("a", bytes(5 * PART, 1))).isTrue();
+    removePart();
+    assertThat(get(store, "a")).isNull();
+    assertThat(blocks()).isZero();
+  }
+
+  /// Removes one of the five parts of the value "a", which alone was put.
+  private void removePart() {
     BlockKey head = ValueHead.key(SPACE, "a");
     List<BlockKey> parts = requireNonNull(tier.events(0).take(6).map(event -> switch (event) {
       case TierEvent.Stored stored -> stored.key();
@@ -199,8 +213,49 @@ final class ValueStoreTest {
     }).filter(key -> !key.equals(head)).collectList().block(SOON));
     assertThat(parts).hasSize(5);
     assertThat(requireNonNull(tier.remove(List.of(parts.get(3))).block(SOON)).count()).isOne();
-    assertThat(get(store, "a")).isNull();
-    assertThat(blocks()).isZero();
+  }
+
+  @Test
+  void aPut_storesAValueThatMissesAPart() {
+    byte[] bytes = bytes(5 * PART, 1);
+    assertThat(put("a", bytes)).isTrue();
+    removePart();
+    assertThat(put("a", bytes)).isTrue();
+    assertThat(get(store, "a")).isEqualTo(bytes);
+    assertThat(blocks()).isEqualTo(6);
+  }
+
+  @Test
+  void aReaderOfTheOldValue_leavesTheNewOne() {
+    byte[] other = bytes(2 * PART, 2);
+    ValueStore slow = new ValueStore(new ForwardingTier(tier) {
+      @Override
+      public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+        return keys.size() < 5
+            ? super.lease(keys, onMiss, scope)
+            : store.upsert("a", other.length, pieces(other, 500)).then(super.lease(keys, onMiss, scope));
+      }
+    });
+    assertThat(put("a", bytes(5 * PART, 1))).isTrue();
+    assertThat(get(slow, "a")).isNull();
+    assertThat(get(store, "a")).isEqualTo(other);
+  }
+
+  @Test
+  void aHeadThatClaimsMoreThanTheSpaceHolds_isAMiss() {
+    for (long length : new long[] {100 * PART, Long.MAX_VALUE}) {
+      ValueHead head = new ValueHead(SPACE, "a", length, new BlockHash(1, 2), 1);
+      try (BlockScope scope = new BlockScope()) {
+        tier.reserve(List.of(head.key()), scope).flatMap(room -> {
+          BlockDraft draft = room.drafts().getFirst();
+          draft.write(GranuleRange.all(SPACE.layout()), head::write);
+          draft.produced(GranuleRange.all(SPACE.layout()));
+          return room.commit(room.drafts());
+        }).block(SOON);
+      }
+      assertThat(get(store, "a")).as("length %s", length).isNull();
+      assertThat(requireNonNull(tier.remove(List.of(head.key())).block(SOON)).count()).isOne();
+    }
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.penstock.pool.SharedMemory;
 import io.penstock.testkit.Blocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -139,6 +140,47 @@ final class SharedMemoryTest extends StackSteps {
     }
     putRange(second, 60, 70);
     assertThat(ofSecond.heldBytes()).isGreaterThanOrEqualTo(ofSecond.guaranteedBytes() - (96 << 10));
+  }
+
+  @Test
+  void softPins_keepNoMemoryFromASpaceBelowItsShare() {
+    SharedMemory.Share ofFirst = memory.share("first", 1, NO_QUOTA);
+    TierStack first = stack(space("first", 16 << 10), ofFirst);
+    SharedMemory.Share ofSecond = memory.share("second", 1, NO_QUOTA);
+    TierStack second = stack(space("second", 80 << 10), ofSecond);
+    putRange(first, 0, 258);
+    try (TierHolds holds = first.holds("pins")) {
+      for (int i = 0; i < 258; i += 5) { // in every run
+        holds.pin(List.of(Blocks.key(first.info().space(), i)), TierHolds.Pin.soft(Duration.ZERO)).block(SOON);
+      }
+    }
+    putRange(second, 0, 60);
+    assertThat(ofSecond.heldBytes()).isGreaterThan(ofSecond.guaranteedBytes() * 3 / 4);
+  }
+
+  @Test
+  void leasesAndPins_mayHoldPartsOfTheShare_beforeTheMemoryIsTaken() {
+    TierStack first = stack(space("first", 16 << 10), memory.share("first", 1, NO_QUOTA));
+    putRange(first, 0, 1);
+    TierStat.Holds bounds = stat(first).holds();
+    assertThat(bounds.mostLeasedBlocks()).isEqualTo((256 + LEAST) / 4 * 3);
+    assertThat(bounds.mostPinned()).isEqualTo((256 + LEAST) / 2);
+  }
+
+  @Test
+  void reads_takeNoRoomFromOthers() {
+    SharedMemory.Share ofFirst = memory.share("first", 1, NO_QUOTA);
+    TierStack first = stack(space("first", 16 << 10), ofFirst);
+    TierStack second = stack(space("second", 80 << 10), memory.share("second", 1, NO_QUOTA));
+    putRange(second, 0, LEAST);
+    putRange(first, 0, 300);
+    long held = ofFirst.heldBytes();
+    assertThat(memory.freeBytes()).isZero();
+    try (BlockScope scope = new BlockScope()) {
+      List<BlockKey> keys = Blocks.keys(second.info().space(), 0, 50);
+      assertThat(second.get(keys, scope).collectList().block(SOON)).hasSize(LEAST);
+    }
+    assertThat(ofFirst.heldBytes()).isEqualTo(held);
   }
 
   /// The layouts of the presets llama-3.1-8b, llama-3.1-70b, deepseek-v3, qwen2.5-7b, and blocks of 64 KiB, while the

@@ -390,6 +390,35 @@ final class TierHoldsTest extends StackSteps {
     assertClosesClean(tiered);
   }
 
+  @Test
+  void diskThatIsFull_getsRoom_thoughTheNextVictimsArePinned() {
+    MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
+    TierStack tiered = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 16)), options,
+        TierListener.noop(), () -> now);
+    for (int i = 0; i < 16; i++) {
+      put(tiered, i);
+      runTasks();
+    }
+    assertThat(value(tiered.holds("me").pin(keys(0, 4), Pin.hard()))).containsOnly(OK);
+    assertThat(disk.shortage(2)).isEqualTo(2);
+    runTasks();
+    assertThat(present(tiered, 0, 1, 2, 3, 4, 5, 6)).isEqualTo("1111001");
+    assertClosesClean(tiered);
+  }
+
+  // Puts that are not finished
+
+  @Test
+  void writerWhoseKeyAnotherTookOver_getsTheSameReceiptsAgain() {
+    Reservation slow = value(stack.reserve(keys(0, 2), scope));
+    slow.drafts().forEach(Blocks::produce);
+    pass(Duration.ofSeconds(30));
+    assertThat(value(stack.reserve(keys(1, 2), scope)).drafts()).hasSize(1);
+    List<Receipt> receipts = value(slow.commit(slow.drafts()));
+    assertThat(receipts).extracting(Receipt::key).containsExactly(key(0));
+    assertThat(value(slow.commit(slow.drafts()))).isEqualTo(receipts);
+  }
+
   // Removals
 
   @Test

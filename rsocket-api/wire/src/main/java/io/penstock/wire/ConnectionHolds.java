@@ -37,9 +37,14 @@ final class ConnectionHolds {
     return Flux.fromIterable(tiers).concatMap(tier -> in(tier).release(id), 1).any(released -> released);
   }
 
-  /// Ends the leases that do not survive the connection.
-  synchronized void close() {
-    closed = true;
-    open.values().forEach(TierHolds::close);
+  /// Ends the leases that do not survive the connection. Outside the lock, as what waited for their blocks runs here.
+  void close() {
+    List<TierHolds> ended;
+    synchronized (this) {
+      closed = true;
+      ended = List.copyOf(open.values());
+      open.clear();
+    }
+    ended.forEach(TierHolds::close);
   }
 }

@@ -6,9 +6,9 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierHolds;
 import java.util.BitSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -16,8 +16,11 @@ import reactor.core.publisher.Mono;
 /// the leases with the connection; [#close()] ends them before.
 final class RemoteHolds extends TierHolds {
   private final KvClient client;
-  /// Leases that do not survive this object.
-  private final Set<Long> own = ConcurrentHashMap.newKeySet();
+  /// A node gives one party fewer live leases than this.
+  private static final int MOST_OWN = 1 << 14;
+
+  /// The newest leases that do not survive this object, oldest first; some have ended. Guarded by itself.
+  private final Set<Long> own = new LinkedHashSet<>();
 
   RemoteHolds(KvClient client) {
     this.client = client;
@@ -35,7 +38,7 @@ final class RemoteHolds extends TierHolds {
             .map(reply -> HoldMessages.LeaseGiven.lease(reply.lease(), reply.of(asked.size())));
     return answer.doOnNext(lease -> {
       if (lease.id() != 0 && !terms.survives()) {
-        own.add(lease.id());
+        remember(lease.id());
       }
     });
   }
@@ -49,7 +52,7 @@ final class RemoteHolds extends TierHolds {
   @Override
   public Mono<Boolean> release(long id) {
     return client.ask(Routes.RELEASE, new HoldMessages.ReleaseRequest(id), HoldMessages.ReleaseReply.class)
-        .map(HoldMessages.ReleaseReply::released).doOnNext(released -> own.remove(id));
+        .map(HoldMessages.ReleaseReply::released).doOnNext(released -> forget(id));
   }
 
   @Override
@@ -80,8 +83,27 @@ final class RemoteHolds extends TierHolds {
     return client.ask(Routes.REMOVE, request, HoldMessages.Outcomes.class).map(HoldMessages.Outcomes::count).flux();
   }
 
+  private void remember(long id) {
+    synchronized (own) {
+      own.add(id);
+      if (own.size() > MOST_OWN) {
+        own.remove(own.iterator().next());
+      }
+    }
+  }
+
+  private void forget(long id) {
+    synchronized (own) {
+      own.remove(id);
+    }
+  }
+
   @Override
   protected void free() {
-    own.forEach(id -> release(id).subscribe(released -> {}, lost -> {})); // a lost connection ends them, too
+    List<Long> open;
+    synchronized (own) {
+      open = List.copyOf(own);
+    }
+    open.forEach(id -> release(id).subscribe(released -> {}, lost -> {})); // a lost connection ends them, too
   }
 }

@@ -23,8 +23,9 @@ public record ServerStat(String node, String tier, String medium, TierStat stat,
   }
 
   static ServerStat of(String node, TierInfo asked, List<SpaceStat> spaces, NodeBudget budget, boolean draining) {
-    String id = String.valueOf(asked.space().id());
-    SpaceStat own = spaces.stream().filter(space -> space.space().equals(id)).findFirst().orElseThrow();
+    String id = SpaceRoutes.publicId(asked.space());
+    SpaceStat own = spaces.stream().filter(space -> space.space().equals(id) && space.tier().equals(asked.name()))
+        .findFirst().orElseThrow();
     return new ServerStat(node, own.tier(), own.medium(), own.stat(), budget.permits().inUse(),
         budget.permits().peak(), budget.permits().capacity(), budget.outgoingBytes(), draining, spaces);
   }

@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierInfo;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,16 +31,35 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
     throw new WireFormatException(ErrorCode.SPACE_MISMATCH, field, names(), id);
   }
 
+  /// The tier of a request that names no space: the only one, or the first without a salt, so that no peer reaches a
+  /// tenant's blocks without knowing the space.
+  ///
+  /// @throws WireFormatException if all of several spaces have a salt
   private BlockTier first() {
-    return spaces.tiers().getFirst();
+    List<BlockTier> tiers = spaces.tiers();
+    return tiers.size() == 1
+        ? tiers.getFirst()
+        : tiers.stream().filter(tier -> tier.info().space().tenantSalt().isEmpty()).findFirst()
+            .orElseThrow(() -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "named", "absent"));
   }
 
   private String names() {
     List<BlockTier> tiers = spaces.tiers();
     return tiers.size() == 1
-        ? "" + first().info().space().id()
-        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().id())
-            .collect(Collectors.joining(", ", "one of ", ""));
+        ? name(tiers.getFirst().info())
+        : tiers.stream().map(tier -> tier.info().name() + " " + publicId(tier.info().space()))
+            .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
+  }
+
+  private static String name(TierInfo info) {
+    String id = publicId(info.space());
+    return id.isEmpty() ? info.name() : id;
+  }
+
+  /// The id of `space` in hex; empty if it has a salt. A peer that knows the id can ask for its blocks, so the id is as
+  /// secret as the salt.
+  static String publicId(CacheSpace space) {
+    return space.tenantSalt().isEmpty() ? "" + space.id() : "";
   }
 
   /// The tier for a client that says `hello`; opened for it if the node does so.

@@ -8,7 +8,7 @@ import io.penstock.tier.TierStat;
 /// Figures of one space of a node.
 ///
 /// @param tier name of its tier
-/// @param space id, in hex
+/// @param space id, in hex; empty for a space with a salt, whose id is secret
 /// @param stat figures of its tier
 public record SpaceStat(String tier, String medium, String space, String model, long blockBytes, TierStat stat) {
   public SpaceStat {
@@ -16,7 +16,7 @@ public record SpaceStat(String tier, String medium, String space, String model, 
   }
 
   static SpaceStat of(TierInfo info, TierStat stat) {
-    return new SpaceStat(info.name(), info.medium().name(), String.valueOf(info.space().id()), info.space().model(),
+    return new SpaceStat(info.name(), info.medium().name(), SpaceRoutes.publicId(info.space()), info.space().model(),
         info.space().layout().blockBytes(), stat);
   }
 }

@@ -74,6 +74,9 @@ final class PrintConfigTest {
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default
         ssd.prefetch.blocks            0           default
+        lease.life                     10s         default
+        pin.life                       30m         default
+        pin.percent                    50          default
         whatif.samples                 4096        default
         spaces.open                    false       default
         spaces.open.most               8           default
@@ -127,7 +130,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(50).toString())
+    assertThat(rows.get(53).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
