@@ -110,7 +110,7 @@ public final class ValueStore {
   private ValueHead head(String name, long length) {
     ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length));
     if (!mayExist(head)) {
-      throw new ValueTooLargeException(tier.info().name(), length, tier.info().capacityBlocks() * head.partBytes());
+      throw new ValueTooLargeException(head, tier.info().capacityBlocks() * head.partBytes());
     }
     return head;
   }
@@ -297,9 +297,9 @@ public final class ValueStore {
     /// Its number among the codes of the store.
     public static final int CODE = -1700;
 
-    ValueTooLargeException(String space, long length, long quotaBytes) {
-      super("value of " + space + " must be < the quota of " + quotaBytes + " bytes (was " + length
-          + "): TENANT_QUOTA_EXCEEDED " + CODE);
+    ValueTooLargeException(ValueHead head, long quotaBytes) {
+      super("value " + head.name() + " of space " + head.space().model() + " must be < the quota of " + quotaBytes
+          + " bytes (was " + head.length() + "): TENANT_QUOTA_EXCEEDED " + CODE);
     }
   }
 }

@@ -126,6 +126,9 @@ final class KeyTest {
         assertThat(new PrefixHasher(extra).next(BlockHash.parse(row.get(1)), tokens)).hasToString(row.get(4));
       }
       case "trace" -> assertThat(PrefixHasher.ofTraceId(Long.parseLong(row.get(1)))).hasToString(row.get(2));
+      case "value" -> assertThat(PrefixHasher.ofName(row.get(1))).hasToString(row.get(2));
+      case "part" -> assertThat(PrefixHasher.ofPart(PrefixHasher.ofName(row.get(1)), BlockHash.parse(row.get(2)),
+          Integer.parseInt(row.get(3)))).hasToString(row.get(4));
       default -> throw new AssertionError("unknown vector " + row);
     }
   }

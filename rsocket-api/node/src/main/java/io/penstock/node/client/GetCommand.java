@@ -103,18 +103,15 @@ final class GetCommand extends ClientCommand {
 
   private Work value(NodeConfig config, String given) throws IOException {
     NamedValue.requireSpace(config);
-    if (choice.isGiven() || verify || bytes != Long.MAX_VALUE) {
-      throw new IllegalArgumentException("keys, --verify and --bytes must be left out with --name (was given)");
+    if (choice.isGiven() || verify || bytes != Long.MAX_VALUE || lease != null) {
+      throw new IllegalArgumentException(
+          "keys, --verify, --bytes and --lease must be left out with --name (was given)");
     }
     if (output != null) {
       OutputFile.require("--output", output);
     }
     NamedValue value = new NamedValue(console, given, patience(), isJson());
-    return node -> {
-      try (WritableByteChannel to = open()) {
-        return value.get(node, to);
-      }
-    };
+    return node -> value.get(node, this::open, place());
   }
 
   private int get(NodeLink node, List<BlockKey> keys, int windowBlocks) throws IOException {
@@ -159,8 +156,7 @@ final class GetCommand extends ClientCommand {
       outcome.different().forEach(key -> console.say("different " + key));
       console.say(outcome.missing().isEmpty()
           ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
-              Sizes.human(outcome.bytes()), (verify ? " and compared with what was generated" : "")
-                  + (output == null ? "" : ", in " + output))
+              Sizes.human(outcome.bytes()), (verify ? " and compared with what was generated" : "") + place())
           : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()),
               Plural.of(asked, "block")));
     }
@@ -184,6 +180,10 @@ final class GetCommand extends ClientCommand {
       Channel.writeAll(to, part);
       return length;
     });
+  }
+
+  private String place() {
+    return output == null || discard ? "" : ", in " + output;
   }
 
   private WritableByteChannel open() throws IOException {

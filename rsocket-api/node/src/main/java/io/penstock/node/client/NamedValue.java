@@ -15,17 +15,24 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import reactor.core.publisher.Flux;
 
-/// One value of any length under a name, put from a file and got back, by a command.
+/// One value of any length under a name: a command puts it from a file, gets it or removes it.
 ///
 /// @param patience longest wait for an answer
 record NamedValue(Console console, String name, Duration patience, boolean json) {
-  /// The outcome in JSON.
+  /// The outcome of a put or a get in JSON.
   ///
+  /// @param bytes length of the value that the node has; 0 if it has none
   /// @param stored whether this command stored it; always false of a get
   /// @param found whether the node had it already
   record Outcome(String name, long bytes, boolean stored, boolean found) {}
+
+  /// The outcome of a removal in JSON.
+  ///
+  /// @param removed false if there was no such value
+  record Removal(String name, boolean removed) {}
 
   /// @throws IllegalArgumentException if the options state no space of values
   NamedValue {
@@ -41,41 +48,91 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     }
   }
 
-  int put(NodeLink node, Path file) throws IOException {
+  /// Puts `file`. A value of this name that is there stays, unless `replaces`.
+  ///
+  /// @return a failure if the value that is there has another length, or another writer stores one first
+  int put(NodeLink node, Path file, boolean replaces) throws IOException {
     try (FileChannel from = FileChannel.open(file); Arena arena = Arena.ofShared()) {
       long length = from.size();
-      MemorySegment bytes = length == 0 ? MemorySegment.NULL : from.map(MapMode.READ_ONLY, 0, length, arena);
-      boolean stored =
-          Answers.of(new ValueStore(node.tier()).put(name, length, length == 0 ? Flux.empty() : Flux.just(bytes)),
-              patience);
-      tell(new Outcome(name, length, stored, !stored),
-          "%s, %s: %s".formatted(name, Sizes.human(length), stored ? "stored" : "there already"));
-      return ExitCode.OK;
+      Flux<MemorySegment> bytes =
+          length == 0 ? Flux.empty() : Flux.just(from.map(MapMode.READ_ONLY, 0, length, arena));
+      ValueStore values = new ValueStore(node.tier());
+      if (Answers.of(replaces ? values.upsert(name, length, bytes) : values.put(name, length, bytes), patience)) {
+        tell(new Outcome(name, length, true, false), "%s, %s: stored".formatted(name, Sizes.human(length)));
+        return ExitCode.OK;
+      }
+      return kept(Answers.of(values.length(name).singleOptional(), patience), length);
     }
   }
 
-  int get(NodeLink node, WritableByteChannel to) {
+  /// @param there length of the value that the node has; empty while another writer stores it
+  private int kept(Optional<Long> there, long length) {
+    if (there.isEmpty()) {
+      tell(new Outcome(name, 0, false, false), name + ": not stored, for another writer stores a value of this name");
+      return ExitCode.FOUND_FAILURE;
+    }
+    long bytes = there.get();
+    tell(new Outcome(name, bytes, false, true), "%s, %s: there already%s".formatted(name, Sizes.human(bytes),
+        bytes == length
+            ? ", as long as FILE; their bytes were not compared"
+            : ", with %d bytes; FILE, which has %d, was not stored (--replace stores it)".formatted(bytes, length)));
+    return bytes == length ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  /// Where the bytes of a value go.
+  interface Destination {
+    /// Called once, when the value was found.
+    WritableByteChannel open() throws IOException;
+  }
+
+  /// @param place where the bytes go, to end the sentence; empty for standard output
+  int get(NodeLink node, Destination destination, String place) throws IOException {
     try (BlockScope scope = new BlockScope()) {
-      ValueStore.Value value = new ValueStore(node.tier()).get(name, scope).block(patience);
-      if (value == null) {
-        tell(new Outcome(name, 0, false, false), "missing " + name);
-        return ExitCode.FOUND_FAILURE;
+      Optional<ValueStore.Value> found =
+          Answers.of(new ValueStore(node.tier()).get(name, scope).singleOptional(), patience);
+      if (found.isEmpty()) {
+        return missing(new Outcome(name, 0, false, false));
       }
-      for (ValueStore.Part each : value.parts().toIterable(1)) {
-        try (ValueStore.Part part = each) {
-          part.read(memory -> {
-            Channel.writeAll(to, memory.asByteBuffer());
-            return true;
-          });
-        }
+      ValueStore.Value value = found.get();
+      try (WritableByteChannel to = destination.open()) {
+        write(value, to);
       }
       tell(new Outcome(name, value.length(), false, true),
-          "%s, %s, verified on arrival".formatted(name, Sizes.human(value.length())));
+          "%s, %s, verified on arrival%s".formatted(name, Sizes.human(value.length()), place));
       return ExitCode.OK;
     }
   }
 
-  private void tell(Outcome outcome, String sentence) {
+  private static void write(ValueStore.Value value, WritableByteChannel to) {
+    for (ValueStore.Part each : value.parts().toIterable(1)) {
+      try (ValueStore.Part part = each) {
+        part.read(memory -> {
+          Channel.writeAll(to, memory.asByteBuffer());
+          return true;
+        });
+      }
+    }
+  }
+
+  int remove(NodeLink node) {
+    boolean removed = Answers.of(new ValueStore(node.tier()).remove(name), patience);
+    if (!removed) {
+      return missing(new Removal(name, false));
+    }
+    if (json) {
+      console.json(new Removal(name, true));
+    } else {
+      console.print(name + ": removed");
+    }
+    return ExitCode.OK;
+  }
+
+  private int missing(Object outcome) {
+    tell(outcome, "missing " + name);
+    return ExitCode.FOUND_FAILURE;
+  }
+
+  private void tell(Object outcome, String sentence) {
     if (json) {
       console.json(outcome);
     } else {

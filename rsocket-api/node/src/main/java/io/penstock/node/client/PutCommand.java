@@ -38,7 +38,8 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7",
-      "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin", ""})
+      "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin",
+      "  penstock put --model objects --value-part-bytes 256KiB --name step-1 --replace b.bin", ""})
 final class PutCommand extends ClientCommand {
   /// What became of one block, in JSON.
   ///
@@ -70,6 +71,11 @@ final class PutCommand extends ClientCommand {
       description = "Put FILE as one value under this name, into a space of values (--value-part-bytes).")
   private @Nullable String name;
 
+  @Option(names = "--replace",
+      description = "With --name: replace the value of this name. Without it such a value stays, and if its length is"
+          + " not that of FILE the exit code is 1.")
+  private boolean replace;
+
   @Mixin
   private PinOptions pin = new PinOptions();
 
@@ -89,6 +95,9 @@ final class PutCommand extends ClientCommand {
     CacheSpace space = config.space();
     if (name != null) {
       return value(config, name);
+    }
+    if (replace) {
+      throw new IllegalArgumentException("--replace must be left out without --name (was given)");
     }
     if (count != null) {
       int generated = count;
@@ -114,7 +123,7 @@ final class PutCommand extends ClientCommand {
     }
     Path from = InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());
-    return node -> value.put(node, from);
+    return node -> value.put(node, from, replace);
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {

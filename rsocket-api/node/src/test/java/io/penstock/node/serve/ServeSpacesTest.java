@@ -231,12 +231,54 @@ final class ServeSpacesTest {
       "--name", "from a file"};
     assertThat(command("put", space, file.toString()).err()).contains("from a file, 977 KiB: stored");
     assertThat(command("put", space, file.toString(), "--json").out()).contains("\"stored\":false");
-    assertThat(command("get", space, "-o", copy.toString()).exitCode()).isZero();
+    CommandLineRun got = command("get", space, "-o", copy.toString());
+    assertThat(got.exitCode()).isZero();
+    assertThat(got.err()).contains("from a file, 977 KiB, verified on arrival, in " + copy);
     assertThat(copy).hasBinaryContent(bytes);
     space[7] = "another";
     assertThat(command("get", space, "--discard").exitCode()).isEqualTo(1);
     assertThatThrownBy(() -> values.put("big", 64 << 20, Flux.just(MemorySegment.ofArray(bytes))).block(SOON))
         .isInstanceOf(ValueStore.ValueTooLargeException.class);
+  }
+
+  @Test
+  void aValue_isReplacedAndRemoved_byCommands() throws Exception {
+    String[] space = {"--connect", "127.0.0.1:" + start(SPACES).port(), "--model", "values", "--value-part-bytes",
+      "16KiB", "--name", "k"};
+    Path first = Files.write(folder.resolve("first.bin"), new byte[50_000]);
+    byte[] bytes = new byte[20_000];
+    new Random(8).nextBytes(bytes);
+    Path second = Files.write(folder.resolve("second.bin"), bytes);
+    Path copy = folder.resolve("copy.bin");
+    assertThat(command("put", space, first.toString()).err()).contains("k, 48.8 KiB: stored");
+    CommandLineRun same = command("put", space, first.toString());
+    assertThat(same.exitCode()).isZero();
+    assertThat(same.err()).contains("k, 48.8 KiB: there already, as long as FILE; their bytes were not compared");
+
+    CommandLineRun kept = command("put", space, second.toString());
+    assertThat(kept.exitCode()).isEqualTo(1);
+    assertThat(kept.err()).contains("k, 48.8 KiB: there already, with 50000 bytes; FILE, which has 20000, was not");
+    assertThat(command("put", space, second.toString(), "--json").out())
+        .contains("\"bytes\":50000,\"stored\":false,\"found\":true");
+    assertThat(command("get", space, "-o", copy.toString()).exitCode()).isZero();
+    assertThat(copy).hasBinaryContent(new byte[50_000]);
+
+    assertThat(command("put", space, second.toString(), "--replace").err()).contains("k, 19.5 KiB: stored");
+    assertThat(command("get", space, "-o", copy.toString()).exitCode()).isZero();
+    assertThat(copy).hasBinaryContent(bytes);
+
+    CommandLineRun removed = command("remove", space);
+    assertThat(removed.exitCode()).isZero();
+    assertThat(removed.out()).isEqualTo("k: removed\n");
+    assertThat(command("get", space, "-o", copy.toString()).exitCode()).isEqualTo(1);
+    assertThat(copy).as("a miss writes nothing").hasBinaryContent(bytes);
+    CommandLineRun missing = command("remove", space, "--json");
+    assertThat(missing.exitCode()).isEqualTo(1);
+    assertThat(missing.out()).contains("\"removed\":false");
+    assertThat(command("remove", space, "--all").err()).contains("must be left out with --name");
+
+    Path large = Files.write(folder.resolve("large.bin"), new byte[8 << 20]);
+    assertThat(command("put", space, large.toString()).err()).contains("value k of space values must be < the quota");
   }
 
   private static CommandLineRun command(String name, String[] space, String... more) {
