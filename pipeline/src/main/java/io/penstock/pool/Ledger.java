@@ -470,8 +470,8 @@ public final class Ledger<V> {
     }
   }
 
-  /// Demotes `key`, which has no number, as if it were the eviction victim of its level, also if it has a soft pin. Does
-  /// nothing if another [Hold] keeps it.
+  /// Demotes `key`, which has no number, as if it were the eviction victim of its level, also if it has a soft pin.
+  /// Does nothing if another [Hold] keeps it.
   public void demote(BlockKey key, Moves<V> moves) {
     int row = present(key);
     int to = below(levelOf.get(row), row);

@@ -276,8 +276,8 @@ final class StackIndex {
     return block != null && isKept(block);
   }
 
-  /// Whether a reader, a move, a lease or a hard pin holds `block`. A soft pin does not keep memory from a space that is
-  /// below its share.
+  /// Whether a reader, a move, a lease or a hard pin holds `block`. A soft pin does not keep memory from a space that
+  /// is below its share.
   private static boolean isKept(Resident block) {
     ResidentHold held = block.held();
     Hold strongest = held == null ? Hold.NONE : held.strongest();
