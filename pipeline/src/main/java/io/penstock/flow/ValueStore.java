@@ -255,7 +255,7 @@ public final class ValueStore {
     }
 
     private IncompleteBlockException missing(int index) {
-      return new IncompleteBlockException(found.head.partKeys().get(index), 0, 1);
+      return new IncompleteBlockException(found.head.partKey(index), 0, 1);
     }
 
     private Part part(Block block, long offset, long bytes) {
