@@ -470,6 +470,35 @@ public final class Ledger<V> {
     }
   }
 
+  /// Demotes the next victim of `level`, or evicts one, as if one more key came there and it was full.
+  ///
+  /// @return false if every key there is held
+  public boolean demoteNext(int level, Moves<V> moves) {
+    LruList list = levels.get(level);
+    int before = list.size();
+    if (before == 0) {
+      return false;
+    }
+    long capacity = list.capacity();
+    list.capacity(before);
+    makeRoom(level, NONE, moves);
+    list.capacity(capacity);
+    return list.size() < before || demoteVictim(level, moves);
+  }
+
+  private boolean demoteVictim(int level, Moves<V> moves) {
+    int row = victim(level, NONE);
+    if (row == NONE) {
+      return false;
+    }
+    int to = below(level, row);
+    if (!hold(row).frees(to == levels.size())) {
+      return false;
+    }
+    demoteFrom(move(row, to, moves), moves);
+    return true;
+  }
+
   /// Demotes `key`, which has no number, as if it were the eviction victim of its level, also if it has a soft pin.
   /// Does nothing if another [Hold] keeps it.
   public void demote(BlockKey key, Moves<V> moves) {

@@ -49,7 +49,7 @@ final class HostRoom implements SharedMemory.Member {
   }
 
   private boolean lacks(int blocks) {
-    return state.look(() -> state.index().free(state.shape().host()) < blocks);
+    return state.look(() -> state.watermarks().wouldPass(blocks));
   }
 
   @Override

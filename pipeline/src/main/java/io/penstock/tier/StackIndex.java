@@ -200,6 +200,11 @@ final class StackIndex {
     }
   }
 
+  /// Promotes `key`, which is about to be read, without counting a hit.
+  void promote(BlockKey key, int position, DeferredActions after) {
+    use(key, position, after);
+  }
+
   private void use(BlockKey key, int position, DeferredActions after) {
     ledger.touch(key, position, new LedgerListener(after));
   }
@@ -268,6 +273,23 @@ final class StackIndex {
       ledger.capacity(host + 1, Math.max(1, ledger.capacity(host + 1) - more), listener);
     }
     ledger.capacity(host, ledger.capacity(host) + more, listener);
+  }
+
+  /// Blocks that the ledger has on the host level.
+  long onHostLevel() {
+    return ledger.size(shape.host());
+  }
+
+  /// Demotes up to `count` of the next victims of the host level, or evicts them if no level takes them.
+  ///
+  /// @return how many left the level; fewer if the others are held
+  int demoteFromHost(int count, DeferredActions after) {
+    LedgerListener listener = new LedgerListener(after);
+    int left = 0;
+    while (left < count && ledger.demoteNext(shape.host(), listener)) {
+      left++;
+    }
+    return left;
   }
 
   /// Whether the block of `key` is in memory, and has to stay in the stack.

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -172,8 +173,7 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     if (terms.upserts() && state.shape().isWriteThrough()) {
-      throw new UnsupportedOperationException(
-          "stack " + info().name() + " must not write through to replace blocks (was one that does)");
+      throw new UnsupportedHoldsException(info().name(), "replace blocks, and so not write through");
     }
     if (terms.pin() != null) {
       state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long

@@ -162,6 +162,7 @@ final class AdminServerTest {
             penstock_tier_capacity_blocks{medium="host",tier="dram"} 10.0
             penstock_tier_claimed_bytes{medium="host",tier="dram"} 65536.0
             penstock_tier_evicted_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_above_watermark_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_evicted_for_room_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_held_total{medium="host",tier="dram"} 0.0
             penstock_tier_kept_blocks{medium="host",reason="hard-pinned",tier="dram"} 0.0
