@@ -68,8 +68,8 @@ final class HostWatermarks {
   private boolean step(DeferredActions after) {
     stepping = true;
     double beyond = state.index().onHostLevel() - options.memoryLow() * capacity();
-    int wanted = (int) Math.min(STEP, Math.ceil(beyond));
-    if (wanted <= 0 || state.isClosed() || state.offloads().isFull(wanted) || !hasRoomBelow()) {
+    int wanted = (int) Math.min(Math.min(STEP, state.offloads().free()), Math.ceil(beyond));
+    if (wanted <= 0 || state.isClosed() || !hasRoomBelow()) {
       return false;
     }
     int left = state.index().demoteFromHost(wanted, after);

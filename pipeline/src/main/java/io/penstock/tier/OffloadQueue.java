@@ -65,7 +65,7 @@ final class OffloadQueue {
     int maxWaiters = state.shape().options().maxWaiters();
     waiting.removeIf(each -> each.reservation().isClosed());
     if (waiting.size() >= maxWaiters) {
-      throw new BudgetExhaustedException(NAME, next.blocks(), Math.max(0, most - blocks),
+      throw new BudgetExhaustedException(NAME, next.blocks(), free(),
           maxWaiters);
     }
     withheld++;
@@ -75,7 +75,7 @@ final class OffloadQueue {
 
   /// The error of a reservation of `wanted` blocks that has waited here for `timeout`.
   RoomTimeoutException timeout(int wanted, Duration timeout) {
-    return new RoomTimeoutException(NAME, wanted, state.look(() -> Math.max(0, most - blocks)), timeout);
+    return new RoomTimeoutException(NAME, wanted, state.look(this::free), timeout);
   }
 
   /// `reservation` has ended: if it waits here, the next may go on. Outside a decision.
@@ -85,8 +85,12 @@ final class OffloadQueue {
     }
   }
 
-  /// Whether there is no room for `more` blocks.
-  boolean isFull(int more) {
+  /// Blocks for which there is room.
+  long free() {
+    return Math.max(0, most - blocks);
+  }
+
+  private boolean isFull(int more) {
     return blocks > 0 && more > most - blocks;
   }
 

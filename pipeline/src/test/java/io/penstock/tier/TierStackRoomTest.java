@@ -104,7 +104,9 @@ final class TierStackRoomTest extends StackSteps {
     assertThat(requireNonNull(small.getNow(null)).drafts()).hasSize(2);
     assertThat(stack.arena().claimedSlots()).isEqualTo(8);
     scope.close();
-    assertThat(reserve(10, 14)).as("its keys are free").isCompleted();
+    try (BlockScope next = new BlockScope()) {
+      assertThat(stack.reserve(keys(10, 14), next).toFuture()).as("its keys are free").isCompleted();
+    }
   }
 
   @Test
@@ -193,7 +195,7 @@ final class TierStackRoomTest extends StackSteps {
   void groupThatWouldBeTooLarge_isRefused() {
     PutTerms terms = PutTerms.plain().withGroup("turn 1");
     assertThat(stack.reserve(keys(0, 8), terms, scope).toFuture()).isCompleted();
-    assertThat(failure(stack.reserve(keys(0, HoldGroup.MOST_BLOCKS + 1), terms, scope).toFuture()))
+    assertThat(failure(stack.reserve(keys(100, HoldGroup.MOST_BLOCKS + 101), terms, scope).toFuture()))
         .isInstanceOf(TierHolds.HoldLimitException.class).hasMessageContaining("blocks of group turn 1");
   }
 }
