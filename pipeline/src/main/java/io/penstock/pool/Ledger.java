@@ -262,18 +262,24 @@ public final class Ledger<V> {
     }
   }
 
-  /// Evicts the victim of the order if one more key on `level` has some key leave the last level. `kept` stays.
+  /// Evicts a key if one more key on `level` has some key leave the last level. `kept` stays.
   private void makeRoom(int level, int kept, Moves<V> moves) {
-    int end = order == null ? NONE : demotionEnd(level, NONE);
-    if (order == null || end == NONE) {
-      return;
-    }
-    int victim = order.victim(row -> row != kept && isFree(row));
-    boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
-    int leaving = helps ? victim : victim(end, NONE);
+    int leaving = leaving(level, kept);
     if (leaving != NONE && hold(leaving) != Hold.IN_USE) { // else the newest key leaves, as without an order
       move(leaving, levels.size(), moves);
     }
+  }
+
+  /// The victim of the order, or what leaves if that does not help, if one more key on `level` has some key leave the
+  /// last level; else [#NONE].
+  private int leaving(int level, int kept) {
+    int end = order == null ? NONE : demotionEnd(level, NONE);
+    if (order == null || end == NONE) {
+      return NONE;
+    }
+    int victim = order.victim(row -> row != kept && isFree(row));
+    boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
+    return helps ? victim : victim(end, NONE);
   }
 
   /// The level where a chain of demotions ends that one more key on `level` starts: `stop` if the chain reaches it,
@@ -481,8 +487,14 @@ public final class Ledger<V> {
     }
     long capacity = list.capacity();
     list.capacity(before);
-    makeRoom(level, NONE, moves);
+    int leaving = leaving(level, NONE);
     list.capacity(capacity);
+    if (leaving != NONE) {
+      if (hold(leaving) != Hold.NONE) {
+        return false;
+      }
+      move(leaving, levels.size(), moves);
+    }
     return list.size() < before || demoteVictim(level, moves);
   }
 
