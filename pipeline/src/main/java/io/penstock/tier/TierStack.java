@@ -117,19 +117,19 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().visiblePrefix(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().lookups().visible(asked))));
   }
 
   @Override
   public Mono<List<Run>> locate(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().runs(asked)));
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
