@@ -14,7 +14,7 @@ import java.util.Optional;
 /// keeps from one member goes to the others, by their weights. Not thread-safe.
 ///
 /// @param <M> what identifies a member
-final class SpaceShares<M> {
+public final class SpaceShares<M> {
   private static final class Member<M> {
     final M id;
     final double weight;

@@ -1,6 +1,8 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.LayoutPage;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.cli.TimeOption;
@@ -15,9 +17,12 @@ import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.RemotePermanentException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -29,7 +34,7 @@ abstract class ClientCommand implements Callable<Integer> {
       Stream.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)).toList();
 
   /// The layout, which node and client must both state, and limits of the client's own.
-  static final List<Topic> TOPICS = List.of(new Topic("Model and blocks", LayoutSettings.ALL),
+  static final List<Topic> TOPICS = List.of(LayoutPage.TOPIC,
       new Topic("Space", List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)),
       new Topic("Limits", List.of(NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS)));
 
@@ -43,6 +48,11 @@ abstract class ClientCommand implements Callable<Integer> {
       converter = HostPort.Converter.class,
       description = "The node to talk to (default: ${DEFAULT-VALUE}).")
   private HostPort address = new HostPort("127.0.0.1", 7733);
+
+  @Option(names = "--salt-file", paramLabel = "FILE",
+      description = "File with the salt of a tenant, as --salt: other users of the machine can see a command line. So"
+          + " does the variable PENSTOCK_SALT.")
+  private @Nullable String saltFile;
 
   @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
       description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
@@ -60,7 +70,12 @@ abstract class ClientCommand implements Callable<Integer> {
   public final Integer call() throws IOException {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(),
         TOPICS.stream().flatMap(topic -> topic.settings().stream()).toList());
-    NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
+    Map<String, String> variables = new HashMap<>(console.environment());
+    String salt = salt(variables.remove(SpaceSettings.SALT.variable()), flags.containsKey(SpaceSettings.SALT));
+    if (salt != null) {
+      flags.put(SpaceSettings.SALT, salt);
+    }
+    NodeConfig config = NodeConfig.resolve(null, variables, flags);
     Work work = work(config);
     try (NodeLink node = dialled(config)) {
       return work.with(node);
@@ -70,6 +85,21 @@ abstract class ClientCommand implements Callable<Integer> {
       throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")",
           e);
     }
+  }
+
+  /// The salt that stands elsewhere than on the command line; null if there is none, or if `--salt` wins.
+  private @Nullable String salt(@Nullable String variable, boolean isGiven) throws IOException {
+    if (saltFile == null) {
+      return isGiven ? null : variable;
+    }
+    if (isGiven) {
+      throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
+    }
+    String salt = InputFile.text(saltFile).strip();
+    if (salt.isEmpty()) {
+      throw new IllegalArgumentException("--salt-file must have a salt (was empty: " + saltFile + ")");
+    }
+    return salt;
   }
 
   private NodeLink dialled(NodeConfig config) {
