@@ -29,13 +29,15 @@ import picocli.CommandLine.Spec;
 
 /// A command that talks to a node: it has the address of the node and the layout of its blocks.
 abstract class ClientCommand implements Callable<Integer> {
+  /// What names a space beside its layout. A node states it for each space, so its variables are those of a client.
+  private static final List<Setting<?>> OWN = List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES);
+
   /// What names the space of a client.
-  static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(),
-      Stream.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)).toList();
+  static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
 
   /// The layout, which node and client must both state, and limits of the client's own.
   static final List<Topic> TOPICS = List.of(LayoutPage.TOPIC,
-      new Topic("Space", List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)),
+      new Topic("Space", OWN),
       new Topic("Limits", List.of(NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS)));
 
   final Console console;
@@ -50,8 +52,8 @@ abstract class ClientCommand implements Callable<Integer> {
   private HostPort address = new HostPort("127.0.0.1", 7733);
 
   @Option(names = "--salt-file", paramLabel = "FILE",
-      description = "File with the salt of a tenant, as --salt: other users of the machine can see a command line. So"
-          + " does the variable PENSTOCK_SALT.")
+      description = "File with the salt of a tenant, instead of --salt, which other users of the machine can see. The"
+          + " variable PENSTOCK_SALT may have it, too.")
   private @Nullable String saltFile;
 
   @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
@@ -71,9 +73,16 @@ abstract class ClientCommand implements Callable<Integer> {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(),
         TOPICS.stream().flatMap(topic -> topic.settings().stream()).toList());
     Map<String, String> variables = new HashMap<>(console.environment());
-    String salt = salt(variables.remove(SpaceSettings.SALT.variable()), flags.containsKey(SpaceSettings.SALT));
-    if (salt != null) {
-      flags.put(SpaceSettings.SALT, salt);
+    if (saltFile != null) {
+      flags.merge(SpaceSettings.SALT, saltOf(saltFile), (given, fromFile) -> {
+        throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
+      });
+    }
+    for (Setting<?> setting : OWN) {
+      String variable = variables.remove(setting.variable());
+      if (variable != null) {
+        flags.putIfAbsent(setting, variable);
+      }
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
     Work work = work(config);
@@ -87,17 +96,10 @@ abstract class ClientCommand implements Callable<Integer> {
     }
   }
 
-  /// The salt that stands elsewhere than on the command line; null if there is none, or if `--salt` wins.
-  private @Nullable String salt(@Nullable String variable, boolean isGiven) throws IOException {
-    if (saltFile == null) {
-      return isGiven ? null : variable;
-    }
-    if (isGiven) {
-      throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
-    }
-    String salt = InputFile.text(saltFile).strip();
+  private static String saltOf(String file) throws IOException {
+    String salt = InputFile.text(file).strip();
     if (salt.isEmpty()) {
-      throw new IllegalArgumentException("--salt-file must have a salt (was empty: " + saltFile + ")");
+      throw new IllegalArgumentException("--salt-file must have a salt (was empty: " + file + ")");
     }
     return salt;
   }

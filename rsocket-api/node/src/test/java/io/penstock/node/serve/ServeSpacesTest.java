@@ -521,7 +521,8 @@ final class ServeSpacesTest {
         .hasMessageStartingWith("spaces.a: quota must be >= one block of 4 MiB (was 1 MiB, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {modle: m, weight: 0}\n"))
         .hasMessageContaining("spaces.a.modle must be a key of a space, one of model,");
-    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, weight: 0}\n"))
-        .hasMessageContaining("spaces.a: weight must be");
+    assertThatThrownBy(() -> config("dram: much\nspaces:\n  a: {model: m, weight: 0}\n  b: {model: n, quota: x}\n"))
+        .hasMessageContaining("dram must be a size").hasMessageContaining("spaces.a: weight must be")
+        .hasMessageContaining("spaces.b: quota must be");
   }
 }
