@@ -47,6 +47,7 @@ final class GetWindows {
     this.promisedLeft = promised.cardinality();
     this.coming = found.coming();
     this.expected = coming.cardinality();
+    slots.trim(expected);
   }
 
   /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
@@ -97,7 +98,7 @@ final class GetWindows {
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
       }
-      return new LandedSlice(header, current);
+      return LandedSlice.now(header, current);
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
