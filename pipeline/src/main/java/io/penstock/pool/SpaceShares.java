@@ -13,7 +13,7 @@ import java.util.List;
 /// keeps from one member goes to the others, by their weights. Not thread-safe.
 ///
 /// @param <M> what identifies a member
-final class SpaceShares<M> {
+public final class SpaceShares<M> {
   private static final class Member<M> {
     final M id;
     final double weight;

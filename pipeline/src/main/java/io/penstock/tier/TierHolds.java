@@ -32,7 +32,7 @@ public abstract class TierHolds extends Owned {
 
   /// Decides on `keys` as [BlockTier#lease] with [OnMiss#SKIP], under the read lease `id`: the blocks that it holds are
   /// there. The lease does not expire while this read goes on, and its life begins again at the end. It is checked
-  /// before and after the transfer of each window.
+  /// before each slice and after each window.
   ///
   /// Signals [LeaseExpiredException], also in the windows.
   ///

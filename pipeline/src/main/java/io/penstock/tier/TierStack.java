@@ -338,6 +338,14 @@ public final class TierStack implements BlockTier {
         return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
       }
 
+      /// Blocks that the level has, or gets when it needs them: with a share, those that no other space takes from it.
+      long presentBlocks(long blockBytes) {
+        return share == null
+            ? capacityBlocks
+            : capacityBlocks + Math.max(share.heldBytes(), Math.min(share.guaranteedBytes(), share.mostBytes()))
+                / blockBytes;
+      }
+
       @Override
       public Medium medium() {
         return Medium.HOST;

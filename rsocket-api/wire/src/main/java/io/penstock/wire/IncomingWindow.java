@@ -53,6 +53,11 @@ final class IncomingWindow {
         outcomes ? Messages.Bits.of(room.duplicates()) : null);
   }
 
+  /// Its number in the put.
+  int number() {
+    return drafts().number();
+  }
+
   /// Blocks of its run.
   int blocks() {
     return blocks;
@@ -97,15 +102,16 @@ final class IncomingWindow {
   /// Lands one slice; true if it was the last.
   ///
   /// @param keys of the request
-  boolean land(ByteBuf data, List<BlockKey> keys) {
+  /// @param landing of the stream
+  boolean land(ByteBuf data, List<BlockKey> keys, Landing landing) {
     SliceHeader header = SliceHeader.decode(data, any().key().space(), layout(), maxSliceBytes, keys.size());
     header.requireKeys(keys);
     try {
       drafts().follow(header.place());
       if (outcomes) {
-        Landing.landIntact(data, header, layout(), drafts());
+        landing.landIntact(data, header, layout(), drafts());
       } else {
-        Landing.land(data, header, layout(), drafts());
+        landing.land(data, header, layout(), drafts());
       }
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
