@@ -39,8 +39,8 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
   }
 
-  /// The id in hex, for those who may see all that a node shows; empty with a salt. A peer that knows the id can ask for
-  /// blocks, so the id of a tenant is as secret as the salt.
+  /// The id in hex as a node shows it; empty with a salt. A peer that knows the id can ask for blocks, so the id of a
+  /// tenant is as secret as the salt.
   public String publicId() {
     return tenantSalt.isEmpty() ? id().toString() : "";
   }
