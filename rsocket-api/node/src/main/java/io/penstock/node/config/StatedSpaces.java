@@ -79,7 +79,7 @@ final class StatedSpaces {
     if (config.get(NodeSettings.SSD).equals(Capacity.UNBOUNDED)) {
       problems.add("ssd must be bounded with spaces, which divide it (%s)".formatted(config.was(NodeSettings.SSD)));
     }
-    if (config.get(NodeSettings.STACK_MODE) != StackOptions.Mode.EXCLUSIVE) {
+    if (Writing.mode(config) != StackOptions.Mode.EXCLUSIVE) {
       problems.add("stack.mode must be exclusive with spaces (%s)".formatted(config.was(NodeSettings.STACK_MODE)));
     }
     if (config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {

@@ -20,6 +20,7 @@ import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Writing;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
@@ -224,11 +225,12 @@ public final class Node {
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
-        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
+        .withSsd(config.get(NodeSettings.SSD), disk).withMode(Writing.mode(config))
         .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
         .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
             .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
-            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0))
+            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0)
+            .withRoomTimeout(config.get(NodeSettings.ROOM_TIMEOUT)))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
@@ -264,10 +266,10 @@ public final class Node {
   }
 
   private static StackOptions.Tiering tiering(NodeConfig config) {
-    return new StackOptions.Tiering(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
+    return new StackOptions.Tiering(OffloadRule.usedAtLeast(Writing.offloadUses(config)),
         config.get(NodeSettings.SSD_PROMOTE_HITS),
         config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
-        config.get(NodeSettings.SSD_QUEUE_BYTES));
+        config.get(NodeSettings.SSD_QUEUE_BYTES), Writing.memoryHigh(config), Writing.memoryLow(config));
   }
 
   private static SyncRule durability(NodeConfig config) {

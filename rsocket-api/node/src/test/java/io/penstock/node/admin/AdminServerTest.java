@@ -156,6 +156,7 @@ final class AdminServerTest {
             penstock_queue_time_milliseconds_total{medium="host",tier="dram"} 0.0
             penstock_queue_waiting_blocks{medium="host",tier="dram"} 0.0
             penstock_queue_withheld_total{medium="host",tier="dram"} 0.0
+            penstock_tier_above_watermark_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="hard-pinned",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="in-use",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="leased",tier="dram"} 0.0

@@ -190,6 +190,8 @@ final class ClientCommandsTest {
     assertThat(lease.get("millis").asLong()).isEqualTo(60_000);
     assertThat(run("match", "--trace-id", "0-1", "--lease").out()).startsWith("prefix 2 of 2, present 2\nlease ")
         .endsWith(" holds 2 blocks for 10s\n");
+    assertThat(run("match", "--trace-id", "0-1", "--lease=1ms", "--prefetch").exitCode()).isZero();
+    assertMisuse("--prefetch must come with --lease (was alone)", "match", "--trace-id", "0-1", "--prefetch");
     run("put", "--count", "100", "--seed", "1000");
 
     String id = lease.get("id").asString();
