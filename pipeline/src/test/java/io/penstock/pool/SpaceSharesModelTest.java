@@ -7,7 +7,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/// Shares and quotas of spaces chosen at random, which take and give back memory: nobody gets more than there is.
+/// Shares and quotas of spaces chosen at random, which take and give back memory: no space gets more than there is.
 final class SpaceSharesModelTest {
   @Test
   void membersAtRandom_keepTheirGuarantees_andTheirQuotas() {
