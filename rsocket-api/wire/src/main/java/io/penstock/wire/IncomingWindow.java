@@ -73,9 +73,9 @@ final class IncomingWindow {
     return firstWanted;
   }
 
-  /// Whether its room was taken back, as a tier does that closes.
-  boolean isRevoked() {
-    return room.isRevoked();
+  /// The error to tell when a slice could not land because of `failure`.
+  RuntimeException causeOf(IllegalStateException failure, String tier) {
+    return room.causeOf(failure, tier);
   }
 
   /// Slices that must still come: exact once the first came, before that the least that can carry the bytes.

@@ -8,7 +8,6 @@ import io.penstock.carrier.SliceReceiver;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
@@ -251,7 +250,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     try {
       return window.land(data, keys, landing);
     } catch (IllegalStateException e) {
-      throw window.isRevoked() ? new TierClosedException(setting.tier().info().name()) : e;
+      throw window.causeOf(e, setting.tier().info().name());
     }
   }
 
