@@ -81,7 +81,7 @@ public final class CacheSpace {
   /// Without the salt, which is secret.
   @Override
   public String toString() {
-    return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, id);
+    return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, publicId());
   }
 
   /// The id in hex, for those who may see all that a node shows; empty with a salt. A peer that knows the id can ask for

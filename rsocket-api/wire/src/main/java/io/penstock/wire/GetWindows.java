@@ -49,6 +49,7 @@ final class GetWindows {
     this.promisedLeft = promised.cardinality();
     this.coming = found.coming();
     this.expected = coming.cardinality();
+    slots.trim(expected);
   }
 
   /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
@@ -102,7 +103,7 @@ final class GetWindows {
           landing.tell(current.number());
         }
       }
-      return new LandedSlice(header, current);
+      return LandedSlice.now(header, current);
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }

@@ -245,7 +245,7 @@ public final class KvClient {
               carriers.proof());
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-              options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
+              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection::failure);
       GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
       sink.onCancel(stream::cancel);

@@ -12,10 +12,13 @@ import java.time.Duration;
 ///
 /// @param remote an internet address (unresolved names are looked up without blocking) or a Unix domain socket
 /// @param connectTimeout longest wait for the peer to accept
-public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, ConnectionLimits limits) {
+/// @param congestion how its sockets react to congestion
+public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, CongestionControl congestion,
+    ConnectionLimits limits) {
   public TcpClientOptions {
     requireNonNull(remote, "remote");
     requireNonNull(connectTimeout, "connectTimeout");
+    requireNonNull(congestion, "congestion");
     requireNonNull(limits, "limits");
     if (connectTimeout.toMillis() <= 0 || connectTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("connectTimeout must be in [1 ms, 24 days] (was " + connectTimeout + ")");
@@ -29,7 +32,8 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
 
   /// 10 s to connect, default limits.
   public static TcpClientOptions to(SocketAddress remote) {
-    return new TcpClientOptions(remote, Duration.ofSeconds(10), ConnectionLimits.defaults());
+    return new TcpClientOptions(remote, Duration.ofSeconds(10), CongestionControl.AUTOMATIC,
+        ConnectionLimits.defaults());
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -38,10 +42,14 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
   }
 
   public TcpClientOptions withConnectTimeout(Duration timeout) {
-    return new TcpClientOptions(remote, timeout, limits);
+    return new TcpClientOptions(remote, timeout, congestion, limits);
   }
 
   public TcpClientOptions withLimits(ConnectionLimits limits) {
-    return new TcpClientOptions(remote, connectTimeout, limits);
+    return new TcpClientOptions(remote, connectTimeout, congestion, limits);
+  }
+
+  public TcpClientOptions withCongestion(CongestionControl congestion) {
+    return new TcpClientOptions(remote, connectTimeout, congestion, limits);
   }
 }

@@ -95,7 +95,7 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport {
     @Override
     public Mono<DuplexConnection> connect() {
-      return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops).connect())
+      return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops, options.congestion()).connect())
           .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
           .map(connection -> TcpConnection.open(connection, options.limits(), listener));
     }
@@ -114,7 +114,7 @@ public final class TcpTransport {
       requireNonNull(acceptor, "acceptor");
       return Mono.defer(() -> {
         IncomingFrames.Server shared = new IncomingFrames.Server(options);
-        return LoopbackPath.listening(tcp, options.local(), loops).doOnConnection(connection -> {
+        return LoopbackPath.listening(tcp, options.local(), loops, options.congestion()).doOnConnection(connection -> {
           TcpConnection opened = TcpConnection.accept(connection, options, listener, shared);
           acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
         })
