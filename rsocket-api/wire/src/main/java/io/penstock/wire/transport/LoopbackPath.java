@@ -3,13 +3,11 @@ package io.penstock.wire.transport;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.unix.RawUnixChannelOption;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
@@ -21,33 +19,46 @@ import reactor.netty.tcp.TcpServer;
 /// for its plain window-based one, `reno`, which every kernel has and every user may choose; there is no loss to react
 /// to. Other addresses, other transports and other systems keep what the system chose.
 public final class LoopbackPath {
-  private static final byte[] PLAIN = "reno".getBytes(StandardCharsets.US_ASCII);
-  private static final int IPPROTO_TCP = 6;
-  private static final int TCP_CONGESTION = 13;
-  static final ChannelOption<ByteBuffer> CONGESTION_CONTROL =
-      new RawUnixChannelOption("TCP_CONGESTION", IPPROTO_TCP, TCP_CONGESTION, PLAIN.length);
+  static final ChannelOption<ByteBuffer> CONGESTION_CONTROL = SocketTuning.option("reno");
 
   private LoopbackPath() {}
 
   /// `client` for connecting to `remote` by `loops`; each connection needs one of its own.
   public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops) {
-    return isLoopback(remote)
-        && isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)))
-            ? client.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
-            : client;
+    return connecting(client, remote, loops, SocketTuning.defaults());
+  }
+
+  static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops, SocketTuning tuning) {
+    return tuning.told(remote).filter(name -> isInternet(remote) && isEpollClient(loops))
+        .map(name -> client.option(SocketTuning.option(name), SocketTuning.value(name))).orElse(client);
   }
 
   /// `server` for listening on `local` by `loops`; what it accepts inherits.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops) {
-    return isLoopback(local)
-        && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
-            ? server.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
-            : server;
+    return listening(server, local, loops, SocketTuning.defaults());
+  }
+
+  static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops, SocketTuning tuning) {
+    return tuning.told(local).filter(name -> isInternet(local) && isEpollServer(loops))
+        .map(name -> server.option(SocketTuning.option(name), SocketTuning.value(name))).orElse(server);
+  }
+
+  private static boolean isEpollClient(LoopResources loops) {
+    return isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)));
+  }
+
+  /// Whether sockets of a server on `loops` are of Netty's transport for Linux.
+  public static boolean isEpollServer(LoopResources loops) {
+    return isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)));
   }
 
   /// By name: a consumer may leave the native transport out.
   private static boolean isEpoll(Class<?> channel) {
     return channel.getPackageName().equals("io.netty.channel.epoll");
+  }
+
+  private static boolean isInternet(SocketAddress address) {
+    return address instanceof InetSocketAddress;
   }
 
   static boolean isLoopback(SocketAddress address) {
