@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -116,19 +117,19 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().visiblePrefix(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().lookups().visible(asked))));
   }
 
   @Override
   public Mono<List<Run>> locate(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().runs(asked)));
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
@@ -172,8 +173,7 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     if (terms.upserts() && state.shape().isWriteThrough()) {
-      throw new UnsupportedOperationException(
-          "stack " + info().name() + " must not write through to replace blocks (was one that does)");
+      throw new UnsupportedHoldsException(info().name(), "replace blocks, and so not write through");
     }
     if (terms.pin() != null) {
       state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
@@ -333,6 +333,14 @@ public final class TierStack implements BlockTier {
       long mostBlocks(int blockBytes) {
         long more = share == null ? 0 : share.mostBytes() / blockBytes;
         return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
+      }
+
+      /// Blocks that the level has, or gets when it needs them: with a share, those that no other space takes from it.
+      long presentBlocks(long blockBytes) {
+        return share == null
+            ? capacityBlocks
+            : capacityBlocks + Math.max(share.heldBytes(), Math.min(share.guaranteedBytes(), share.mostBytes()))
+                / blockBytes;
       }
 
       @Override

@@ -39,6 +39,7 @@ public final class KvClient {
   private final Permits budget;
   private final SpaceId space;
   private final Handshake.Welcome welcome;
+  private final ClientCarriers carriers;
   private final SliceFraming framing;
   private final AtomicLong tickets = new AtomicLong();
 
@@ -51,8 +52,10 @@ public final class KvClient {
     this.budget = budget.permits();
     this.space = space.id();
     this.welcome = welcome;
-    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, sliceBytes(),
-        Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
+    this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
+    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
+        sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
+    connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
 
   /// Connects and agrees on version, space and limits.
@@ -61,7 +64,8 @@ public final class KvClient {
   /// @param arena where fetched blocks land
   /// @param budget limits the bytes in flight towards the arena
   /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] with
-  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException]
+  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException],
+  ///     [CarrierUnavailableException]
   public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
       BlockArena arena,
       ByteBudget budget) {
@@ -111,17 +115,19 @@ public final class KvClient {
   }
 
   private static Mono<ServerStat> statOf(NodeConnection connection, KvClientOptions options) {
-    return connection.ask(Routes.HELLO, hello(options, null), Handshake.Welcome.class)
+    return connection.ask(Routes.HELLO, hello(options, null, null), Handshake.Welcome.class)
         .doOnNext(Handshake.Welcome::requireVersion)
         .then(connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class));
   }
 
-  private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space) {
-    return new Handshake.Hello(List.of(Routes.VERSION), space, options.name() + " " + PenstockVersion.current());
+  private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,
+      @Nullable List<Handshake.CarrierOffer> carriers) {
+    return new Handshake.Hello(List.of(Routes.VERSION), space, options.name() + " " + PenstockVersion.current(),
+        carriers);
   }
 
   private static Mono<Handshake.Welcome> agreed(NodeConnection connection, KvClientOptions options, CacheSpace space) {
-    Handshake.Hello hello = hello(options, Handshake.Space.of(space));
+    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
     return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
   }
 
@@ -143,6 +149,16 @@ public final class KvClient {
   /// Penstock version of the node.
   public String serverVersion() {
     return welcome.server();
+  }
+
+  /// What carries slices from the node, if its blocks lie in memory for it.
+  public Carrier incomingCarrier() {
+    return carriers.incoming();
+  }
+
+  /// What carries slices to the node, if the blocks of a put lie in memory for it.
+  public Carrier outgoingCarrier() {
+    return carriers.outgoing();
   }
 
   /// Where fetched blocks land.
@@ -225,15 +241,21 @@ public final class KvClient {
       long ticket = tickets.incrementAndGet();
       Messages.GetRequest request =
           new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under);
+              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
+              carriers.proof());
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-              options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
-      GetReceiver stream = new GetReceiver(setting, asked,
+              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection::failure);
+      GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
       sink.onCancel(stream::cancel);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     });
+  }
+
+  private Landing landing(long ticket) {
+    return Landing.of(carriers.receiver(),
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)));
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of

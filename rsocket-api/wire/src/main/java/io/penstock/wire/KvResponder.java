@@ -55,6 +55,7 @@ final class KvResponder implements RSocket {
   private final Object address;
   private final AtomicBoolean gone = new AtomicBoolean();
   private final ConnectionHolds holds;
+  private final NodeCarriers carriers;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -75,6 +76,7 @@ final class KvResponder implements RSocket {
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
+    this.carriers = new NodeCarriers(options.carriers());
     this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
@@ -88,8 +90,7 @@ final class KvResponder implements RSocket {
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> serving.spaces().of(call.message(Handshake.Hello.class))
-          .map(tier -> call.reply(welcome(tier.info())));
+      case Routes.HELLO -> hello(call, call.message(Handshake.Hello.class));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
       case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
@@ -102,6 +103,22 @@ final class KvResponder implements RSocket {
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
+    });
+  }
+
+  /// The one message that has no answer.
+  @Override
+  public Mono<Void> fireAndForget(Payload payload) {
+    return Mono.fromRunnable(() -> {
+      try {
+        Call call = Call.read(payload, dataMimeType, serving.allocator());
+        if (!call.route().equals(Routes.LANDED)) {
+          throw unknown(call.route(), "fire and forget");
+        }
+        streams.landed(call.message(Messages.Landed.class));
+      } finally {
+        payload.release();
+      }
     });
   }
 
@@ -127,6 +144,7 @@ final class KvResponder implements RSocket {
     running.forEach(Request::close);
     streams.close();
     if (!gone.getAndSet(true)) {
+      carriers.close();
       serving.shares().leave(address);
       holds.close();
     }
@@ -139,11 +157,15 @@ final class KvResponder implements RSocket {
             serving.draining().getAsBoolean()));
   }
 
-  private Handshake.Welcome welcome(TierInfo info) {
+  private Mono<Payload> hello(Call call, Handshake.Hello hello) {
+    return serving.spaces().of(hello).map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers()))));
+  }
+
+  private Handshake.Welcome welcome(TierInfo info, @Nullable List<Handshake.CarrierOffer> carriers) {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
-        info.capacityBlocks(), serving.options().generation());
+        info.capacityBlocks(), serving.options().generation(), carriers);
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
@@ -213,7 +235,7 @@ final class KvResponder implements RSocket {
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
@@ -260,7 +282,7 @@ final class KvResponder implements RSocket {
       InFlight inFlight = streams.enter(put.ticket());
       return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), put.wantsOutcomes(), incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-          putStall,
+          putStall, carriers.receiver(),
           () -> {
             request.close();
             inFlight.over();

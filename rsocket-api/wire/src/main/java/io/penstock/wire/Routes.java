@@ -26,6 +26,8 @@ public final class Routes {
   public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
   public static final String DRAIN = PREFIX + "drain";
+  /// Tells the node which windows of a get have landed; only if their slices had references.
+  public static final String LANDED = PREFIX + "landed";
   /// Asks for the figures of the node.
   public static final String STAT = PREFIX + "stat";
   /// Streams what happens to blocks.

@@ -3,6 +3,7 @@ package io.penstock.node.admin;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.TierGauges;
 import io.penstock.node.cli.Json;
 import io.penstock.node.whatif.WhatIfPages;
@@ -28,15 +29,15 @@ import reactor.netty.resources.LoopResources;
 /// |---|---|
 /// | `/metrics` | the registry in Prometheus' text format |
 /// | `/health` | [Health] as JSON, 200 when ready, else 503 |
-/// | `/whatif` | what other capacities would bring, as JSON |
-/// | `/whatif.svg` | the same as a chart |
+/// | `/whatif` | what other capacities would bring to each space, as JSON |
+/// | `/whatif.svg?space=NAME` | the same of one space, as a chart; of the first if none is named |
 /// | `/` | where to look |
 public final class AdminServer {
   private static final String INDEX = """
       penstock
         /metrics  for Prometheus
         /health   200 when ready, else 503
-        /whatif   what other capacities would bring; /whatif.svg is the chart
+        /whatif   what other capacities would bring; /whatif.svg?space=NAME is the chart
       """;
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -55,8 +56,7 @@ public final class AdminServer {
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
-      Scheduler timers,
-      WhatIfPages whatIf) {
+      Scheduler timers, WhatIfPages whatIf) {
     this.tiers = tiers;
     this.state = state;
     this.registry = registry;
@@ -102,7 +102,9 @@ public final class AdminServer {
   }
 
   private Mono<Void> whatIfChart(HttpServerRequest request, HttpServerResponse response) {
-    return text(response, "image/svg+xml", whatIf.svg());
+    List<String> spaces = new QueryStringDecoder(request.uri()).parameters().getOrDefault("space", List.of());
+    return whatIf.svg(spaces.isEmpty() ? null : spaces.getFirst())
+        .map(chart -> text(response, "image/svg+xml", chart)).orElseGet(response::sendNotFound);
   }
 
   /// Asks the tiers and refreshes the gauges with their answers.

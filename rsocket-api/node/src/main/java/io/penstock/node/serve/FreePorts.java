@@ -15,6 +15,8 @@ import reactor.netty.ChannelBindException;
 /// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk.
 /// Another process may still take a port before the node does; the node then fails to bind it.
 final class FreePorts {
+  private static final int MOST_PORT = 65_535;
+
   private FreePorts() {}
 
   /// Completes, or signals an `IOException` naming the setting that keeps the node from listening.
@@ -32,8 +34,20 @@ final class FreePorts {
     }
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
       if (!config.get(KvEventSettings.PORT).isOff() && !config.get(port).isOff()) {
-        require(config, KvEventSettings.HOST, port, config.get(port).port());
+        requireEach(config, port, config.get(port).port());
       }
+    }
+  }
+
+  /// A port for each space.
+  private static void requireEach(NodeConfig config, Setting<PortChoice> port, int number) throws IOException {
+    for (int i = 0; i < Math.max(1, config.spaces().size()); i++) {
+      int each = number == 0 ? 0 : number + 2 * i;
+      if (each > MOST_PORT) {
+        throw new IOException("%s must be <= %d with %d spaces, each of which has ports of its own (was %d)".formatted(
+            port.key(), MOST_PORT - 2 * (config.spaces().size() - 1), config.spaces().size(), number));
+      }
+      require(config, KvEventSettings.HOST, port, each);
     }
   }
 

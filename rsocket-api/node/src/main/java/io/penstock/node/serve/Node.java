@@ -20,6 +20,7 @@ import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Writing;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
@@ -30,6 +31,7 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
+import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.OpenSpaces;
 import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
@@ -43,6 +45,7 @@ import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
@@ -57,12 +60,13 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -96,7 +100,10 @@ public final class Node {
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
-  private @Nullable KvEventsPublisher kvEvents;
+  private final List<KvStream> kvEvents = new ArrayList<>();
+
+  /// The KV events of one space.
+  private record KvStream(String space, KvEventsPublisher publisher) {}
 
   private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
     this.config = config;
@@ -154,7 +161,7 @@ public final class Node {
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
-        .then(Mono.fromCallable(this::openKvEvents)).then(wire)
+        .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
@@ -171,13 +178,21 @@ public final class Node {
     return sideCar;
   }
 
-  private @Nullable KvEventsPublisher openKvEvents() throws IOException {
-    if (!config.get(KvEventSettings.PORT).isOff()) {
-      KvEventsPublisher opened =
-          KvEventsPublisher.start(tiers.first(), KvEventSettings.options(config), InstantSource.system(),
-              System::nanoTime);
-      KvEventsMeters.show(registry, opened);
-      kvEvents = opened;
+  /// Publishes the events of each space that the settings state, except those of tenants: the port has no
+  /// authentication, and the hash of a block tells what its prompt is. Spaces that clients open later have none: a
+  /// router could not know their ports.
+  private List<KvStream> openKvEvents() throws IOException {
+    List<NodeTiers> all = config.get(KvEventSettings.PORT).isOff() ? List.of() : tiers.all();
+    for (int i = 0; i < all.size(); i++) {
+      TierInfo info = all.get(i).info();
+      if (!info.space().tenantSalt().isEmpty() && !config.get(KvEventSettings.SALTED)) {
+        continue;
+      }
+      KvEventsPublisher opened = KvEventsPublisher.start(all.get(i),
+          KvEventSettings.options(config, i, all.size(), info.name(), info.space()), InstantSource.system(),
+          System::nanoTime);
+      kvEvents.add(new KvStream(info.name(), opened));
+      KvEventsMeters.show(registry, info.name(), opened);
     }
     return kvEvents;
   }
@@ -192,7 +207,8 @@ public final class Node {
     return port.isOff()
         ? Mono.empty()
         : new AdminServer(tiers::tiers, this::state, registry, timers,
-            new WhatIfPages(tiers.first().info(), tiers.first()::whatIf))
+            new WhatIfPages(
+                () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()))
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -209,11 +225,12 @@ public final class Node {
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
-        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
+        .withSsd(config.get(NodeSettings.SSD), disk).withMode(Writing.mode(config))
         .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
         .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
             .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
-            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0))
+            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0)
+            .withRoomTimeout(config.get(NodeSettings.ROOM_TIMEOUT)))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
@@ -222,7 +239,7 @@ public final class Node {
 
   private static List<SpacePlan> spaces(NodeConfig config) {
     return config.spaces().stream().map(space -> new SpacePlan(space.name(), space.space(), space.weight(),
-        space.quotaBytes().orElse(Long.MAX_VALUE))).toList();
+        space.quotaBytes().orElse(Long.MAX_VALUE), space.ssdQuotaBytes().orElse(Long.MAX_VALUE))).toList();
   }
 
   private static OpenSpaces open(NodeConfig config) {
@@ -249,10 +266,10 @@ public final class Node {
   }
 
   private static StackOptions.Tiering tiering(NodeConfig config) {
-    return new StackOptions.Tiering(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
+    return new StackOptions.Tiering(OffloadRule.usedAtLeast(Writing.offloadUses(config)),
         config.get(NodeSettings.SSD_PROMOTE_HITS),
         config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
-        config.get(NodeSettings.SSD_QUEUE_BYTES));
+        config.get(NodeSettings.SSD_QUEUE_BYTES), Writing.memoryHigh(config), Writing.memoryLow(config));
   }
 
   private static SyncRule durability(NodeConfig config) {
@@ -297,12 +314,9 @@ public final class Node {
     return bound == null ? OptionalInt.empty() : OptionalInt.of(bound.port());
   }
 
-  /// The ports of KV events: of the events and, if it is on, of the replay. Empty if they are off.
-  public List<Integer> kvEventPorts() {
-    KvEventsPublisher opened = kvEvents;
-    return opened == null
-        ? List.of()
-        : IntStream.concat(IntStream.of(opened.port()), opened.replayPort().stream()).boxed().toList();
+  /// Where the KV events of each space are published; empty if they are off.
+  List<Ready.KvEvents> kvEvents() {
+    return kvEvents.stream().map(each -> Ready.KvEvents.of(each.space, each.publisher)).toList();
   }
 
   public NodeState state() {
@@ -340,10 +354,9 @@ public final class Node {
     SideCarServer openSideCar = sideCar;
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    KvEventsPublisher events = kvEvents;
-    Mono<Void> publisher =
-        events == null ? Mono.empty() : Mono.<Void>fromRunnable(events::close).subscribeOn(decisions);
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publisher,
+    Mono<Void> publishers = Flux.fromIterable(kvEvents)
+        .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));

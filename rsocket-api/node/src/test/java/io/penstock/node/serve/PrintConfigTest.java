@@ -109,6 +109,7 @@ final class PrintConfigTest {
         kv.events.hashes               int         default
         kv.events.steps                10000       default
         kv.events.high.water           100000      default
+        kv.events.salted               false       default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default
@@ -133,6 +134,26 @@ final class PrintConfigTest {
     assertThat(rows.get(53).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
+  }
+
+  @Test
+  void json_hasTheSettingsOfEachSpace() throws IOException {
+    Path file = Files.writeString(folder.resolve("spaces.yaml"), """
+        dram: 1GiB
+        block.bytes: 64KiB
+        spaces:
+          chat: {model: m, weight: 3}
+          tenant: {model: m, salt: secret, ssd.quota: 1GiB}
+        """);
+    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--config", file.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).doesNotContain("secret")
+        .contains("{\"key\":\"spaces.chat.weight\",\"value\":\"3\",\"source\":\"file\",\"origin\":\"" + file
+            + " line 4\",\"variable\":null,\"flag\":null,\"aliases\":[],\"noEffect\":null}")
+        .contains("{\"key\":\"spaces.tenant.ssd.quota\",\"value\":\"1 GiB\"")
+        .contains("{\"key\":\"spaces.tenant.salt\",\"value\":\"stated\"")
+        .contains("{\"key\":\"spaces.chat.block.bytes\",\"value\":\"64 KiB\"");
   }
 
   @Test

@@ -240,7 +240,8 @@ final class WhatIfCommandTest {
           new TierStack.Sampling(samples, 1));
       server = new AdminServer(() -> List.of(tier), () -> NodeState.READY,
           new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
-          timers, new WhatIfPages(tier.info(), tier::whatIf)).bind("127.0.0.1", 0, loops).block(SOON);
+          timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
+          .bind("127.0.0.1", 0, loops).block(SOON);
     }
 
     String address() {

@@ -1,13 +1,11 @@
 package io.penstock.wire.transport;
 
-import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
@@ -19,46 +17,46 @@ import reactor.netty.tcp.TcpServer;
 /// for its plain window-based one, `reno`, which every kernel has and every user may choose; there is no loss to react
 /// to. Other addresses, other transports and other systems keep what the system chose.
 public final class LoopbackPath {
-  static final ChannelOption<ByteBuffer> CONGESTION_CONTROL = SocketTuning.option("reno");
-
   private LoopbackPath() {}
 
   /// `client` for connecting to `remote` by `loops`; each connection needs one of its own.
   public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops) {
-    return connecting(client, remote, loops, SocketTuning.defaults());
+    return connecting(client, remote, loops, CongestionControl.AUTOMATIC);
   }
 
-  static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops, SocketTuning tuning) {
-    return tuning.told(remote).filter(name -> isInternet(remote) && isEpollClient(loops))
-        .map(name -> client.option(SocketTuning.option(name), SocketTuning.value(name))).orElse(client);
+  /// The same with a congestion control of the caller's choice.
+  public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops,
+      CongestionControl control) {
+    CongestionControl chosen = control.chosen(isLoopback(remote));
+    return chosen != null && remote instanceof InetSocketAddress
+        && isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)))
+            ? client.option(chosen.option(), chosen.value())
+            : client;
   }
 
   /// `server` for listening on `local` by `loops`; what it accepts inherits.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops) {
-    return listening(server, local, loops, SocketTuning.defaults());
+    return listening(server, local, loops, CongestionControl.AUTOMATIC);
   }
 
-  static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops, SocketTuning tuning) {
-    return tuning.told(local).filter(name -> isInternet(local) && isEpollServer(loops))
-        .map(name -> server.option(SocketTuning.option(name), SocketTuning.value(name))).orElse(server);
+  /// The same with a congestion control of the caller's choice.
+  public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops,
+      CongestionControl control) {
+    CongestionControl chosen = control.chosen(isLoopback(local));
+    return chosen != null && local instanceof InetSocketAddress
+        && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
+            ? server.option(chosen.option(), chosen.value())
+            : server;
   }
 
-  private static boolean isEpollClient(LoopResources loops) {
-    return isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)));
-  }
-
-  /// Whether sockets of a server on `loops` are of Netty's transport for Linux.
-  public static boolean isEpollServer(LoopResources loops) {
+  /// Whether sockets of a server on `loops` are of Netty's transport for Linux, which can choose.
+  public static boolean canChoose(LoopResources loops) {
     return isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)));
   }
 
   /// By name: a consumer may leave the native transport out.
   private static boolean isEpoll(Class<?> channel) {
     return channel.getPackageName().equals("io.netty.channel.epoll");
-  }
-
-  private static boolean isInternet(SocketAddress address) {
-    return address instanceof InetSocketAddress;
   }
 
   static boolean isLoopback(SocketAddress address) {

@@ -53,4 +53,8 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
   public TcpClientOptions withTuning(SocketTuning tuning) {
     return new TcpClientOptions(remote, connectTimeout, limits, tuning);
   }
+
+  public TcpClientOptions withCongestion(CongestionControl congestion) {
+    return withTuning(tuning.withCongestion(congestion));
+  }
 }

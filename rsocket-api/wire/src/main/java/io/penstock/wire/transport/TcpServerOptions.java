@@ -60,4 +60,8 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   public TcpServerOptions withTuning(SocketTuning tuning) {
     return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
   }
+
+  public TcpServerOptions withCongestion(CongestionControl congestion) {
+    return withTuning(tuning.withCongestion(congestion));
+  }
 }

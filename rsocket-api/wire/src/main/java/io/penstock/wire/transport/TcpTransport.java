@@ -116,7 +116,8 @@ public final class TcpTransport {
       ConnectionListener listener, @Nullable ByteBufAllocator alloc) {
     return Mono.defer(() -> {
       BoundTransport bound = new BoundTransport(options, bounds);
-      TcpServer tcp = LoopbackPath.listening(tcp(options, loops, alloc), options.local(), loops, options.tuning())
+      TcpServer tcp = LoopbackPath
+          .listening(tcp(options, loops, alloc), options.local(), loops, options.tuning().congestion())
           .doOnConnection(connection -> bound.accept(connection, framing, listener));
       return options.local() instanceof DomainSocketAddress socket
           ? bindFile(Path.of(socket.path()), tcp, bound)
@@ -180,7 +181,8 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport {
     @Override
     public Mono<DuplexConnection> connect() {
-      return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops, options.tuning()).connect())
+      return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops, options.tuning().congestion())
+          .connect())
           .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
           .onErrorMap(FileNotFoundException.class, e -> notListening(options.remote(), e))
           .flatMap(connection -> {

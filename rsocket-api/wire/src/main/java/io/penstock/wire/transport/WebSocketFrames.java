@@ -137,7 +137,8 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
   }
 
   private void requireOpcode() {
-    boolean known = opcode == CONTINUATION ? parts != null
+    boolean known = opcode == CONTINUATION
+        ? parts != null
         : opcode == BINARY ? parts == null : opcode >= CLOSE && opcode <= PONG;
     require(known, "must be binary, each whole before the next");
   }

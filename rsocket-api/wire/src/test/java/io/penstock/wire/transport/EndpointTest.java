@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class EndpointTest {
   @ParameterizedTest
   @CsvSource({"node7:7733,TCP", "127.0.0.1:1,TCP", "[::1]:7733,TCP", "[2001:db8::7]:65535,TCP",
-      "unix:/run/penstock/node.sock,UDS", "ws://node7:7734/penstock,WS", "ws://[::1]:7734/penstock,WS",
-      "local:a name,LOCAL"})
+    "unix:/run/penstock/node.sock,UDS", "ws://node7:7734/penstock,WS", "ws://[::1]:7734/penstock,WS",
+    "local:a name,LOCAL"})
   void text_isReadAndWrittenTheSame(String text, TransportKind kind) {
     assertThat(Endpoint.parse(text)).hasToString(text).extracting(Endpoint::transport).isEqualTo(kind);
   }
@@ -32,7 +32,7 @@ final class EndpointTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "node7", "node7:", ":7733", "node7:0", "node7:65536", "node7:x", "::1:7733", "[::1]7733",
-      "[::1:7733", "ws://node7:7734/other", "unix:", "local:", "[]:7733"})
+    "[::1:7733", "ws://node7:7734/other", "unix:", "local:", "[]:7733"})
   void others_areRefusedWithTheirText(String text) {
     assertThatIllegalArgumentException().isThrownBy(() -> Endpoint.parse(text)).withMessageContaining("was " + text);
   }

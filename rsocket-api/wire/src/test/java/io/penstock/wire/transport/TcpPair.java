@@ -65,7 +65,8 @@ final class TcpPair implements AutoCloseable {
   }
 
   ClientTransport client(int port) {
-    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), Framing.LENGTHS, loops, listener,
+    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), Framing.LENGTHS, loops,
+        listener,
         ledger);
   }
 
