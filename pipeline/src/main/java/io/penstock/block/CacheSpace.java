@@ -84,8 +84,8 @@ public final class CacheSpace {
     return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, publicId());
   }
 
-  /// The id in hex, for those who may see all that a node shows; empty with a salt. A peer that knows the id can ask for
-  /// blocks, so the id of a tenant is as secret as the salt.
+  /// The id in hex as a node shows it; empty with a salt. A peer that knows the id can ask for blocks, so the id of a
+  /// tenant is as secret as the salt.
   public String publicId() {
     return tenantSalt.isEmpty() ? id().toString() : "";
   }

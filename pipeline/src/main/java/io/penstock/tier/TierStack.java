@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.StackOptions.HoldOptions;
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
@@ -41,7 +42,8 @@ import reactor.core.scheduler.Scheduler;
 /// - Units: capacities in blocks of [CacheSpace#layout()].
 /// - Threads: any. Decisions take one lock. Without the lock, blocks are closed, copies started, readers and the
 ///   listener told.
-/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues.
+/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues. Unless
+///   decisions are exact, a reservation that waits too long is refused ([HoldOptions#roomTimeout()]).
 /// - Cancel: ends the wait. A copy that was started goes on, and the ledger learns how it ended.
 /// - Errors: a failed copy loses its blocks, each with an event [TierEvent.Lost], unless another level has them, too.
 /// - An unhealthy store: no request waits for it. Blocks are evicted instead of demoted to it. Blocks written through
@@ -219,8 +221,9 @@ public final class TierStack implements BlockTier {
     }));
   }
 
-  /// Ends the leases, pins and unfinished puts whose life is over. Each decision does this first, so the rules hold
-  /// without a call; a node calls it now and then, so that waiting writers get the room of a put that stands still.
+  /// Ends the leases, pins, unfinished puts and waits whose time is over. Each decision does this first, so the rules
+  /// hold without a call; a node calls it now and then, so that waiting writers get the room of a put that stands
+  /// still, or are refused.
   public void expire() {
     state.decide(after -> {
       // It expires

@@ -19,7 +19,7 @@ import reactor.core.publisher.BaseSubscriber;
 /// However many blocks a request is about, the lock is held for a bounded number of them at a time, and others go on in
 /// between. Lookups take no lock at all (`TierStackLookupTest`).
 final class DecisionStepsTest extends StackSteps {
-  private static final int BLOCKS = 20_000;
+  private static final int BLOCKS = 10_000;
   private static final int STEP = StackLeases.DECISION_KEYS;
   /// A step over the keys of the index ends with a bucket of them.
   private static final int BUCKET = 64;

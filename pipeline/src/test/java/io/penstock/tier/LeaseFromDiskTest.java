@@ -27,8 +27,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
-/// Reads under a read lease whose blocks are on a disk: layer by layer straight from there, and a lease that ends at any
-/// moment of the read is an error.
+/// Reads under a read lease whose blocks are on a disk: layer by layer straight from there. The end of the lease, at
+/// any moment of the read, is an error.
 final class LeaseFromDiskTest extends StackSteps {
   private static final int HOST = 16;
   private static final int BLOCKS = 3;

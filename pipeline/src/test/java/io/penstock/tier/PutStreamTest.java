@@ -90,7 +90,7 @@ final class PutStreamTest extends StackSteps {
     assertThat(stat(stack).blocks()).isLessThanOrEqualTo(taken + WINDOW);
   }
 
-  /// Whoever looks while slices land finds nothing; then all bytes.
+  /// A reader that looks while slices land finds nothing; afterwards it finds all bytes.
   @Test
   void block_isNotThere_untilAllOfItIs() {
     TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 16)), StackOptions.defaults("stack"),

@@ -59,11 +59,11 @@ final class ScatterGatherTest {
   void buffersOfTheCaller_areABlock_andComeBackByteForByte_withoutACopyBetween() {
     assertThat(SPACE.layout().layerBytes()).isEqualTo(LAYER_BYTES);
     putAll();
-    gatherAll(); // loads classes
+    gather(1); // loads classes
     long lent = tier.arena().claimedSlots();
     assertThat(lent).isEqualTo(BLOCKS);
     long before = THREADS.getCurrentThreadAllocatedBytes();
-    long bytes = gatherAll();
+    long bytes = gather(BLOCKS);
     long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
     assertThat(bytes).isEqualTo((long) BLOCKS * LAYERS * LAYER_BYTES);
     assertThat(allocated).as("bytes on the heap").isLessThan(bytes / 40);
@@ -92,10 +92,10 @@ final class ScatterGatherTest {
   }
 
   /// @return how many bytes came into buffers of the caller, each compared
-  private long gatherAll() {
+  private long gather(int count) {
     long bytes = 0;
     try (BlockScope scope = new BlockScope()) {
-      for (BlockKey key : keys) {
+      for (BlockKey key : keys.subList(0, count)) {
         List<Block> twice =
             value(tier.get(List.of(key), scope).concatWith(tier.get(List.of(key), scope)).collectList());
         assertThat(twice.get(0).sharesMemoryWith(twice.get(1))).as("no copy for a reader").isTrue();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
@@ -18,6 +19,7 @@ import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -205,6 +207,56 @@ final class TierStackWritePolicyTest extends StackSteps {
       runTasks();
       assertThat(inMemoryNow(stack, 1, 2)).isOne();
     }
+    assertClosesClean(stack);
+  }
+
+  // Both
+
+  @Test
+  void whateverComesAtRandom_everyBlockIsReadable_andNothingIsLeftOver() {
+    for (int seed = 0; seed < 18; seed++) {
+      atRandom(seed);
+    }
+  }
+
+  private void atRandom(int seed) {
+    Random random = new Random(seed);
+    disk.health(StoreHealth.State.ACTIVE);
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 20), new Level.Stored(disk, 24)),
+        OPTIONS.withPolicy(EvictionPolicy.values()[seed % EvictionPolicy.values().length])
+            .withTiering(Tiering.exact().withWatermarks(0.6, 0.3).withQueue(1 + random.nextInt(8), 1L << 40)),
+        TierListener.noop());
+    try (TierHolds holds = stack.holds("me")) {
+      for (int step = 0; step < 300; step++) {
+        List<BlockKey> some = keys(0, 60).subList(random.nextInt(50), 50 + random.nextInt(10));
+        some = some.subList(0, Math.min(some.size(), 1 + random.nextInt(6)));
+        switch (random.nextInt(10)) {
+          case 0, 1, 2 -> committed(stack, some).onErrorComplete().subscribe();
+          case 3 -> holds.lease(some, LeaseTerms.defaults().withPrefixOnly(false).withPrefetch(true))
+              .onErrorComplete().subscribe();
+          case 4 -> holds.pin(some, random.nextBoolean() ? Pin.soft(Duration.ZERO) : Pin.none()).onErrorComplete()
+              .subscribe();
+          case 5 -> stack.remove(some).subscribe();
+          case 6 -> disk.health(random.nextInt(4) == 0 ? StoreHealth.State.DEGRADED : StoreHealth.State.ACTIVE);
+          default -> {
+            if (!tasks.isEmpty()) {
+              tasks.remove().run();
+            }
+          }
+        }
+        assertThat(inMemory(stack)).as("seed %d, step %d", seed, step).isLessThanOrEqualTo(20);
+      }
+      disk.health(StoreHealth.State.ACTIVE);
+      runTasks();
+    }
+    for (int i = 0; i < 60; i++) {
+      if (present(stack, i).equals("1")) {
+        read(stack, i);
+      }
+      runTasks();
+    }
+    assertThat(stat(stack).tiering().aboveWatermark()).as("seed %d", seed).isPositive();
+    assertThat(stat(stack).holds().leasedBlocks()).as("seed %d", seed).isZero();
     assertClosesClean(stack);
   }
 

@@ -148,7 +148,7 @@ final class UpsertTest extends StackSteps {
     assertThat(byteNow()).isEqualTo(3);
   }
 
-  /// Mooncake Store has an upsert pre-empt another at once. Here it is like a put: a writer has its key for 30 s.
+  /// In Mooncake Store an upsert takes a key over at once. Here it is like a put: a writer has its key for 30 s.
   @Test
   void secondWriter_isToldThatTheKeyIsBeingWritten_andTakesItOverAfter30Seconds() {
     put(PutTerms.plain(), 1);

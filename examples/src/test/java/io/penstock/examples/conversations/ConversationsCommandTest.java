@@ -143,10 +143,9 @@ final class ConversationsCommandTest {
     });
     assertThat(fast.withSsd().all().reused().blocks()).isLessThan(report.withSsd().all().reused().blocks());
 
-    ConsoleCapture table = new ConsoleCapture();
-    assertThat(Examples.run(line("--choice", "cost", "--prefill-speed", "1"), table.console())).isZero();
-    assertThat(table.out()).contains("choice with SSD: fetch 9, unknown 1\n");
-    assertThat(table.out().lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    String table = ConversationsTable.of(fast);
+    assertThat(table).contains("choice with SSD: compute 9, unknown 1\n");
+    assertThat(table.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
   }
 
   private static ConversationsReport withoutMeasuredTime(ConversationsReport report) {

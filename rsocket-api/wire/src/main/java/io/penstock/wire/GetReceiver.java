@@ -122,7 +122,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       return 1;
     }
     long slices = held == keys.size()
-        ? Math.ceilDiv(held * setting.bytesOfBlock(), setting.maxSliceBytes()) + 1
+        ? setting.slices(held) + 1
         : (held - setting.windowBlocks()) * setting.bytesOfBlock() / setting.maxSliceBytes() + 1;
     return Math.min(slices, setting.creditSlices());
   }

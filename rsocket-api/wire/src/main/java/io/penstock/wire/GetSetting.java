@@ -17,6 +17,11 @@ import java.util.function.UnaryOperator;
 record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
     int creditSlices, int startLayer, SliceShape.Order order, OnMiss onMiss, ControlCodec codec,
     UnaryOperator<Throwable> errors) {
+  /// Slices that `blocks` take if each is full; a window says exactly how many follow.
+  long slices(int blocks) {
+    return Math.ceilDiv(blocks * bytesOfBlock(), maxSliceBytes);
+  }
+
   /// Bytes of a block from the first layer that is fetched.
   long bytesOfBlock() {
     return (long) arena.layout().layerBytes() * (arena.layout().layers() - startLayer);

@@ -78,8 +78,8 @@ final class GetWindows {
   long allowed() {
     long ofWindow = window == null ? 0 : window.remaining();
     int held = slots.left();
-    if (held >= left()) {
-      return promisedLeft > 0 ? Long.MAX_VALUE : ofWindow + 1; // one more lets a server say that it is done
+    if (held >= left()) { // one more lets a server say that it is done
+      return ofWindow + 1 + (promisedLeft > 0 ? setting.slices(left()) : 0);
     }
     return ofWindow + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }

@@ -18,8 +18,8 @@ public final class KvEventSettings {
           + " each next one takes the port 2 above.");
   public static final Setting<PortChoice> REPLAY_PORT =
       new Setting<>("kv.events.replay.port", SettingType.portOrOff(), "off",
-          "Port at which consumers ask for KV events that they missed, or off; 5558 by convention. Of several spaces each"
-              + " next one takes the port 2 above.");
+          "Port at which consumers ask for KV events that they missed, or off; 5558 by convention. Of several spaces"
+              + " each next one takes the port 2 above.");
   public static final Setting<String> TOPIC = new Setting<>("kv.events.topic", SettingType.text(), DEFAULTS.topic(),
       "Topic of KV events; {space} and {model} stand for the names of space and model. Without them, each of several"
           + " spaces has @ and its name behind it.");
@@ -36,7 +36,8 @@ public final class KvEventSettings {
           "Batches of KV events that wait for one slow consumer; it misses further ones.");
 
   public static final Setting<Boolean> SALTED = new Setting<>("kv.events.salted", AscendTypes.flag(), "false",
-      "Whether the KV events of spaces with a salt are published, too. Their readers learn which prompts a tenant has.");
+      "Whether the KV events of spaces with a salt are published, too. Their readers learn which prompts a tenant"
+          + " has.");
 
   static final List<Setting<?>> ALL =
       List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED);

@@ -471,11 +471,11 @@ final class ServeSpacesTest {
     Node node = start(yaml);
     Party others = new Party(node, narrow(""));
     Party mine = new Party(node, narrow("mine"));
-    for (int from = 0; from < 3_000; from += 50) {
-      others.put(from, from + 50).block(SOON);
+    for (int from = 0; from < 1_000; from += 100) {
+      others.put(from, from + 100).block(SOON);
     }
-    for (int from = 0; from < 4_000; from += 50) {
-      mine.put(from, from + 50).block(SOON);
+    for (int from = 0; from < 2_500; from += 100) {
+      mine.put(from, from + 100).block(SOON);
     }
     TierStat.Level tenant = level(mine, "ssd");
     assertThat(tenant.capacityBlocks()).isEqualTo((2 << 20) / (2 << 10));
@@ -483,7 +483,7 @@ final class ServeSpacesTest {
     assertThat(level(others, "ssd").capacityBlocks()).as("a quarter of what the quota leaves")
         .isEqualTo((62L << 20) / 4 / (2 << 10));
     assertThat(Objects.requireNonNull(others.client.stat().block(SOON)).stat().evicted()).isZero();
-    assertThat(others.read(0, 3_000).block(SOON)).hasSize(3_000);
+    assertThat(others.read(0, 1_000).block(SOON)).hasSize(1_000);
     assertThat(bytesIn(folder.resolve("ssd").resolve("tenant"))).as("files of the tenant")
         .isLessThanOrEqualTo(8L << 20);
     assertThat(Ready.of(node, config(yaml)).sentence()).contains("quota 512 KiB, ssd quota 2 MiB");

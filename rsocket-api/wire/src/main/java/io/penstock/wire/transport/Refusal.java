@@ -17,7 +17,11 @@ public enum Refusal {
   /// Room for frames, which others waited for.
   ROOM,
   /// Length of a frame.
-  FRAME_LENGTH;
+  FRAME_LENGTH,
+  /// A request for a WebSocket that is none, or from a page that may not have one.
+  UPGRADE,
+  /// Frames of a WebSocket that break its rules.
+  WEB_SOCKET;
 
   /// A word for programs.
   public String code() {

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
 import io.rsocket.DuplexConnection;
@@ -37,10 +38,14 @@ import reactor.netty.Connection;
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  /// Its name among the handlers of the channel.
+  static final String HANDLER = "penstock.frames";
+
   /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
   private final Channel channel;
+  private final Framing framing;
   private final ConnectionLimits limits;
   private final ConnectionListener listener;
   private final SendQueue queue;
@@ -58,13 +63,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   private @Nullable Future<?> grace;
   private boolean discarding;
 
-  private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener,
+  private TcpConnection(Channel channel, Framing framing, ConnectionLimits limits, ConnectionListener listener,
       IncomingFrames.@Nullable Server server) {
     this.channel = channel;
+    this.framing = framing;
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
-    this.pump = new FramePump(channel, queue, this::execute, this::breakOff);
+    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff);
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
     this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
@@ -73,28 +79,29 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
-  static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener) {
-    return open(connection, limits, listener, null);
+  static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
+      ConnectionListener listener) {
+    return open(connection, framing, limits, listener, null);
   }
 
   /// The same for a channel that a server accepted.
-  static TcpConnection accept(Connection connection, TcpServerOptions options, ConnectionListener listener,
-      IncomingFrames.Server server) {
-    TcpConnection opened = open(connection, options.limits(), listener, server);
+  static TcpConnection accept(Connection connection, Framing framing, TcpServerOptions options,
+      ConnectionListener listener, IncomingFrames.Server server) {
+    TcpConnection opened = open(connection, framing, options.limits(), listener, server);
     opened.incoming.begin(options.slots().timeToSetup());
     server.accepted().enter(opened);
     return opened;
   }
 
-  private static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener,
-      IncomingFrames.@Nullable Server server) {
+  private static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
+      ConnectionListener listener, IncomingFrames.@Nullable Server server) {
     Channel channel = connection.channel();
-    TcpConnection opened = new TcpConnection(channel, limits, listener, server);
+    TcpConnection opened = new TcpConnection(channel, framing, limits, listener, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
     config.setRecvByteBufAllocator(new FrameBuffers(limits, opened.incoming.decoder()));
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
-    connection.addHandlerLast("penstock.frames", opened);
+    connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
@@ -169,6 +176,13 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // --- gauges: any thread
 
   @Override
+  public TransportKind transport() {
+    return framing instanceof WebSocketFraming
+        ? TransportKind.WS
+        : channel instanceof DomainSocketChannel ? TransportKind.UDS : TransportKind.TCP;
+  }
+
+  @Override
   public String peer() {
     return peer;
   }
@@ -234,6 +248,13 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
         : new ConnectionErrorException(message, broken);
   }
 
+  /// Ends for a broken rule of which the peer is told in another way than by a frame, before the channel closes.
+  void endedBy(Throwable broken) {
+    cause.compareAndSet(null, broken);
+    queue.close();
+    closed.tryEmitError(broken);
+  }
+
   /// After [#fail]: the peer is told, but nothing waits until it has read that.
   void closeAtOnce() {
     onLoop(() -> {
@@ -285,7 +306,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
-  private void breakOff(Throwable thrown) {
+  void breakOff(Throwable thrown) {
     cause.compareAndSet(null, thrown);
     closeNow();
   }

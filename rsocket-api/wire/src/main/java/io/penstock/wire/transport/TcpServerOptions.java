@@ -13,14 +13,14 @@ import java.nio.file.Path;
 /// @param backlog connections the kernel may hold before they are accepted
 /// @param slots how many connections it has; one more is told so and closed
 /// @param receive what it holds of frames that have not come whole
-/// @param congestion how the sockets that it accepts react to congestion
+/// @param tuning of its sockets
 public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots slots, ReceiveLimits receive,
-    CongestionControl congestion, ConnectionLimits limits) {
+    ConnectionLimits limits, SocketTuning tuning) {
   public TcpServerOptions {
     requireNonNull(local, "local");
     requireNonNull(slots, "slots");
-    requireNonNull(congestion, "congestion");
     requireNonNull(limits, "limits");
+    requireNonNull(tuning, "tuning");
     receive.requireRoomFor(limits.maxFrameBytes());
     ConnectionLimits.within("backlog", backlog, 1, 1 << 16);
   }
@@ -33,7 +33,7 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(SocketAddress local) {
     return new TcpServerOptions(local, 1_024, ConnectionSlots.defaults(), ReceiveLimits.defaults(),
-        CongestionControl.AUTOMATIC, ConnectionLimits.defaults());
+        ConnectionLimits.defaults(), SocketTuning.defaults());
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -42,18 +42,26 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   }
 
   public TcpServerOptions withSlots(ConnectionSlots slots) {
-    return new TcpServerOptions(local, backlog, slots, receive, congestion, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
   }
 
   public TcpServerOptions withReceive(ReceiveLimits receive) {
-    return new TcpServerOptions(local, backlog, slots, receive, congestion, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
   }
 
   public TcpServerOptions withLimits(ConnectionLimits limits) {
-    return new TcpServerOptions(local, backlog, slots, receive, congestion, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+  }
+
+  public TcpServerOptions withLocal(SocketAddress local) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+  }
+
+  public TcpServerOptions withTuning(SocketTuning tuning) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
   }
 
   public TcpServerOptions withCongestion(CongestionControl congestion) {
-    return new TcpServerOptions(local, backlog, slots, receive, congestion, limits);
+    return withTuning(tuning.withCongestion(congestion));
   }
 }

@@ -27,7 +27,7 @@ import reactor.core.publisher.Sinks;
 
 /// Write-through or not, all blocks or used ones, with each way in which a disk fails: which blocks the disk gets, and
 /// that afterwards nothing is held, every block is there and right, or gone with an event.
-final class WritePolicyTest extends StackSteps {
+final class DiskFaultMatrixTest extends StackSteps {
   private static final int HOST = 4;
   private static final int BLOCKS = 12;
   private static final int USED = 3;
