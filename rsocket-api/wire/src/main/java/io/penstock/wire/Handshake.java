@@ -15,8 +15,11 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SpaceId;
 import io.penstock.carrier.MemoryProbe;
 import io.penstock.carrier.PeerMemoryException;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
@@ -160,20 +163,50 @@ final class Handshake {
     }
   }
 
+  /// Where else the node can be talked to.
+  ///
+  /// @param transport [TransportKind#word]; one that is not known here counts for nothing
+  /// @param address as [Endpoint] writes it
+  record Place(String transport, String address) {
+    Place {
+      present("endpoints.transport", transport);
+      present("endpoints.address", address);
+    }
+
+    static Place of(Endpoint endpoint) {
+      return new Place(endpoint.transport().word(), endpoint.toString());
+    }
+
+    /// Empty if it is of a kind that is not known here.
+    Optional<Endpoint> endpoint() {
+      try {
+        return Optional.of(Endpoint.parse(address)).filter(known -> known.transport().word().equals(transport));
+      } catch (IllegalArgumentException e) {
+        return Optional.empty();
+      }
+    }
+  }
+
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
   ///
   /// @param carriers the answer to those of the client; null if it offered none
+  /// @param host equal for nodes and clients of one host; null if the node does not tell
+  /// @param endpoints where this client can reach the node, the preferred one first; null if the node does not tell
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
       int maxKeys,
-      @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers) {
+      @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers,
+      @Nullable String host, @Nullable List<Place> endpoints) {
     Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
         int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
-      this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null);
+      this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
+          null,
+          null);
     }
 
     Welcome {
       carriers = carriers == null ? null : copied("welcome.carriers", carriers);
+      endpoints = endpoints == null ? null : copied("welcome.endpoints", endpoints);
       present("welcome.server", server);
       present("welcome.node", node);
       present("welcome.tier", tier);
@@ -184,6 +217,11 @@ final class Handshake {
         throw WireFormatException.request("welcome", "within the limits of the protocol",
             String.valueOf(e.getMessage()));
       }
+    }
+
+    /// Those of the node that are known here, the preferred one first.
+    List<Endpoint> places() {
+      return endpoints == null ? List.of() : endpoints.stream().flatMap(place -> place.endpoint().stream()).toList();
     }
 
     /// @throws WireFormatException if the version is another

@@ -23,8 +23,14 @@ import org.jspecify.annotations.Nullable;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
+import java.nio.file.Files;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -101,6 +107,46 @@ public final class KvClient {
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  /// The same by the best transport that both have: a client on the node's host goes on over its Unix domain socket.
+  ///
+  /// The node tells where it listens. That it is on this host is proven by its socket's file, which can be opened here,
+  /// and by the node behind it, which is the same start of the same node; no name counts. Where one of these fails, the
+  /// first connection stays.
+  ///
+  /// @param transports makes a client of a place
+  public static Mono<Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports,
+      KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget) {
+    Function<Endpoint, Mono<Reached>> connecting = place -> connect(transports.apply(place), options, space, arena,
+        budget).map(client -> new Reached(client, place));
+    return connecting.apply(node).flatMap(first -> first.client().nearer(node)
+        .map(socket -> connecting.apply(socket).flatMap(first::orNearer).onErrorResume(notHere -> Mono.just(first)))
+        .orElseGet(() -> Mono.just(first)));
+  }
+
+  /// A client, and where it reached its node.
+  public record Reached(KvClient client, Endpoint place) {
+    /// `nearer`, if the same node is behind it; the other one is closed.
+    private Mono<Reached> orNearer(Reached nearer) {
+      boolean same = client.generation() != 0 && client.generation() == nearer.client.generation();
+      return same ? client.close().thenReturn(nearer) : nearer.client.close().thenReturn(this);
+    }
+  }
+
+  /// A socket of this host at which the node may be, if it was reached in another way.
+  private Optional<Endpoint> nearer(Endpoint reached) {
+    String host = welcome.host();
+    boolean sameHost = host != null && AdvertisedEndpoints.hostToken().filter(host::equals).isPresent();
+    return reached.transport() == TransportKind.TCP && sameHost
+        ? endpoints().stream().filter(place -> place.transport() == TransportKind.UDS)
+            .filter(place -> Files.isReadable(place.path())).findFirst()
+        : Optional.empty();
+  }
+
+  /// Where the node says that it can be reached from here, its preferred transport first; empty if it does not say.
+  public List<Endpoint> endpoints() {
+    return welcome.places();
   }
 
   /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.

@@ -15,8 +15,10 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,6 +55,7 @@ final class KvResponder implements RSocket {
   private final Serving serving;
   private final String dataMimeType;
   private final Object address;
+  private final @Nullable SocketAddress remote;
   private final AtomicBoolean gone = new AtomicBoolean();
   private final ConnectionHolds holds;
   private final NodeCarriers carriers;
@@ -70,7 +73,13 @@ final class KvResponder implements RSocket {
 
   /// @param address of the peer, whose connections share
   KvResponder(Serving serving, String dataMimeType, Object address) {
+    this(serving, dataMimeType, address, null);
+  }
+
+  /// @param remote where the peer is, if its connection tells
+  KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote) {
     this.serving = serving;
+    this.remote = remote;
     this.address = address;
     this.holds = new ConnectionHolds(address);
     AddressShares.Share share = serving.shares().enter(address);
@@ -165,7 +174,9 @@ final class KvResponder implements RSocket {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
-        info.capacityBlocks(), serving.options().generation(), carriers);
+        info.capacityBlocks(), serving.options().generation(), carriers,
+        AdvertisedEndpoints.hostToken().orElse(null),
+        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList());
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {

@@ -125,7 +125,8 @@ public final class KvServer {
       throw new RejectedSetupException(
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
-    return new KvResponder(serving, setup.dataMimeType(), CheckedFrames.source());
+    CheckedFrames.Peer from = CheckedFrames.peer();
+    return new KvResponder(serving, setup.dataMimeType(), from.source(), from.address());
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.wire.transport.AdvertisedEndpoints;
 import java.time.Duration;
 import java.util.List;
 
@@ -24,13 +25,15 @@ import java.util.List;
 ///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
+/// @param endpoints where clients can reach the node, told at hello
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
-    List<Carrier> carriers, long generation) {
+    List<Carrier> carriers, AdvertisedEndpoints endpoints, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
+    requireNonNull(endpoints, "endpoints");
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
@@ -63,7 +66,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
-        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).generation(generation);
+        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).endpoints(endpoints)
+        .generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -108,6 +112,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;
     private List<Carrier> carriers = List.of(Carrier.values());
+    private AdvertisedEndpoints endpoints = AdvertisedEndpoints.none();
     private long generation;
 
     private Builder() {}
@@ -170,6 +175,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder endpoints(AdvertisedEndpoints told) {
+      endpoints = told;
+      return this;
+    }
+
     public Builder generation(long number) {
       generation = number;
       return this;
@@ -177,7 +187,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, generation);
+          mostLifetime, requestBytes, putBlocks, carriers, endpoints, generation);
     }
   }
 }

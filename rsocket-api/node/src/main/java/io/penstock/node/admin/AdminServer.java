@@ -44,6 +44,7 @@ public final class AdminServer {
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   private final Supplier<List<BlockTier>> tiers;
+  private final Supplier<List<TransportState>> transports;
   private final Supplier<NodeState> state;
   private final PrometheusMeterRegistry registry;
   private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
@@ -51,13 +52,16 @@ public final class AdminServer {
   private final WhatIfPages whatIf;
 
   /// @param tiers whose figures are shown; there may be more of them later
+  /// @param transports shown by `/health`
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
-  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry,
       Scheduler timers, WhatIfPages whatIf) {
     this.tiers = tiers;
+    this.transports = transports;
     this.state = state;
     this.registry = registry;
     tiers.get().forEach(this::gauges);
@@ -89,8 +93,9 @@ public final class AdminServer {
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
-    return stat().map(tiers -> Health.of(state.get(), tiers))
-        .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
+    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get()))
+        .onErrorResume(
+            failure -> Mono.just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()))))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
           return text(response, "application/json", Json.of(health) + "\n");

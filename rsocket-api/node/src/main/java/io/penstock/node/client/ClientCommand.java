@@ -15,6 +15,7 @@ import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.config.Topic;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -46,10 +47,15 @@ abstract class ClientCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733",
-      converter = HostPort.Converter.class,
-      description = "The node to talk to (default: ${DEFAULT-VALUE}).")
-  private HostPort address = new HostPort("127.0.0.1", 7733);
+  @Option(names = "--connect", paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
+      converter = NodeAddress.Converter.class,
+      description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT (default: ${DEFAULT-VALUE}).")
+  private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
+
+  @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
+      description = "tcp, ws, uds or auto: with HOST:PORT, uds and auto go on over the Unix domain socket of a node on this"
+          + " host; without one, uds is an error (default: that of the address).")
+  private NodeAddress.@Nullable Way transport;
 
   @Option(names = "--salt-file", paramLabel = "FILE",
       description = "File with the salt of a tenant, instead of --salt, which other users of the machine can see. The"
@@ -85,8 +91,9 @@ abstract class ClientCommand implements Callable<Integer> {
       }
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
+    NodeAddress address = NodeAddress.of(connect, transport);
     Work work = work(config);
-    try (NodeLink node = dialled(config)) {
+    try (NodeLink node = dialled(address, config)) {
       return work.with(node);
     } catch (RemotePermanentException e) {
       throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
@@ -104,7 +111,7 @@ abstract class ClientCommand implements Callable<Integer> {
     return salt;
   }
 
-  private NodeLink dialled(NodeConfig config) {
+  private NodeLink dialled(NodeAddress address, NodeConfig config) {
     return needsSpace(config) ? dialer.dial(address, config, timeout) : dialer.dialNode(address, config, timeout);
   }
 

@@ -51,6 +51,8 @@ final class ConfigRules {
         NodeSettings.SLICE_BYTES);
     rules.rule(() -> rules.thisHost(NodeSettings.LISTEN_HOST), NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
     rules.rule(() -> rules.thisHost(KvEventSettings.HOST), KvEventSettings.HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
+        TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),

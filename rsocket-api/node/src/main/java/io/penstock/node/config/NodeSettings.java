@@ -20,11 +20,13 @@ import java.util.stream.Stream;
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
   public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
-      "Address that clients connect to; 0.0.0.0 for all interfaces. Beyond this host only with --open-to-network.");
+      "Address that clients connect to; :: for all interfaces, 0.0.0.0 for those of IPv4, localhost for both of this"
+          + " host. Beyond this host only with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
       "Whether other hosts may connect, with neither TLS nor authentication.");
-  public static final Setting<Integer> LISTEN_PORT = new Setting<>("listen.port", SettingType.port(), "7733",
-      "Port that clients connect to.");
+  public static final Setting<PortRange> LISTEN_PORT =
+      new Setting<>("listen.port", TransportSettings.ports(), "7733",
+          "Port that clients connect to, or a range of which the first free one is taken.");
   public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
       "Address of the admin endpoints /metrics and /health.");
   public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
@@ -214,6 +216,7 @@ public final class NodeSettings {
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
       Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
       Topic.of("Disk", SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE,

@@ -12,8 +12,9 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
-/// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk.
-/// Another process may still take a port before the node does; the node then fails to bind it.
+/// Tries whether a node will be able to listen for probes and publish KV events, so that one that will not is refused
+/// before it has touched a disk. Another process may still take such a port before the node does; the node then fails to
+/// bind it. The ports of clients are not tried but taken: see [NodeSockets].
 final class FreePorts {
   private static final int MOST_PORT = 65_535;
 
@@ -28,7 +29,6 @@ final class FreePorts {
   }
 
   private static void require(NodeConfig config) throws IOException {
-    require(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, config.get(NodeSettings.LISTEN_PORT));
     if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
       require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
     }

@@ -15,6 +15,7 @@ import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
+import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
@@ -49,12 +50,9 @@ import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.FrameLengths;
-import io.penstock.wire.transport.ConnectionSlots;
-import io.penstock.wire.transport.ReceiveLimits;
-import io.penstock.wire.transport.TcpListener;
-import io.penstock.wire.transport.TcpServerOptions;
-import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.BoundTransports;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -74,7 +72,7 @@ import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process: a stack of tiers, served over TCP, with admin endpoints beside it.
+/// A node in this process: a stack of tiers, served over its transports, with admin endpoints beside it.
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
@@ -91,7 +89,7 @@ public final class Node {
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
-  private final LoopResources loops;
+  private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
   private final ByteBudget budget;
@@ -105,12 +103,12 @@ public final class Node {
   /// The KV events of one space.
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
-  private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
+  private Node(NodeConfig config, PrometheusMeterRegistry registry, NodeSockets sockets, SpaceTiers tiers) {
     this.config = config;
+    this.sockets = sockets;
     this.registry = registry;
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
-    this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     Gauges.bind(registry, "node", budget);
     new JvmMemoryMetrics().bindTo(registry);
@@ -130,35 +128,39 @@ public final class Node {
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
         .then(Mono.defer(() -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-          TierPlan plan = tiers(config);
-          NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
-              plan.space().layout().blockBytes());
-          memory.bind(registry);
-          MeteredCopies copies = new MeteredCopies(registry);
-          return SpaceTiers
-              .open(plan, spaces(config), open(config), memory,
-                  new SpaceTiers.Watchers(
-                      each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
-                      tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
-                      new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
-              .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
-              .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
-              .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
-              .flatMap(tiers -> {
-                Node node = new Node(config, registry, tiers);
-                return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
-              });
+          return NodeSockets.open(config, new ConnectionReports(registry))
+              .flatMap(sockets -> start(config, registry, sockets)
+                  .onErrorResume(failure -> sockets.close().then(Mono.error(failure))));
         }));
   }
 
+  private static Mono<Node> start(NodeConfig config, PrometheusMeterRegistry registry, NodeSockets sockets) {
+    return Mono.defer(() -> {
+      TierPlan plan = tiers(config);
+      NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
+          plan.space().layout().blockBytes());
+      memory.bind(registry);
+      MeteredCopies copies = new MeteredCopies(registry);
+      return SpaceTiers
+          .open(plan, spaces(config), open(config), memory,
+              new SpaceTiers.Watchers(
+                  each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
+                  tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
+                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
+          .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
+          .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
+          .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
+          .flatMap(tiers -> {
+            Node node = new Node(config, registry, sockets, tiers);
+            return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+          });
+    });
+  }
+
   private Mono<Void> listen() {
-    Mono<Void> wire =
-        KvServer
-            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tiers,
-                serverOptions(config), budget, timers, decisions)
-            .doOnNext(this::serving).then()
-            .onErrorMap(ChannelBindException.class,
-                e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    Mono<Void> wire = KvServer
+        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised()), budget, timers, decisions)
+        .doOnNext(this::serving).then();
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
@@ -199,14 +201,15 @@ public final class Node {
 
   private void serving(KvServer bound) {
     server = bound;
-    Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0,
-        bound::runningStreams, () -> bound.listening() instanceof TcpListener listener ? listener.frameBytes() : 0);
+    Gauges.bindServer(registry,
+        () -> bound.listening() instanceof BoundTransports.Listening all ? all.connections() : 0,
+        bound::runningStreams, () -> bound.listening() instanceof BoundTransports.Listening all ? all.frameBytes() : 0);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tiers::tiers, this::state, registry, timers,
+        : new AdminServer(tiers::tiers, sockets::states, this::state, registry, timers,
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()))
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
@@ -281,31 +284,26 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config) {
+  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints) {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).generation(System.currentTimeMillis()).build();
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints)
+        .generation(System.currentTimeMillis()).build();
   }
 
-  private static TcpServerOptions tcp(NodeConfig config) {
-    int connections = config.get(NodeSettings.CONNECTIONS);
-    ConnectionSlots slots =
-        new ConnectionSlots(connections, Math.min(connections, config.get(NodeSettings.CONNECTIONS_BY_ADDRESS)),
-            config.get(NodeSettings.NEWCOMERS), config.get(NodeSettings.SETUP_TIMEOUT));
-    return FrameLengths.of(config.limits(), config.layouts()).bound(
-        TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
-            .withSlots(slots),
-        ReceiveLimits.defaults().withRoomBytes(config.get(NodeSettings.FRAMES_BYTES))
-            .withFrameTime(config.get(NodeSettings.FRAME_TIMEOUT)));
-  }
-
-  /// Port that clients connect to.
+  /// Port that clients connect to; 0 if the node has Unix domain sockets alone.
   public int port() {
-    KvServer bound = server;
-    if (bound == null || !(bound.listening() instanceof TcpListener listener)) {
-      throw new IllegalStateException("node must be listening (was not)");
-    }
-    return listener.port();
+    return sockets.port();
+  }
+
+  /// Every transport that was wanted, the preferred one first.
+  List<TransportState> transports() {
+    return sockets.states();
+  }
+
+  /// Where clients beyond this host find the node.
+  List<Endpoint> endpoints() {
+    return sockets.shown();
   }
 
   /// Port of the admin endpoints, if they are on.
@@ -358,7 +356,7 @@ public final class Node {
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
     return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
-        loops.disposeLater(QUIET, GOODBYE),
+        sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 

@@ -42,6 +42,10 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
     return to(new DomainSocketAddress(socket.toString()));
   }
 
+  public TcpClientOptions withRemote(SocketAddress remote) {
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning);
+  }
+
   public TcpClientOptions withConnectTimeout(Duration timeout) {
     return new TcpClientOptions(remote, timeout, limits, tuning);
   }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.system.SocketFile;
 import io.rsocket.DuplexConnection;
@@ -44,6 +45,19 @@ public final class TcpTransport {
   /// A client whose connections `listener` hears of.
   public static ClientTransport client(TcpClientOptions options, LoopResources loops, ConnectionListener listener) {
     return client(options, Framing.LENGTHS, loops, listener, null);
+  }
+
+  /// A client of `place`, over the transport that it names.
+  ///
+  /// @param options of which the address does not count
+  public static ClientTransport client(Endpoint place, TcpClientOptions options, LoopResources loops,
+      ConnectionListener listener) {
+    TcpClientOptions there = options.withRemote(place.address());
+    return switch (place.transport()) {
+      case TCP, UDS -> client(there, loops, listener);
+      case WS -> webSocketClient(there, loops, listener);
+      case LOCAL -> LocalTransport.client(((LocalAddress) place.address()).id(), options.limits(), loops, listener);
+    };
   }
 
   /// The same over WebSocket.
