@@ -15,6 +15,7 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
@@ -39,9 +40,11 @@ final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
   /// @param decisions runs heavy requests
+  /// @param segments null on a node that serves none
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
-      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
+      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
+      @Nullable SegmentRegistry segments) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -64,6 +67,7 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final SegmentRoutes segments;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -83,6 +87,8 @@ final class KvResponder implements RSocket {
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
+    this.segments = new SegmentRoutes(serving.segments(), options.limits().maxSliceBytes(), outgoing, incoming, streams,
+        stall, serving.allocator());
   }
 
   @Override
@@ -101,7 +107,7 @@ final class KvResponder implements RSocket {
           .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> throw unknown(call.route(), "request/response");
+      default -> segments.answered(call);
     });
   }
 
@@ -110,7 +116,7 @@ final class KvResponder implements RSocket {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
-      default -> throw unknown(call.route(), "request/stream");
+      default -> working(() -> segments.streamed(call));
     });
   }
 
@@ -236,7 +242,7 @@ final class KvResponder implements RSocket {
   }
 
   /// @param payload the open message of a channel, which stays the caller's
-  private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Payload payload, CoreSubscriber<? super Payload> out) {
     payload.retain();
     Request request = Request.charged(payload, requests, running);
     try {
@@ -247,7 +253,10 @@ final class KvResponder implements RSocket {
     }
   }
 
-  private PutReceiver put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+    if (segments.serves(call.route())) {
+      return working(() -> segments.written(call, request, out));
+    }
     if (!call.route().equals(Routes.PUT)) {
       throw unknown(call.route(), "request/channel");
     }

@@ -93,7 +93,7 @@ final class KvResponderTest {
     return new KvResponder(
         new KvResponder.Serving(new SpaceRoutes(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
-            () -> false, running),
+            () -> false, running, null),
         ControlCodec.CBOR.mimeType(), "here");
   }
 
