@@ -144,7 +144,6 @@ final class Peer {
       if (work.life.enter()) {
         lane.add(work);
         laneBytes += work.bytes;
-        work.described = described;
         start(work);
       }
     }
@@ -176,6 +175,7 @@ final class Peer {
       open();
       return;
     }
+    work.described = described;
     try {
       work.requireIn(segments);
     } catch (RuntimeException e) {

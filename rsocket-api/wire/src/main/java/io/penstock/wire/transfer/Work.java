@@ -22,7 +22,7 @@ final class Work {
   private final SegmentLink.@Nullable Letter letter;
 
   int attempt = 1;
-  /// How often the peer had been described when the attempt began.
+  /// How often the peer had been described when an attempt last began.
   long described;
   /// Of the peer that the attempt met.
   long generation;

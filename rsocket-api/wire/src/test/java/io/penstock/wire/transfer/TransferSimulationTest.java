@@ -39,8 +39,8 @@ import reactor.core.scheduler.Schedulers;
 @Timeout(1200)
 final class TransferSimulationTest {
   private static final int SLICE = 4096;
-  private static final int READ_AREA = 64 << 10;
-  private static final int WRITE_AREA = 512 << 10;
+  private static final int READ_AREA = 32 << 10;
+  private static final int WRITE_AREA = 256 << 10;
   private static final byte EMPTY = (byte) 0xEE;
   private static final byte POISON = (byte) 0xDD;
   private static final Duration SOON = Duration.ofMinutes(10);
@@ -49,6 +49,7 @@ final class TransferSimulationTest {
   void everyItem_endsOnce_andNoWrongByteLands() {
     Map<TransferState, Long> ends = simulate(0, 300);
 
+    System.out.println(ends);
     assertThat(ends).as("ends under 300 seeds").containsOnlyKeys(TransferState.COMPLETED, TransferState.FAILED,
         TransferState.TIMEOUT, TransferState.CANCELLED);
   }
@@ -216,11 +217,13 @@ final class TransferSimulationTest {
     /// Written bytes are those of a write, or nothing was written.
     private void requireHonest(Node node) {
       for (Life life : node.lives) {
+        long generation = life.registry.snapshot().generation();
         for (long i = 0; i < READ_AREA; i++) {
-          assertThat(life.memory.get(ValueLayout.JAVA_BYTE, i)).isEqualTo(pattern(life.registry.snapshot().generation(),
-              i));
+          if (life.memory.get(ValueLayout.JAVA_BYTE, i) != pattern(generation, i)) {
+            throw new AssertionError("byte " + i + " of " + node.name + " must be untouched (was not)");
+          }
         }
-        for (long i = READ_AREA; i < life.memory.byteSize(); i++) {
+        for (long i = READ_AREA; i < READ_AREA + node.written; i++) {
           byte is = life.memory.get(ValueLayout.JAVA_BYTE, i);
           if (is != EMPTY && is != source(i)) {
             throw new AssertionError("byte " + i + " of " + node.name + " must be that of its write (was " + is + ")");
