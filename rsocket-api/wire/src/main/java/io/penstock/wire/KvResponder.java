@@ -19,6 +19,7 @@ import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,10 +42,11 @@ final class KvResponder implements RSocket {
   ///
   /// @param decisions runs heavy requests
   /// @param segments null on a node that serves none
+  /// @param writes into segments, by the engine whose last connection runs them
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
-      @Nullable SegmentRegistry segments) {
+      @Nullable SegmentRegistry segments, Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -67,6 +69,7 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final ConnectionWrites writes;
   private final SegmentRoutes segments;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
@@ -87,7 +90,8 @@ final class KvResponder implements RSocket {
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
-    this.segments = new SegmentRoutes(serving.segments(), options.limits().maxSliceBytes(), outgoing, incoming, streams,
+    this.writes = new ConnectionWrites(serving.writes());
+    this.segments = new SegmentRoutes(serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming, streams,
         stall, serving.allocator());
   }
 
@@ -135,6 +139,7 @@ final class KvResponder implements RSocket {
     if (!gone.getAndSet(true)) {
       serving.shares().leave(address);
       holds.close();
+      writes.close();
     }
   }
 

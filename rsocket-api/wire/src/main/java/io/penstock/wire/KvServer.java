@@ -18,6 +18,7 @@ import io.rsocket.transport.ServerTransport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -112,7 +113,8 @@ public final class KvServer {
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
     KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
-        ByteBufAllocator.DEFAULT, draining::get, running, segments);
+        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)

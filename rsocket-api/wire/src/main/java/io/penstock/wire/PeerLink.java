@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
 /// One RSocket connection of a transfer engine.
 final class PeerLink implements SegmentLink {
   private final NodeConnection connection;
+  private final long engine;
   private final Budget incoming;
   private final Budget outgoing;
   private final int creditSlices;
@@ -26,8 +27,9 @@ final class PeerLink implements SegmentLink {
   /// Most bytes a slice; what this side allows, lowered to what the peer told.
   private volatile int sliceBytes;
 
-  PeerLink(NodeConnection connection, Budget incoming, Budget outgoing, int sliceBytes, int creditSlices) {
+  PeerLink(NodeConnection connection, long engine, Budget incoming, Budget outgoing, int sliceBytes, int creditSlices) {
     this.connection = connection;
+    this.engine = engine;
     this.incoming = incoming;
     this.outgoing = outgoing;
     this.sliceBytes = sliceBytes;
@@ -37,7 +39,7 @@ final class PeerLink implements SegmentLink {
   @Override
   public Mono<SegmentRegistry.Snapshot> describe() {
     return connection
-        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(), SegmentMessages.SegmentsReply.class)
+        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine), SegmentMessages.SegmentsReply.class)
         .map(told -> {
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
           return told.snapshot();

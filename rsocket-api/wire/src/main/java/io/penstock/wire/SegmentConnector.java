@@ -30,17 +30,17 @@ public final class SegmentConnector implements SegmentLink.Connector {
   }
 
   @Override
-  public Mono<SegmentLink> connect(String peer) {
+  public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.defer(() -> {
       KeptConnection kept = new KeptConnection(transports.apply(peer));
-      return KvClient.rsocket(kept, options).map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer)));
+      return KvClient.rsocket(kept, options).map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
     });
   }
 
-  private SegmentLink link(NodeConnection connection) {
+  private SegmentLink link(NodeConnection connection, long engine) {
     BudgetLane in = budget.incoming(1);
     BudgetLane out = budget.outgoing(1);
-    return new PeerLink(connection, in.part(in.name(), in.share(), WAITERS, 1),
+    return new PeerLink(connection, engine, in.part(in.name(), in.share(), WAITERS, 1),
         out.part("send window", options.sendWindowBytes(), WAITERS, 1), options.maxSliceBytes(),
         options.creditSlices());
   }

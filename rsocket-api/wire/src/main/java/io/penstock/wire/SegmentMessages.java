@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static io.penstock.wire.Fields.copied;
 import static io.penstock.wire.Fields.present;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.Segment;
 import io.penstock.wire.transfer.SegmentLink;
@@ -14,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class SegmentMessages {
   private SegmentMessages() {}
 
-  record SegmentsRequest() {}
+  /// @param engine number of the engine that asks: the node ends the writes of its earlier connections; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record SegmentsRequest(@Nullable Long engine) {}
 
   /// @param version of the publication
   /// @param maxSliceBytes most bytes a slice

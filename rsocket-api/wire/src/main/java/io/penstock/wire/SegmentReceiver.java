@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.rsocket.Payload;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -15,7 +16,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   private final CoreSubscriber<? super Payload> out;
   private final SegmentLanding landing;
   private final Supplier<Payload> reply;
-  private final Runnable over;
+  private final Consumer<SegmentReceiver> over;
   private final SliceCredit credit;
   private final SilenceLimit silence;
   private @Nullable Subscription in;
@@ -25,7 +26,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   /// @param reply made once all bytes are in the segment
   /// @param over told once when the channel uses the segment no more
   SegmentReceiver(CoreSubscriber<? super Payload> out, SegmentLanding landing, Budget budget, int sliceBytes,
-      SilenceLimit.Rule stall, Supplier<Payload> reply, Runnable over) {
+      SilenceLimit.Rule stall, Supplier<Payload> reply, Consumer<SegmentReceiver> over) {
     this.out = out;
     this.landing = landing;
     this.reply = reply;
@@ -98,6 +99,11 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
     silence.watch();
   }
 
+  /// The engine of the sender has a later connection.
+  void end() {
+    serial.run(() -> fail(WireFormatException.request("connection", "the last of its engine", "an earlier one")));
+  }
+
   private void end(Runnable last) {
     try {
       if (in != null && !senderDone) {
@@ -107,7 +113,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
       credit.stop();
     } finally {
       last.run();
-      over.run();
+      over.accept(this);
     }
   }
 

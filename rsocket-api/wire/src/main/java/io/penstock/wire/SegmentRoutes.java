@@ -12,10 +12,11 @@ import reactor.core.publisher.Mono;
 /// The routes of segments on one connection of a node.
 ///
 /// @param registry null on a node that serves no segments
+/// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(@Nullable SegmentRegistry registry, int most, Budget outgoing, Budget incoming,
+record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes, int most, Budget outgoing, Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
   private static final long NO_TICKET = 0;
 
@@ -43,8 +44,9 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, int most, Budget outgoi
     SegmentRegistry known = registry(call, "request/response");
     return switch (call.route()) {
       case Routes.SEGMENTS -> {
-        call.message(SegmentMessages.SegmentsRequest.class);
-        yield Mono.just(call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most)));
+        Long engine = call.message(SegmentMessages.SegmentsRequest.class).engine();
+        yield (engine == null ? Mono.<Void>empty() : writes.belongTo(engine)).then(Mono.fromSupplier(
+            () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
       }
       case Routes.NOTIFY -> {
         SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);
@@ -87,11 +89,14 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, int most, Budget outgoi
       InFlight inFlight = streams.enter(NO_TICKET);
       inFlight.onDrained(hold::close);
       SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item.item(), item.maxSliceBytes());
-      return new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
-          () -> call.reply(new SegmentMessages.WriteReply(item.length())), () -> {
+      SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
+          () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();
+            writes.leave(ended);
             inFlight.over();
           });
+      writes.enter(write);
+      return write;
     } catch (RuntimeException e) {
       hold.close();
       throw e;

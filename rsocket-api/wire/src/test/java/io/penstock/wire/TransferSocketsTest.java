@@ -49,12 +49,14 @@ import java.util.zip.CRC32C;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -63,6 +65,7 @@ import reactor.core.scheduler.Schedulers;
 final class TransferSocketsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int SLICE = 64 << 10;
+  private static final int PIECE = 100_000;
 
   private final LeakLedger leaks = new LeakLedger();
   private final Arena arena = Arena.ofShared();
@@ -169,27 +172,37 @@ final class TransferSocketsTest {
   @ParameterizedTest
   @EnumSource
   void cancelledBatches_leaveNothing(Link link) {
+    cancelledBatches_leaveNothing(link, 300);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void cancelledBatches_leaveNothing_atLength(Link link) {
+    cancelledBatches_leaveNothing(link, 10_000);
+  }
+
+  private void cancelledBatches_leaveNothing(Link link, int rounds) {
     String port = "" + serve(link);
     TransferEngine engine = engine(link, Integer.parseInt(port), TransferOptions.defaults().withLane(4, 1 << 20));
-    MemorySegment local = arena.allocate(8 * 100_000);
+    MemorySegment local = arena.allocate(8 * PIECE);
     SplittableRandom random = new SplittableRandom(7);
     int completed = 0;
     int cancelled = 0;
-    for (int round = 0; round < 1_000; round++) {
-      fill(remote.asSlice(0, 800_000), round);
+    for (int round = 0; round < rounds; round++) {
       TransferBatch.Builder batch = TransferBatch.builder();
       for (int i = 0; i < 8; i++) {
-        MemorySegment piece = local.asSlice(i * 100_000L, 100_000);
+        MemorySegment piece = local.asSlice((long) i * PIECE, PIECE);
         if (i % 2 == 0) {
-          batch.read(port, "kv", i * 100_000L, piece);
+          batch.read(port, "kv", (long) i * PIECE, piece);
         } else {
           piece.fill((byte) 3);
-          batch.write(port, "kv", (2 << 20) + i * 100_000L, piece);
+          batch.write(port, "kv", (2 << 20) + (long) i * PIECE, piece);
         }
       }
       Transfer transfer = engine.submit(batch.build());
-      long spins = random.nextInt(8) == 0 ? 0 : random.nextLong(200_000);
-      for (long i = 0; i < spins && !transfer.state(7).isTerminal(); i += 100) {
+      long until = System.nanoTime() + (random.nextInt(8) == 0 ? 0 : random.nextLong(3_000_000));
+      while (System.nanoTime() < until && !transfer.state(7).isTerminal()) {
         Thread.onSpinWait();
       }
       Transfer.BatchResult result = now(transfer.cancel());
@@ -330,7 +343,7 @@ final class TransferSocketsTest {
         .isInstanceOf(SegmentRegistry.UnknownSegmentException.class);
     assertThat(errorOf(read(socket, new SegmentMessages.ItemRequest(11, 99, 0, 1, 4096, 1))))
         .isInstanceOf(SegmentRegistry.UnknownSegmentException.class).hasMessageContaining("99");
-    assertThat(errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest()))))
+    assertThat(errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null)))))
         .hasMessageContaining("generation");
     assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.NOTIFY,
         new SegmentMessages.NotifyRequest(1, 1, 11, "x", "m".repeat(5000)))).flux())).hasMessageContaining("notification");
@@ -374,6 +387,35 @@ final class TransferSocketsTest {
       }
       return Flux.just(NodeConnection.request(Routes.WRITE, item(0, 100, 100)), ByteBufPayload.create(slice));
     }));
+  }
+
+  /// What an engine sent over a connection before must not land on top of what it writes later.
+  @Test
+  void writesOfAnEarlierConnection_endBeforeALaterOneBegins() {
+    int port = serve(Link.PENSTOCK);
+    RSocket before = raw(port);
+    RSocket later = raw(port);
+    ask(before, 42);
+    Sinks.Many<Payload> slices = Sinks.many().unicast().onBackpressureBuffer();
+    slices.tryEmitNext(NodeConnection.request(Routes.WRITE, item(0, 100, 100)));
+    CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    before.requestChannel(slices.asFlux()).subscribe(Payload::release, ended::complete);
+    ask(before, 42); // the channel was opened before this
+    assertThat(ended).isNotDone();
+
+    ask(later, 42);
+
+    assertThat(WireErrors.fromWire(ended.orTimeout(20, TimeUnit.SECONDS).join(), "node"))
+        .hasMessageContaining("the last of its engine");
+    assertThat(errorOf(write(before, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+        .hasMessageContaining("the last of its engine");
+    assertThat(errorOf(write(later, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+        .hasMessageContaining("CRC32C");
+  }
+
+  private static void ask(RSocket socket, long engine) {
+    now(socket.requestResponse(NodeConnection.request(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine)))
+        .map(reply -> NodeConnection.read(reply, SegmentMessages.SegmentsReply.class)));
   }
 
   @Test

@@ -30,8 +30,9 @@ final class Peer {
 
   /// What all peers of an engine share.
   ///
+  /// @param engine its number, told to peers
   /// @param backoff draws the wait before a second attempt
-  record Setting(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
+  record Setting(TransferOptions options, SegmentLink.Connector connector, long engine, Scheduler timers,
       Supplier<Duration> backoff) {}
 
   private final String address;
@@ -273,7 +274,7 @@ final class Peer {
       return;
     }
     try {
-      setting.connector().connect(address).subscribe(made -> steps.run(() -> connected(attempt, made)),
+      setting.connector().connect(address, setting.engine()).subscribe(made -> steps.run(() -> connected(attempt, made)),
           error -> steps.run(() -> notOpened(attempt, error)));
     } catch (RuntimeException e) { // an address that the transport cannot read
       notOpened(attempt, e);

@@ -14,8 +14,9 @@ public interface SegmentLink {
   @FunctionalInterface
   interface Connector {
     /// @param peer address, in the transport's words
+    /// @param engine number of the engine that connects; the peer ends the writes of its earlier connections
     /// @return cold; signals [io.penstock.TransientKvException] if another attempt may succeed
-    Mono<SegmentLink> connect(String peer);
+    Mono<SegmentLink> connect(String peer, long engine);
   }
 
   /// A part of a remote segment.

@@ -39,9 +39,10 @@ public final class TransferEngine {
       RandomGenerator random) {
     this.options = requireNonNull(options, "options");
     this.random = requireNonNull(random, "random");
-    this.peerSetting = new Peer.Setting(options, requireNonNull(connector, "connector"),
+    long engine = random.nextLong();
+    this.peerSetting = new Peer.Setting(options, requireNonNull(connector, "connector"), engine,
         requireNonNull(timers, "timers"), this::backoff);
-    this.transferSetting = new Transfer.Setting(options, random.nextLong(), new AtomicLong(), timers);
+    this.transferSetting = new Transfer.Setting(options, engine, new AtomicLong(), timers);
   }
 
   /// The deadline of an item passed.

@@ -31,7 +31,7 @@ final class FakePeer implements SegmentLink.Connector {
   }
 
   @Override
-  public Mono<SegmentLink> connect(String peer) {
+  public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.fromSupplier(() -> {
       if (refusal != null) {
         throw new TransientKvException(String.valueOf(refusal.getMessage()));

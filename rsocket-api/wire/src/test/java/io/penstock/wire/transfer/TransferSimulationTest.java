@@ -49,7 +49,6 @@ final class TransferSimulationTest {
   void everyItem_endsOnce_andNoWrongByteLands() {
     Map<TransferState, Long> ends = simulate(0, 300);
 
-    System.out.println(ends);
     assertThat(ends).as("ends under 300 seeds").containsOnlyKeys(TransferState.COMPLETED, TransferState.FAILED,
         TransferState.TIMEOUT, TransferState.CANCELLED);
   }
