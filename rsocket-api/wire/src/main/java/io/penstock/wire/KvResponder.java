@@ -91,8 +91,9 @@ final class KvResponder implements RSocket {
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
-    this.segments = new SegmentRoutes(serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming, streams,
-        stall, serving.allocator());
+    this.segments =
+        new SegmentRoutes(serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming, streams,
+            stall, serving.allocator());
   }
 
   @Override

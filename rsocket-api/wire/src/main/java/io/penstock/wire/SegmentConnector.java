@@ -33,7 +33,8 @@ public final class SegmentConnector implements SegmentLink.Connector {
   public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.defer(() -> {
       KeptConnection kept = new KeptConnection(transports.apply(peer));
-      return KvClient.rsocket(kept, options).map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
+      return KvClient.rsocket(kept, options)
+          .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
     });
   }
 

@@ -343,10 +343,12 @@ final class TransferSocketsTest {
         .isInstanceOf(SegmentRegistry.UnknownSegmentException.class);
     assertThat(errorOf(read(socket, new SegmentMessages.ItemRequest(11, 99, 0, 1, 4096, 1))))
         .isInstanceOf(SegmentRegistry.UnknownSegmentException.class).hasMessageContaining("99");
-    assertThat(errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null)))))
+    assertThat(
+        errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null)))))
         .hasMessageContaining("generation");
     assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.NOTIFY,
-        new SegmentMessages.NotifyRequest(1, 1, 11, "x", "m".repeat(5000)))).flux())).hasMessageContaining("notification");
+        new SegmentMessages.NotifyRequest(1, 1, 11, "x", "m".repeat(5000)))).flux()))
+        .hasMessageContaining("notification");
     assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.READ, item(0, 1, 1))).flux()))
         .hasMessageContaining("route");
   }
@@ -364,8 +366,8 @@ final class TransferSocketsTest {
     crc.update(bytes);
     int right = (int) crc.getValue();
     Object[][] wrong = {{new SegmentSlice(1, 0, 100, right + 1), "CRC32C of the bytes"},
-        {new SegmentSlice(2, 0, 100, right), "item"}, {new SegmentSlice(1, 4, 100, right), "offset"},
-        {new SegmentSlice(1, 0, 99, right), "bytes after the header"}};
+      {new SegmentSlice(2, 0, 100, right), "item"}, {new SegmentSlice(1, 4, 100, right), "offset"},
+      {new SegmentSlice(1, 0, 99, right), "bytes after the header"}};
     for (Object[] one : wrong) {
       assertThat(errorOf(write(socket, (SegmentSlice) one[0], bytes, -1))).hasMessageContaining((String) one[1]);
     }

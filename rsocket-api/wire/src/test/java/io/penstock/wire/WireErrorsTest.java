@@ -24,6 +24,7 @@ import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.transfer.SegmentRegistry.UnknownSegmentException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.FrameType;
@@ -100,6 +101,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.BUDGET_EXHAUSTED, new BudgetExhaustedException("ingress", 4096, -1, 64)),
         arguments(ErrorCode.AWAIT_TIMEOUT, new AwaitTimeoutException("awaited blocks", Duration.ofSeconds(61))),
         arguments(ErrorCode.TIER_CLOSED, new TierClosedException("ssd")),
+        arguments(ErrorCode.UNKNOWN_SEGMENT, new UnknownSegmentException("number 7", -3)),
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
         arguments(ErrorCode.DRAINING, new DrainingException()));

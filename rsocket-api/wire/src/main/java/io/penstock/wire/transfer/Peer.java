@@ -274,7 +274,8 @@ final class Peer {
       return;
     }
     try {
-      setting.connector().connect(address, setting.engine()).subscribe(made -> steps.run(() -> connected(attempt, made)),
+      setting.connector().connect(address, setting.engine()).subscribe(
+          made -> steps.run(() -> connected(attempt, made)),
           error -> steps.run(() -> notOpened(attempt, error)));
     } catch (RuntimeException e) { // an address that the transport cannot read
       notOpened(attempt, e);

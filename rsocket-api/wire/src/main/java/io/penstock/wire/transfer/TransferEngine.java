@@ -167,7 +167,6 @@ public final class TransferEngine {
     });
   }
 
-
   private Duration backoff() {
     long least = options.backoff().toNanos();
     synchronized (random) {

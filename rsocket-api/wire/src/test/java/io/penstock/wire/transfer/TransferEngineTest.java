@@ -32,7 +32,8 @@ final class TransferEngineTest {
   private TransferEngine engine = engine(TransferOptions.defaults().withLane(2, 1 << 20).withQueuedItems(8));
 
   private TransferEngine engine(TransferOptions options) {
-    return new TransferEngine(options, (address, number) -> (address.equals("peer") ? peer : other).connect(address, number), time,
+    return new TransferEngine(options,
+        (address, number) -> (address.equals("peer") ? peer : other).connect(address, number), time,
         new SplittableRandom(5));
   }
 
@@ -230,7 +231,8 @@ final class TransferEngineTest {
 
   @Test
   void peerThatDoesNotAnswer_failsItsItems() {
-    engine = new TransferEngine(TransferOptions.defaults(), (address, number) -> Mono.never(), time, new SplittableRandom(1));
+    engine = new TransferEngine(TransferOptions.defaults(), (address, number) -> Mono.never(), time,
+        new SplittableRandom(1));
     Transfer transfer = engine.submit(reads(2).build());
     time.advanceTimeBy(Duration.ofSeconds(5).plus(MOST_BACKOFF).plusSeconds(5));
 

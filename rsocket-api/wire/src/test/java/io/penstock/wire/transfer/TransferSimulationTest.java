@@ -175,8 +175,9 @@ final class TransferSimulationTest {
             .withLane(random.nextInt(1, 8), SLICE * random.nextLong(1, 20))
             .withConnections(Duration.ofSeconds(2), Duration.ofSeconds(20));
         TransferEngine engine = new TransferEngine(options,
-            new SegmentConnector(name -> all.stream().filter(node -> node.name.equals(name)).findFirst().orElseThrow()
-                .link.client(), client, own),
+            new SegmentConnector(
+                name -> all.stream().filter(node -> node.name.equals(name)).findFirst().orElseThrow().link.client(),
+                client, own),
             time.scheduler(), random.split());
         List<Running> running = new ArrayList<>();
         for (int i = random.nextInt(1, 5); i > 0; i--) {
@@ -194,7 +195,8 @@ final class TransferSimulationTest {
           time.advance(Duration.ofNanos(random.nextLong(20_000_000)));
           all.get(random.nextInt(all.size())).restart(this);
         }
-        assertThat(time.runUntil(() -> running.stream().allMatch(Running::isDone), SOON)).as("all batches end").isTrue();
+        assertThat(time.runUntil(() -> running.stream().allMatch(Running::isDone), SOON)).as("all batches end")
+            .isTrue();
         running.forEach(Running::requireRight);
         now(engine.close());
         for (Node node : all) {
