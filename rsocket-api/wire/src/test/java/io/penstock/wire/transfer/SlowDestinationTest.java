@@ -11,6 +11,8 @@ import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
 import io.penstock.wire.NodeSpaces;
 import io.penstock.wire.SegmentConnector;
+import io.penstock.wire.simulate.Direction;
+import io.penstock.wire.simulate.LinkFault;
 import io.penstock.wire.simulate.LinkPlan;
 import io.penstock.wire.simulate.SimulatedLink;
 import io.penstock.wire.simulate.SimulatedTime;
@@ -23,15 +25,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/// One producer and eight destinations, one of them slow, in virtual time.
+/// Destinations that are slow or stand still, in virtual time.
 @Timeout(60)
-final class TransferFairnessTest {
+final class SlowDestinationTest {
   private static final int SLICE = 64 << 10;
   private static final int ITEM = 256 << 10;
   private static final int ITEMS = 32;
@@ -47,6 +50,40 @@ final class TransferFairnessTest {
       assertThat(beside).as(direction + ": bytes a second of seven destinations, " + alone + " without the slow one")
           .isGreaterThan(0.9 * alone);
       assertThat(alone).isGreaterThan(0.5 * 7 * FAST);
+    }
+  }
+
+  /// A write that is stopped while the link stands still ends when its frames are gone, with their connection.
+  @Test
+  void stoppedWrite_endsWhenNoFrameRefersToItsMemory() {
+    SimulatedTime time = new SimulatedTime(6);
+    try (LeakLedger leaks = new LeakLedger(); Arena arena = Arena.ofShared(); var _ = time.captureDefaults()) {
+      ByteBudget own = leaks.watch(new ByteBudget("engine", 8 << 20, 64));
+      SegmentRegistry registry = new SegmentRegistry(1);
+      registry.register("kv", arena.allocate(ITEM));
+      SimulatedLink link = SimulatedLink.of(time, "node", UnpooledByteBufAllocator.DEFAULT,
+          LinkPlan.quiet().withFaults(new LinkFault.Stall(Direction.UP, 5, Duration.ofMinutes(1))));
+      KvServer server = now(time, KvServer.bind(link.server(), NodeSpaces.none(), registry,
+          KvServerOptions.defaults().withLimits(new Limits(SLICE, 4, 16)),
+          leaks.watch(new ByteBudget("node", 8 << 20, 64)), time.scheduler(), Schedulers.immediate()));
+      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).build();
+      TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
+          new SegmentConnector(name -> link.client(), client, own), time.scheduler(), new SplittableRandom(1));
+      Transfer transfer = engine.submit(TransferBatch.builder().write("node", "kv", 0, arena.allocate(ITEM)).build());
+      AtomicLong heldAtEnd = new AtomicLong(-1);
+      transfer.results().subscribe(result -> heldAtEnd.set(own.inUseBytes()));
+      time.advance(Duration.ofMillis(100));
+      assertThat(own.inUseBytes()).as("bytes of frames that stand still").isPositive();
+
+      CompletableFuture<Transfer.BatchResult> done = transfer.cancel().toFuture();
+      time.advance(Duration.ofSeconds(1));
+      assertThat(transfer.state(0)).isEqualTo(TransferState.IN_PROGRESS);
+
+      assertThat(time.runUntil(done::isDone, Duration.ofSeconds(10))).isTrue();
+      assertThat(heldAtEnd).hasValue(0);
+      assertThat(done.join().count(TransferState.CANCELLED)).isEqualTo(1);
+      now(time, engine.close());
+      now(time, server.close());
     }
   }
 
