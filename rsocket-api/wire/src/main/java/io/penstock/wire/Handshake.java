@@ -199,7 +199,8 @@ final class Handshake {
       @Nullable String host, @Nullable List<Place> endpoints) {
     Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
         int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
-      this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null, null,
+      this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
+          null,
           null);
     }
 

@@ -94,7 +94,8 @@ public final class AdminServer {
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
     return stat().map(tiers -> Health.of(state.get(), tiers, transports.get()))
-        .onErrorResume(failure -> Mono.just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()))))
+        .onErrorResume(
+            failure -> Mono.just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()))))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
           return text(response, "application/json", Json.of(health) + "\n");

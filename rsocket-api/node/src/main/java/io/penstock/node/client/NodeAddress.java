@@ -41,8 +41,9 @@ record NodeAddress(Endpoint place, Way way) {
       return new NodeAddress(way == Way.WS ? new Endpoint(TransportKind.WS, place.address()) : place, way);
     }
     if (wayOf(place) != way) {
-      throw new IllegalArgumentException("--transport must be auto or " + wayOf(place).word() + " for --connect " + place
-          + " (was " + way.word() + ")");
+      throw new IllegalArgumentException(
+          "--transport must be auto or " + wayOf(place).word() + " for --connect " + place
+              + " (was " + way.word() + ")");
     }
     return new NodeAddress(place, way);
   }
@@ -65,8 +66,9 @@ record NodeAddress(Endpoint place, Way way) {
   /// @throws IllegalArgumentException if `reached` is not what was asked for
   void require(Endpoint reached) {
     if (way == Way.UDS && reached.transport() != TransportKind.UDS) {
-      throw new IllegalArgumentException("--transport must be auto, tcp or ws for a node without a Unix domain socket that"
-          + " this user can open here (was uds, the node at " + this + ")");
+      throw new IllegalArgumentException(
+          "--transport must be auto, tcp or ws for a node without a Unix domain socket that"
+              + " this user can open here (was uds, the node at " + this + ")");
     }
   }
 

@@ -24,7 +24,8 @@ final class BindFailure {
     boolean isPort = isPort(failure);
     Effective said = config.effective(isPort ? port : host);
     String rule = isPort
-        ? (tried > 1 ? "a range with a port that is free" : "free") + " for this user at " + config.effective(host).text()
+        ? (tried > 1 ? "a range with a port that is free" : "free") + " for this user at "
+            + config.effective(host).text()
         : "an address of this machine";
     String hint = isPort ? "; " + said.setting().flag() + " 0 takes any that is free" : "";
     String all = isPort && tried > 1 ? "all " + tried + " tried, the last: " : "";

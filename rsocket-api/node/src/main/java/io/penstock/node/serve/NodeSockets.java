@@ -126,7 +126,8 @@ final class NodeSockets {
   private String wanted(TransportKind kind) {
     return switch (kind) {
       case UDS -> "unix:" + config.effective(TransportSettings.SOCKET).text();
-      case WS -> config.get(NodeSettings.LISTEN_HOST) + ":" + config.effective(TransportSettings.WEB_SOCKET_PORT).text();
+      case WS ->
+        config.get(NodeSettings.LISTEN_HOST) + ":" + config.effective(TransportSettings.WEB_SOCKET_PORT).text();
       case TCP, LOCAL -> config.get(NodeSettings.LISTEN_HOST) + ":" + config.effective(NodeSettings.LISTEN_PORT).text();
     };
   }

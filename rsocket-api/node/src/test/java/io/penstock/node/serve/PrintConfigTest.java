@@ -46,6 +46,8 @@ final class PrintConfigTest {
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM
+        dram.high                      auto        default
+        dram.low                       80          default
         memory.pages                   auto        default
         memory.lock                    false       default
         memory.numa                    none        default
@@ -68,6 +70,7 @@ final class PrintConfigTest {
         ssd.quarantine.bytes           256 MiB     default
         ssd.quarantine.records         1024        default
         ssd.stall.after                5s          default
+        write.policy                   auto        default
         stack.mode                     exclusive   default
         policy                         lru         default
         exact                          false       default
@@ -89,6 +92,7 @@ final class PrintConfigTest {
         events.kept                    65536       default
         loops                          1           --loops
         await.timeout                  1m          default
+        room.timeout                   30s         default
         stall.timeout                  30s         default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
@@ -131,7 +135,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(53).toString())
+    assertThat(rows.get(56).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
