@@ -17,7 +17,6 @@ import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.system.NativeFile;
 import io.penstock.system.SystemCallException;
 import io.penstock.testkit.Race;
-import io.penstock.system.SocketFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
