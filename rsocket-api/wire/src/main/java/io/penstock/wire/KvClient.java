@@ -2,7 +2,9 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
@@ -20,10 +22,14 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
+import io.penstock.wire.security.Credentials;
+import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
+import io.rsocket.util.DefaultPayload;
+import io.rsocket.util.EmptyPayload;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
@@ -95,8 +101,16 @@ public final class KvClient {
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())
+        .setupPayload(Mono.fromSupplier(() -> setup(options.credentials())))
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  private static Payload setup(Credentials credentials) {
+    ByteBuf metadata = credentials.metadata(ByteBufAllocator.DEFAULT);
+    return metadata.isReadable()
+        ? DefaultPayload.create(Unpooled.EMPTY_BUFFER, metadata) // copies and releases
+        : EmptyPayload.INSTANCE;
   }
 
   /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.wire.security.Credentials;
 import java.time.Duration;
 
 /// How a [KvClient] asks.
@@ -15,14 +16,16 @@ import java.time.Duration;
 /// @param startLayer layers before it are not fetched
 /// @param creditSlices most slices a stream asks for ahead
 /// @param sendWindowBytes most bytes of slices that wait for the socket
+/// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
-    long sendWindowBytes, Duration keepAlive, Duration keepAliveTimeout) {
+    long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
+    requireNonNull(credentials, "credentials");
     requireNonNull(keepAlive, "keepAlive");
     requireNonNull(keepAliveTimeout, "keepAliveTimeout");
     new Limits(maxSliceBytes, windowBlocks, 1);
@@ -44,7 +47,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, keep-alive every 20 s with a limit of 90 s.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s.
   public static Builder builder() {
     return new Builder();
   }
@@ -58,6 +61,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private int startLayer;
     private int creditSlices = 16;
     private long sendWindowBytes = 4 << 20;
+    private Credentials credentials = Credentials.none();
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
 
@@ -100,6 +104,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    public Builder credentials(Credentials value) {
+      credentials = value;
+      return this;
+    }
+
     public Builder keepAlive(Duration interval, Duration timeout) {
       keepAlive = interval;
       keepAliveTimeout = timeout;
@@ -109,7 +118,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          keepAlive, keepAliveTimeout);
+          credentials, keepAlive, keepAliveTimeout);
     }
   }
 }

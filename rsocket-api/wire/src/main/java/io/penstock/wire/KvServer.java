@@ -6,6 +6,8 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.Caller;
 import io.rsocket.Closeable;
 import io.rsocket.ConnectionSetupPayload;
 import io.rsocket.RSocket;
@@ -17,6 +19,7 @@ import io.rsocket.transport.ServerTransport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -113,11 +116,31 @@ public final class KvServer {
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
-    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
-        .doOnNext(accepted -> connections.enter(peer, accepted));
+    return (setup, peer) -> Mono.defer(() -> {
+      Object source = CheckedFrames.source();
+      requireServed(setup, serving);
+      String dataMimeType = setup.dataMimeType();
+      return serving.options().access().isOpen()
+          ? Mono.just(entered(new KvResponder(serving, dataMimeType, source), peer, connections))
+          : caller(setup, source, serving)
+              .map(caller -> entered(new KvResponder(serving, dataMimeType, source, caller), peer, connections));
+    });
   }
 
-  private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
+  private static RSocket entered(RSocket served, RSocket peer, Connections connections) {
+    connections.enter(peer, served);
+    return served;
+  }
+
+  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, KvResponder.Serving serving) {
+    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
+        serving.timers().now(TimeUnit.MILLISECONDS));
+    Mono<Caller> caller = Mono.fromCallable(attempt::caller);
+    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+  }
+
+  private static void requireServed(ConnectionSetupPayload setup, KvResponder.Serving serving) {
     if (serving.draining().getAsBoolean()) {
       throw new RejectedSetupException(new DrainingException().getMessage());
     }
@@ -125,7 +148,6 @@ public final class KvServer {
       throw new RejectedSetupException(
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
-    return new KvResponder(serving, setup.dataMimeType(), CheckedFrames.source());
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

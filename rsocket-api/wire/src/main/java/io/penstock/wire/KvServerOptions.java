@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.wire.security.Access;
 import java.time.Duration;
 
 /// How a [KvServer] serves.
@@ -22,13 +23,15 @@ import java.time.Duration;
 /// @param requestBytes most bytes that the messages of all running requests have, as they came; their objects take
 ///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
+/// @param access who may connect, and what each user may do
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
-    long generation) {
+    Access access, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
+    requireNonNull(access, "access");
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
@@ -52,7 +55,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
-  /// requests, 128 blocks of open windows, generation 0.
+  /// requests, 128 blocks of open windows, access for every peer, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -60,7 +63,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
-        .requestBytes(requestBytes).putBlocks(putBlocks).generation(generation);
+        .requestBytes(requestBytes).putBlocks(putBlocks).access(access).generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -104,6 +107,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private Duration mostLifetime = Duration.ofMinutes(5);
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;
+    private Access access = Access.open();
     private long generation;
 
     private Builder() {}
@@ -161,6 +165,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder access(Access rules) {
+      access = rules;
+      return this;
+    }
+
     public Builder generation(long number) {
       generation = number;
       return this;
@@ -168,7 +177,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, generation);
+          mostLifetime, requestBytes, putBlocks, access, generation);
     }
   }
 }

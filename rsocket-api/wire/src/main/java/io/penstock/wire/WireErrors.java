@@ -169,7 +169,7 @@ final class WireErrors {
       case LEASE_EXPIRED -> new LeaseExpiredException(data.number("lease", Long.MIN_VALUE, Long.MAX_VALUE));
       case HOLD_LIMIT -> new HoldLimitException(data.text("what"), data.number("wanted", 0, Long.MAX_VALUE),
           data.number("most", 0, Long.MAX_VALUE));
-      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
+      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);
       case null -> remote(code, sentence);

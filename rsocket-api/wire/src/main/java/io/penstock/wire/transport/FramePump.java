@@ -165,6 +165,7 @@ final class FramePump {
       outputShut = true;
       to.write(Unpooled.EMPTY_BUFFER).addListener(flushed -> {
         if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
+          TlsStart.endOutput(channel);
           ChannelFuture unused = duplex.shutdownOutput();
         } else {
           ChannelFuture unused = channel.close();

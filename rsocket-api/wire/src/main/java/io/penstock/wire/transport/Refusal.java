@@ -17,7 +17,9 @@ public enum Refusal {
   /// Room for frames, which others waited for.
   ROOM,
   /// Length of a frame.
-  FRAME_LENGTH;
+  FRAME_LENGTH,
+  /// TLS where the listener has none, none where it has, or a handshake that failed.
+  TLS;
 
   /// A word for programs.
   public String code() {

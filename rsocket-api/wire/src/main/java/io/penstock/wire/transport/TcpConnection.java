@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
+import io.penstock.wire.security.ClientTls;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -37,6 +38,7 @@ import reactor.netty.Connection;
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  private static final String HANDLER = "penstock.frames";
   /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
@@ -74,27 +76,36 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
   static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener) {
-    return open(connection, limits, listener, null);
+    return open(connection, limits, listener, null, false);
+  }
+
+  /// The same with TLS, if `options` have it; completes when the connection can be used.
+  static Mono<DuplexConnection> open(Connection connection, TcpClientOptions options, ConnectionListener listener) {
+    ClientTls tls = options.tls();
+    TcpConnection opened = open(connection, options.limits(), listener, null, tls != null);
+    return tls == null ? Mono.just(opened) : TlsStart.connect(connection.channel(), opened, HANDLER, options, tls);
   }
 
   /// The same for a channel that a server accepted.
   static TcpConnection accept(Connection connection, TcpServerOptions options, ConnectionListener listener,
       IncomingFrames.Server server) {
-    TcpConnection opened = open(connection, options.limits(), listener, server);
+    TcpConnection opened = open(connection, options.limits(), listener, server, options.tls() != null);
+    TlsStart.accept(connection.channel(), opened, HANDLER, options.tls());
     opened.incoming.begin(options.slots().timeToSetup());
     server.accepted().enter(opened);
     return opened;
   }
 
   private static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener,
-      IncomingFrames.@Nullable Server server) {
+      IncomingFrames.@Nullable Server server, boolean hasTls) {
     Channel channel = connection.channel();
     TcpConnection opened = new TcpConnection(channel, limits, listener, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
-    config.setRecvByteBufAllocator(new FrameBuffers(limits, opened.incoming.decoder()));
+    config.setRecvByteBufAllocator(
+        hasTls ? TlsStart.buffers(limits) : new FrameBuffers(limits, opened.incoming.decoder()));
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
-    connection.addHandlerLast("penstock.frames", opened);
+    connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
@@ -285,7 +296,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
-  private void breakOff(Throwable thrown) {
+  /// Ends at once; the peer is told nothing.
+  void breakOff(Throwable thrown) {
     cause.compareAndSet(null, thrown);
     closeNow();
   }
@@ -349,7 +361,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
-    breakOff(thrown);
+    breakOff(TlsStart.plain(thrown));
   }
 
   @Override

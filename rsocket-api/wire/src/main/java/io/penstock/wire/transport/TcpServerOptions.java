@@ -3,9 +3,11 @@ package io.penstock.wire.transport;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.wire.security.ServerTls;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /// Where a server listens, and the numbers it and its connections keep to.
 ///
@@ -13,8 +15,9 @@ import java.nio.file.Path;
 /// @param backlog connections the kernel may hold before they are accepted
 /// @param slots how many connections it has; one more is told so and closed
 /// @param receive what it holds of frames that have not come whole
+/// @param tls of all connections; null for none
 public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots slots, ReceiveLimits receive,
-    ConnectionLimits limits) {
+    ConnectionLimits limits, @Nullable ServerTls tls) {
   public TcpServerOptions {
     requireNonNull(local, "local");
     requireNonNull(slots, "slots");
@@ -31,7 +34,7 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(SocketAddress local) {
     return new TcpServerOptions(local, 1_024, ConnectionSlots.defaults(), ReceiveLimits.defaults(),
-        ConnectionLimits.defaults());
+        ConnectionLimits.defaults(), null);
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -40,14 +43,19 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   }
 
   public TcpServerOptions withSlots(ConnectionSlots slots) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tls);
   }
 
   public TcpServerOptions withReceive(ReceiveLimits receive) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tls);
   }
 
   public TcpServerOptions withLimits(ConnectionLimits limits) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tls);
+  }
+
+  /// Connections with TLS and no others.
+  public TcpServerOptions withTls(ServerTls tls) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tls);
   }
 }

@@ -97,7 +97,7 @@ public final class TcpTransport {
     public Mono<DuplexConnection> connect() {
       return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops).connect())
           .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
-          .map(connection -> TcpConnection.open(connection, options.limits(), listener));
+          .flatMap(connection -> TcpConnection.open(connection, options, listener));
     }
 
     @Override
