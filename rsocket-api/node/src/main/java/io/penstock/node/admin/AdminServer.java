@@ -48,15 +48,24 @@ public final class AdminServer {
   private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
   private final Scheduler timers;
   private final WhatIfPages whatIf;
+  private final Supplier<List<String>> warnings;
+
+  /// A node that warns of nothing.
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Scheduler timers,
+      WhatIfPages whatIf) {
+    this(tiers, state, registry, timers, whatIf, List::of);
+  }
 
   /// @param tiers whose figures are shown; there may be more of them later
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
+  /// @param warnings what an operator should mend, although the node serves; asked at every probe
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
-      Scheduler timers,
-      WhatIfPages whatIf) {
+      Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {
+    this.warnings = warnings;
     this.tiers = tiers;
     this.state = state;
     this.registry = registry;
@@ -89,7 +98,7 @@ public final class AdminServer {
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
-    return stat().map(tiers -> Health.of(state.get(), tiers))
+    return stat().map(tiers -> Health.of(state.get(), tiers, warnings.get()))
         .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);

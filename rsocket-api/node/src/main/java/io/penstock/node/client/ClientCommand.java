@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -51,6 +52,9 @@ abstract class ClientCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print the result for machines.")
   private boolean json;
 
+  @Mixin
+  private SecurityOptions security = new SecurityOptions();
+
   ClientCommand(Console console, Dialer dialer) {
     this.console = console;
     this.dialer = dialer;
@@ -72,8 +76,9 @@ abstract class ClientCommand implements Callable<Integer> {
     }
   }
 
-  private NodeLink dialled(NodeConfig config) {
-    return needsSpace(config) ? dialer.dial(address, config, timeout) : dialer.dialNode(address, config, timeout);
+  private NodeLink dialled(NodeConfig config) throws IOException {
+    NodeAddress node = security.address(address, console.environment());
+    return needsSpace(config) ? dialer.dial(node, config, timeout) : dialer.dialNode(node, config, timeout);
   }
 
   /// Whether the link must name the space that `config` states.

@@ -12,17 +12,17 @@ import reactor.netty.resources.LoopResources;
 
 /// A link over TCP that names no space: it answers what the node says about itself, and nothing else.
 final class StatLink implements NodeLink {
-  private final HostPort address;
+  private final NodeAddress address;
   private final TcpClientOptions tcp;
   private final LoopResources loops = LoopResources.create("penstock-client", 1, true);
 
-  private StatLink(HostPort address, TcpClientOptions tcp) {
+  private StatLink(NodeAddress address, TcpClientOptions tcp) {
     this.address = address;
     this.tcp = tcp;
   }
 
-  static NodeLink to(HostPort address, Duration patience) {
-    return new StatLink(address, TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience));
+  static NodeLink to(NodeAddress address, Duration patience) {
+    return new StatLink(address, address.tcp(patience));
   }
 
   @Override
@@ -32,7 +32,7 @@ final class StatLink implements NodeLink {
 
   @Override
   public Mono<ServerStat> stat() {
-    return KvClient.statOf(TcpTransport.client(tcp, loops), WireLink.options().build())
+    return KvClient.statOf(TcpTransport.client(tcp, loops), WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
   }
 

@@ -15,6 +15,7 @@ import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.exceptions.RejectedSetupException;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -35,14 +36,14 @@ final class WireLink implements NodeLink {
     this.tier = tier;
   }
 
-  static NodeLink dial(HostPort address, NodeConfig config, Duration patience) {
+  static NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
     CacheSpace space = config.space();
     int window = config.get(NodeSettings.WINDOW_BLOCKS);
     SlabArena arena = new SlabArena("client", space.layout(), 2 * window, 16);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     try {
-      TcpClientOptions tcp = TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience);
-      KvClientOptions options = options()
+      TcpClientOptions tcp = address.tcp(patience);
+      KvClientOptions options = options(address)
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
       KvClient client =
@@ -55,12 +56,15 @@ final class WireLink implements NodeLink {
     }
   }
 
-  static KvClientOptions.Builder options() {
-    return KvClientOptions.builder().name("penstock-cli");
+  static KvClientOptions.Builder options(NodeAddress address) {
+    return KvClientOptions.builder().name("penstock-cli").credentials(address.credentials());
   }
 
-  static UnavailableException unavailable(HostPort address, ConnectionLostException lost) {
-    return new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", lost);
+  static UnavailableException unavailable(NodeAddress address, ConnectionLostException lost) {
+    String what = lost.getCause() instanceof RejectedSetupException
+        ? "the node at " + address + " refused the connection"
+        : "no node is listening at " + address;
+    return new UnavailableException(what + " (" + Reason.ofCause(lost) + ")", lost);
   }
 
   static void end(LoopResources loops) {

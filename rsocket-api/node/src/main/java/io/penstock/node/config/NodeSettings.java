@@ -19,9 +19,10 @@ import java.util.stream.Stream;
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
   public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
-      "Address that clients connect to; 0.0.0.0 for all interfaces. Beyond this host only with --open-to-network.");
+      "Address that clients connect to; 0.0.0.0 for all interfaces. Beyond this host only with TLS and authentication,"
+          + " or with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
-      "Whether other hosts may connect, with neither TLS nor authentication.");
+      "Whether other hosts may connect without TLS and authentication.");
   public static final Setting<Integer> LISTEN_PORT = new Setting<>("listen.port", SettingType.port(), "7733",
       "Port that clients connect to.");
   public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
@@ -212,6 +213,7 @@ public final class NodeSettings {
           AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT),
+      new Topic("Security", SecuritySettings.ALL),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       new Topic("KV events for routers", KvEventSettings.ALL),
       Topic.of("Log", LOG_LEVEL));

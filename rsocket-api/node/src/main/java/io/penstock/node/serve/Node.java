@@ -47,6 +47,7 @@ import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.FrameLengths;
+import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.ConnectionSlots;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpListener;
@@ -78,6 +79,7 @@ public final class Node {
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
+  private final NodeSecurity security;
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -98,8 +100,9 @@ public final class Node {
   private @Nullable SideCarServer sideCar;
   private @Nullable KvEventsPublisher kvEvents;
 
-  private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
+  private Node(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry, SpaceTiers tiers) {
     this.config = config;
+    this.security = security;
     this.registry = registry;
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
@@ -121,7 +124,7 @@ public final class Node {
   public static Mono<Node> start(NodeConfig config) {
     // Before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
-        .then(Mono.defer(() -> {
+        .then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
           TierPlan plan = tiers(config);
           NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
@@ -138,20 +141,21 @@ public final class Node {
               .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
               .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
               .flatMap(tiers -> {
-                Node node = new Node(config, registry, tiers);
+                Node node = new Node(config, security, registry, tiers);
                 return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
               });
-        }));
+        });
   }
 
   private Mono<Void> listen() {
     Mono<Void> wire =
         KvServer
-            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tiers,
-                serverOptions(config), budget, timers, decisions)
+            .bind(TcpTransport.server(security.secured(tcp(config)), loops, new ConnectionReports(registry)), tiers,
+                serverOptions(config, security.access()), budget, timers, decisions)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents)).then(wire)
@@ -192,7 +196,7 @@ public final class Node {
     return port.isOff()
         ? Mono.empty()
         : new AdminServer(tiers::tiers, this::state, registry, timers,
-            new WhatIfPages(tiers.first().info(), tiers.first()::whatIf))
+            new WhatIfPages(tiers.first().info(), tiers.first()::whatIf), security::problems)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -264,10 +268,11 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config) {
+  private static KvServerOptions serverOptions(NodeConfig config, Access access) {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).generation(System.currentTimeMillis()).build();
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).access(access)
+        .generation(System.currentTimeMillis()).build();
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {

@@ -191,7 +191,6 @@ final class TlsTest {
     FrameReader reader = FrameReader.unbounded(client);
     Eventually.holds("the client is refused", reader::ended);
     Eventually.holds("an end knows why", () -> pair.causes.size() > before);
-    System.err.println("CAUSES " + pair.causes + " " + reader.error);
     refusedByTheServer("handshake of TLS must succeed");
   }
 
