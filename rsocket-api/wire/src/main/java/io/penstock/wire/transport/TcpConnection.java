@@ -296,14 +296,18 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
-  /// Ends at once; the peer is told nothing.
-  void breakOff(Throwable thrown) {
-    cause.compareAndSet(null, thrown);
+  /// The channel closes for this reason, if there was none before.
+  void endsBy(Throwable reason) {
+    cause.compareAndSet(null, reason);
+  }
+
+  private void breakOff(Throwable thrown) {
+    endsBy(thrown);
     closeNow();
   }
 
   private void closeNow() {
-    ChannelFuture unused = channel.close();
+    ChannelFuture unused = TlsStart.close(channel);
   }
 
   private void ended() {

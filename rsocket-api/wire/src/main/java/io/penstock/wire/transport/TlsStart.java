@@ -22,6 +22,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertificateException;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -36,6 +39,8 @@ final class TlsStart {
       "connection must begin without TLS, for the node has no certificate (began with)";
   /// The type of the record that begins a handshake, and the first byte of every version.
   private static final int HELLO = 0x1603;
+
+  private static final Pattern BORING_SSL = Pattern.compile("error:[0-9a-f]+:SSL routines:[^:]*:([A-Z0-9_]+)");
 
   private TlsStart() {}
 
@@ -54,14 +59,15 @@ final class TlsStart {
     begin(channel, before, handler);
   }
 
+  /// The handler closes the channel when the peer was told.
   private static void refused(Channel channel, SslHandler handler, TcpConnection connection, Throwable cause) {
     if (cause instanceof NotSslRecordException) {
       tellPlain(channel, handler);
-      connection.breakOff(new RefusedPeerException(Refusal.TLS, WITHOUT_TLS));
+      connection.endsBy(new RefusedPeerException(Refusal.TLS, WITHOUT_TLS));
     } else if (isClosed(cause)) {
-      connection.breakOff(new IOException("closed in the handshake of TLS", cause));
+      connection.endsBy(new IOException("closed in the handshake of TLS", cause));
     } else {
-      connection.breakOff(new RefusedPeerException(Refusal.TLS,
+      connection.endsBy(new RefusedPeerException(Refusal.TLS,
           "handshake of TLS must succeed (failed: " + words(cause) + ")"));
     }
   }
@@ -92,7 +98,7 @@ final class TlsStart {
           sink.success(connection);
         } else {
           Throwable failure = failure(node, done.cause());
-          connection.breakOff(failure);
+          connection.endsBy(failure);
           sink.error(failure);
         }
       });
@@ -129,12 +135,22 @@ final class TlsStart {
         return String.valueOf(each.getMessage());
       }
     }
-    return String.valueOf(cause.getMessage());
+    String message = String.valueOf(cause.getMessage());
+    Matcher coded = BORING_SSL.matcher(message);
+    return coded.matches() ? coded.group(1).toLowerCase(Locale.ROOT).replace('_', ' ') : message;
   }
 
   /// What a connection ended with, without the wrapping of decoders.
   static Throwable plain(Throwable thrown) {
     return thrown instanceof DecoderException && thrown.getCause() instanceof SSLException tls ? tls : thrown;
+  }
+
+  /// Closes `channel` without waiting for a handshake that has not ended.
+  static ChannelFuture close(Channel channel) {
+    SslHandler tls = channel.pipeline().get(SslHandler.class);
+    ChannelHandlerContext below =
+        tls == null || tls.handshakeFuture().isDone() ? null : channel.pipeline().context(tls);
+    return below == null ? channel.close() : below.close();
   }
 
   /// Tells the other side that nothing more follows, if the connection has TLS.
