@@ -109,6 +109,8 @@ enum KvMeters implements MeterDocumentation {
       "Prefetched blocks that their reader never asked for", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_EVICTED_FOR_ROOM("penstock.tier.evicted.for.room", Meter.Type.COUNTER, "blocks",
       "Blocks evicted because a store had no room", MeterTag.TIER, MeterTag.MEDIUM),
+  TIER_ABOVE_WATERMARK("penstock.tier.above.watermark", Meter.Type.COUNTER, "blocks",
+      "Blocks that left memory because it was above its high watermark", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_LEASES("penstock.tier.leases", Meter.Type.GAUGE, null, "Read leases that live", MeterTag.TIER,
       MeterTag.MEDIUM),
   /// Reasons: leased, soft-pinned, hard-pinned.

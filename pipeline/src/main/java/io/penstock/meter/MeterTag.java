@@ -11,7 +11,7 @@ enum MeterTag implements KeyName {
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),
-  /// Digest of a cache space, in hex.
+  /// Digest of a cache space, in hex; empty for a space with a salt.
   SPACE("space"),
   /// Multiple of the present capacity of a level.
   FACTOR("factor"),

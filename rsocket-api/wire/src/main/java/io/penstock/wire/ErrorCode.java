@@ -37,7 +37,9 @@ public enum ErrorCode {
   /// Something else that may pass.
   TRANSIENT(0x2006, -900),
   /// Leases or pins would exceed their bound.
-  HOLD_LIMIT(0x2007, -200);
+  HOLD_LIMIT(0x2007, -200),
+  /// No room came for blocks in time.
+  ROOM_TIMEOUT(0x2008, -200);
 
   private static final int TRANSIENT_BIT = 0x2000;
   private final int code;

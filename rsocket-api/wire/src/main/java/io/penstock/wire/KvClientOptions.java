@@ -6,6 +6,7 @@ import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
 import io.penstock.wire.security.Credentials;
 import java.time.Duration;
+import java.util.List;
 
 /// How a [KvClient] asks.
 ///
@@ -19,9 +20,11 @@ import java.time.Duration;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
+/// @param carriers what may carry slices, the preferred one first; one alone is demanded
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
-    long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout) {
+    long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
+    List<Carrier> carriers) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
@@ -39,6 +42,10 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       throw new IllegalArgumentException(
           "keepAlive must be > 0 and < keepAliveTimeout (was " + keepAlive + ", " + keepAliveTimeout + ")");
     }
+    carriers = List.copyOf(carriers);
+    if (carriers.isEmpty()) {
+      throw new IllegalArgumentException("carriers must be > 0 (was none)");
+    }
   }
 
   /// What [#builder()] starts with.
@@ -47,7 +54,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else frames.
   public static Builder builder() {
     return new Builder();
   }
@@ -64,6 +71,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Credentials credentials = Credentials.none();
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
+    private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
 
     private Builder() {}
 
@@ -115,10 +123,17 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    /// What may carry slices, the preferred one first. Connecting fails with [CarrierUnavailableException] if the only
+    /// one is not available.
+    public Builder carriers(Carrier... wanted) {
+      carriers = List.of(wanted);
+      return this;
+    }
+
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout);
+          credentials, keepAlive, keepAliveTimeout, carriers);
     }
   }
 }

@@ -17,8 +17,10 @@ import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Role;
+import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -56,8 +58,10 @@ final class KvResponder implements RSocket {
   private final SpaceRoutes spaces;
   private final String dataMimeType;
   private final Object address;
+  private final @Nullable SocketAddress remote;
   private final AtomicBoolean gone = new AtomicBoolean();
   private final ConnectionHolds holds;
+  private final NodeCarriers carriers;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -72,19 +76,23 @@ final class KvResponder implements RSocket {
 
   /// For a peer that may do everything.
   KvResponder(Serving serving, String dataMimeType, Object address) {
-    this(serving, dataMimeType, address, null);
+    this(serving, dataMimeType, address, null, null);
   }
 
   /// @param address of the peer, whose connections share
+  /// @param remote where the peer is, if its connection tells
   /// @param caller null for a peer that may do everything
-  KvResponder(Serving serving, String dataMimeType, Object address, @Nullable Caller caller) {
+  KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
+      @Nullable Caller caller) {
     this.serving = serving;
     this.spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
+    this.remote = remote;
     this.address = address;
     this.holds = new ConnectionHolds(address);
     AddressShares.Share share = serving.shares().enter(address);
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
+    this.carriers = new NodeCarriers(options.carriers());
     this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
@@ -98,8 +106,7 @@ final class KvResponder implements RSocket {
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> spaces.of(call.message(Handshake.Hello.class))
-          .map(tier -> call.reply(welcome(tier.info())));
+      case Routes.HELLO -> hello(call, call.message(Handshake.Hello.class));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
       case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
@@ -113,6 +120,22 @@ final class KvResponder implements RSocket {
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
+    });
+  }
+
+  /// The one message that has no answer.
+  @Override
+  public Mono<Void> fireAndForget(Payload payload) {
+    return Mono.fromRunnable(() -> {
+      try {
+        Call call = Call.read(payload, dataMimeType, serving.allocator());
+        if (!call.route().equals(Routes.LANDED)) {
+          throw unknown(call.route(), "fire and forget");
+        }
+        streams.landed(call.message(Messages.Landed.class));
+      } finally {
+        payload.release();
+      }
     });
   }
 
@@ -138,6 +161,7 @@ final class KvResponder implements RSocket {
     running.forEach(Request::close);
     streams.close();
     if (!gone.getAndSet(true)) {
+      carriers.close();
       serving.shares().leave(address);
       holds.close();
     }
@@ -150,11 +174,17 @@ final class KvResponder implements RSocket {
             serving.draining().getAsBoolean()));
   }
 
-  private Handshake.Welcome welcome(TierInfo info) {
+  private Mono<Payload> hello(Call call, Handshake.Hello hello) {
+    return spaces.of(hello).map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers()))));
+  }
+
+  private Handshake.Welcome welcome(TierInfo info, @Nullable List<Handshake.CarrierOffer> carriers) {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
-        info.capacityBlocks(), serving.options().generation());
+        info.capacityBlocks(), serving.options().generation(), carriers,
+        AdvertisedEndpoints.hostToken().orElse(null),
+        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList());
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
@@ -227,7 +257,7 @@ final class KvResponder implements RSocket {
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
@@ -274,7 +304,7 @@ final class KvResponder implements RSocket {
       InFlight inFlight = streams.enter(put.ticket());
       return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), put.wantsOutcomes(), incoming, room,
           serving.shares().waitingPuts(), serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-          putStall,
+          putStall, carriers.receiver(),
           () -> {
             request.close();
             inFlight.over();

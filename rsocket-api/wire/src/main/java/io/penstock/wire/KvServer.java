@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -117,14 +118,19 @@ public final class KvServer {
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
     return (setup, peer) -> Mono.defer(() -> {
-      Object source = CheckedFrames.source();
+      CheckedFrames.Peer from = CheckedFrames.peer();
       requireServed(setup, serving);
       String dataMimeType = setup.dataMimeType();
       return serving.options().access().isOpen()
-          ? Mono.just(entered(new KvResponder(serving, dataMimeType, source), peer, connections))
-          : caller(setup, source, serving)
-              .map(caller -> entered(new KvResponder(serving, dataMimeType, source, caller), peer, connections));
+          ? Mono.just(entered(responder(serving, dataMimeType, from, null), peer, connections))
+          : caller(setup, from.source(), serving)
+              .map(caller -> entered(responder(serving, dataMimeType, from, caller), peer, connections));
     });
+  }
+
+  private static RSocket responder(KvResponder.Serving serving, String dataMimeType, CheckedFrames.Peer from,
+      @Nullable Caller caller) {
+    return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
   }
 
   private static RSocket entered(RSocket served, RSocket peer, Connections connections) {

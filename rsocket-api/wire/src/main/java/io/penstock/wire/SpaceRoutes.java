@@ -86,19 +86,13 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     }
     return tiers.size() == 1
         ? name(tiers.getFirst().info())
-        : tiers.stream().map(tier -> tier.info().name() + " " + publicId(tier.info().space()))
+        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().publicId())
             .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
   }
 
   private static String name(TierInfo info) {
-    String id = publicId(info.space());
+    String id = info.space().publicId();
     return id.isEmpty() ? info.name() : id;
-  }
-
-  /// The id of `space` in hex; empty if it has a salt. A peer that knows the id can ask for its blocks, so the id is as
-  /// secret as the salt.
-  static String publicId(CacheSpace space) {
-    return space.tenantSalt().isEmpty() ? "" + space.id() : "";
   }
 
   /// The tier for a client that says `hello`; opened for it if the node does so.

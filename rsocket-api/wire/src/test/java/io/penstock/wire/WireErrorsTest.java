@@ -20,6 +20,7 @@ import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -102,6 +103,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.TIER_CLOSED, new TierClosedException("ssd")),
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
+        arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
         arguments(ErrorCode.DRAINING, new DrainingException()));
   }
 

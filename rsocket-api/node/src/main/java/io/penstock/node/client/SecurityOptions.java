@@ -44,9 +44,9 @@ final class SecurityOptions {
       description = "File whose first line is the token to connect with; " + TOKEN + " may have it, too.")
   private @Nullable String tokenFile;
 
-  /// The node at `place`, as the options and `environment` say.
-  NodeAddress address(HostPort place, Map<String, String> environment) throws IOException {
-    return new NodeAddress(place, tls(), credentials(environment));
+  /// As the options and `environment` say.
+  NodePass pass(Map<String, String> environment) throws IOException {
+    return new NodePass(tls(), credentials(environment));
   }
 
   private @Nullable ClientTls tls() throws IOException {

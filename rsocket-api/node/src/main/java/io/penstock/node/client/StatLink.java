@@ -4,13 +4,14 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.ServerStat;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// A link over TCP that names no space: it answers what the node says about itself, and nothing else.
+/// A link that names no space: it answers what the node says about itself, and nothing else.
 final class StatLink implements NodeLink {
   private final NodeAddress address;
   private final TcpClientOptions tcp;
@@ -22,7 +23,8 @@ final class StatLink implements NodeLink {
   }
 
   static NodeLink to(NodeAddress address, Duration patience) {
-    return new StatLink(address, address.tcp(patience));
+    return new StatLink(address,
+        address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience)));
   }
 
   @Override
@@ -32,7 +34,9 @@ final class StatLink implements NodeLink {
 
   @Override
   public Mono<ServerStat> stat() {
-    return KvClient.statOf(TcpTransport.client(tcp, loops), WireLink.options(address).build())
+    return KvClient
+        .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+            WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
   }
 

@@ -46,6 +46,8 @@ final class PrintConfigTest {
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM
+        dram.high                      auto        default
+        dram.low                       80          default
         memory.pages                   auto        default
         memory.lock                    false       default
         memory.numa                    none        default
@@ -68,6 +70,7 @@ final class PrintConfigTest {
         ssd.quarantine.bytes           256 MiB     default
         ssd.quarantine.records         1024        default
         ssd.stall.after                5s          default
+        write.policy                   auto        default
         stack.mode                     exclusive   default
         policy                         lru         default
         exact                          false       default
@@ -89,6 +92,7 @@ final class PrintConfigTest {
         events.kept                    65536       default
         loops                          1           --loops
         await.timeout                  1m          default
+        room.timeout                   30s         default
         stall.timeout                  30s         default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
@@ -109,6 +113,7 @@ final class PrintConfigTest {
         kv.events.hashes               int         default
         kv.events.steps                10000       default
         kv.events.high.water           100000      default
+        kv.events.salted               false       default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default
@@ -130,9 +135,29 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(53).toString())
+    assertThat(rows.get(56).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
+  }
+
+  @Test
+  void json_hasTheSettingsOfEachSpace() throws IOException {
+    Path file = Files.writeString(folder.resolve("spaces.yaml"), """
+        dram: 1GiB
+        block.bytes: 64KiB
+        spaces:
+          chat: {model: m, weight: 3}
+          tenant: {model: m, salt: secret, ssd.quota: 1GiB}
+        """);
+    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--config", file.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).doesNotContain("secret")
+        .contains("{\"key\":\"spaces.chat.weight\",\"value\":\"3\",\"source\":\"file\",\"origin\":\"" + file
+            + " line 4\",\"variable\":null,\"flag\":null,\"aliases\":[],\"noEffect\":null}")
+        .contains("{\"key\":\"spaces.tenant.ssd.quota\",\"value\":\"1 GiB\"")
+        .contains("{\"key\":\"spaces.tenant.salt\",\"value\":\"stated\"")
+        .contains("{\"key\":\"spaces.chat.block.bytes\",\"value\":\"64 KiB\"");
   }
 
   @Test

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertificateException;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,9 +46,9 @@ final class TlsStart {
   private TlsStart() {}
 
   /// A connection that a server accepted.
-  static void accept(Channel channel, TcpConnection connection, String before, @Nullable ServerTls tls) {
+  static void accept(Channel channel, TcpConnection connection, @Nullable ServerTls tls) {
     if (tls == null) {
-      channel.pipeline().addBefore(before, HANDLER, new FirstBytes(connection));
+      channel.pipeline().addBefore(TcpConnection.HANDLER, HANDLER, new FirstBytes(connection));
       return;
     }
     SslHandler handler = tls.handler(channel.alloc());
@@ -56,7 +57,7 @@ final class TlsStart {
         refused(channel, handler, connection, done.cause());
       }
     });
-    begin(channel, before, handler);
+    begin(channel, handler);
   }
 
   /// The handler closes the channel when the peer was told.
@@ -86,12 +87,10 @@ final class TlsStart {
   /// A connection that a client made.
   ///
   /// @return completes when the handshake has succeeded; signals [TlsFailedException]
-  static Mono<DuplexConnection> connect(Channel channel, TcpConnection connection, String before,
-      TcpClientOptions options, ClientTls tls) {
-    InetSocketAddress remote = (InetSocketAddress) options.remote();
-    String host = remote.getHostString();
-    SslHandler handler = tls.handler(channel.alloc(), host, remote.getPort(), options.connectTimeout());
-    String node = host + ":" + remote.getPort();
+  static Mono<DuplexConnection> connect(Channel channel, TcpConnection connection, InetSocketAddress remote,
+      Duration handshake, ClientTls tls) {
+    SslHandler handler = tls.handler(channel.alloc(), remote.getHostString(), remote.getPort(), handshake);
+    String node = Endpoint.place(remote);
     return Mono.<DuplexConnection>create(sink -> {
       handler.handshakeFuture().addListener((Future<Channel> done) -> {
         if (done.isSuccess()) {
@@ -102,12 +101,12 @@ final class TlsStart {
           sink.error(failure);
         }
       });
-      begin(channel, before, handler);
+      begin(channel, handler);
     }).doOnCancel(connection::dispose);
   }
 
-  private static void begin(Channel channel, String before, SslHandler handler) {
-    channel.pipeline().addBefore(before, HANDLER, handler);
+  private static void begin(Channel channel, SslHandler handler) {
+    channel.pipeline().addBefore(TcpConnection.HANDLER, HANDLER, handler);
     channel.read();
   }
 
