@@ -59,7 +59,7 @@ final class AdminServerTest {
     Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
     Gauges.bind(registry, "dram", tier.arena());
     server =
-        new AdminServer(() -> List.of(tier), state::get, registry, timers,
+        new AdminServer(() -> List.of(tier), List::of, state::get, registry, timers,
             new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
             .bind("127.0.0.1", 0, loops).block(SOON);
   }

@@ -11,6 +11,7 @@ import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.frame.ErrorFrameCodec;
 import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -110,7 +111,9 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges {
     }
     LocalConnection other = peerEnd();
     other.execute(other::take);
-    execute(() -> loop.schedule(this::finish, setting.limits().closeGrace().toNanos(), TimeUnit.NANOSECONDS));
+    execute(() -> {
+      Future<?> unused = loop.schedule(this::finish, setting.limits().closeGrace().toNanos(), TimeUnit.NANOSECONDS);
+    });
   }
 
   private void fail(Throwable broken) {

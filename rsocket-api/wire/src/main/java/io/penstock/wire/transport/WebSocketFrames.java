@@ -1,6 +1,7 @@
 package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -226,7 +227,8 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
 
   private void answer(ChannelHandlerContext context, ByteBuf said) {
     if (opcode == PING && context.channel().isWritable() && !connection.isDisposed()) {
-      context.writeAndFlush(WebSocketFraming.control(context.alloc(), PONG, said, !fromClient), context.voidPromise());
+      ChannelFuture unused = context
+          .writeAndFlush(WebSocketFraming.control(context.alloc(), PONG, said, !fromClient), context.voidPromise());
     } else if (opcode == CLOSE) {
       ByteBuf bye = WebSocketFraming.control(context.alloc(), CLOSE, said.readSlice(Math.min(2, said.readableBytes())),
           !fromClient);

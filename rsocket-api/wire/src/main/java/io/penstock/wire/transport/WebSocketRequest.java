@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -50,14 +51,16 @@ final class WebSocketRequest extends SimpleChannelInboundHandler<HttpObject> {
 
   @Override
   public void handlerAdded(ChannelHandlerContext context) {
-    context.writeAndFlush(WebSocketUpgrade.ascii(context, "GET " + Endpoint.WEB_SOCKET_PATH + " HTTP/1.1\r\nHost: "
-        + host + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key
-        + "\r\nSec-WebSocket-Version: 13\r\n\r\n"), context.voidPromise());
+    ChannelFuture unused = context.writeAndFlush(WebSocketUpgrade.ascii(context,
+        "GET " + Endpoint.WEB_SOCKET_PATH + " HTTP/1.1\r\nHost: "
+            + host + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key
+            + "\r\nSec-WebSocket-Version: 13\r\n\r\n"),
+        context.voidPromise());
     context.read();
     timer = context.executor().schedule(() -> {
       upgraded.tryEmitError(
           new ConnectException("node must agree to a WebSocket within " + patience.toMillis() + " ms (was silent)"));
-      context.close();
+      ChannelFuture _ = context.close();
     }, patience.toMillis(), TimeUnit.MILLISECONDS);
   }
 
@@ -81,7 +84,7 @@ final class WebSocketRequest extends SimpleChannelInboundHandler<HttpObject> {
         && response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)
         && WebSocketUpgrade.acceptance(key).equals(response.headers().get(HttpHeaderNames.SEC_WEBSOCKET_ACCEPT));
     if (!agreed) {
-      context.close();
+      ChannelFuture unused = context.close();
       upgraded.tryEmitError(
           new IOException("node must agree to a WebSocket (answered " + response.status() + ")"));
     }

@@ -2,6 +2,7 @@ package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -91,8 +92,9 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
   }
 
   private void accept(ChannelHandlerContext context, String key) {
-    context.writeAndFlush(ascii(context, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-        + "Connection: Upgrade\r\nSec-WebSocket-Accept: " + acceptance(key) + "\r\n\r\n"), context.voidPromise());
+    ChannelFuture unused =
+        context.writeAndFlush(ascii(context, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+            + "Connection: Upgrade\r\nSec-WebSocket-Accept: " + acceptance(key) + "\r\n\r\n"), context.voidPromise());
     accepted = true;
   }
 
