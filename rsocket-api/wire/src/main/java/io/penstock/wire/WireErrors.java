@@ -183,7 +183,7 @@ final class WireErrors {
       case ROOM_TIMEOUT -> new RoomTimeoutException(data.text("place"), data.number("wanted", 0, Long.MAX_VALUE),
           data.number("free", Long.MIN_VALUE, Long.MAX_VALUE),
           Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
-      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
+      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);
       case null -> remote(code, sentence);

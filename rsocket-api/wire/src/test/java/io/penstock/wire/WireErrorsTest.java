@@ -112,7 +112,7 @@ final class WireErrorsTest {
   static Stream<KvException> everyKind() {
     return Stream.concat(leaves().map(leaf -> (KvException) leaf.get()[1]), Stream.concat(
         Stream.of(ErrorCode.values())
-            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED").stream()
+            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED", "FORBIDDEN").stream()
                 .anyMatch(end -> code.name().endsWith(end)))
             .map(code -> new WireFormatException(code, "field", "right", "wrong")),
         Stream.of(new ArenaClosedException("arena"),
