@@ -24,6 +24,8 @@ public enum ErrorCode {
   LEASE_EXPIRED(0x1009, -707),
   /// The user's role in the space does not include the request.
   FORBIDDEN(0x100A, -1603),
+  /// No segment has this name or handle, or not any more.
+  UNKNOWN_SEGMENT(0x100B, -101),
   /// Bytes differ from their checksum.
   BLOCK_CORRUPT(0x2001, -801),
   /// A stream ended before all its granules had come.

@@ -104,7 +104,7 @@ public final class KvClient {
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
 
-  private static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
+  static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(CheckedFrames::ofClient)

@@ -15,6 +15,7 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.transport.AdvertisedEndpoints;
@@ -22,6 +23,7 @@ import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -43,9 +45,12 @@ final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
   /// @param decisions runs heavy requests
+  /// @param segments null on a node that serves none
+  /// @param writes into segments, by the engine whose last connection runs them
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
-      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
+      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
+      @Nullable SegmentRegistry segments, Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -71,6 +76,8 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final ConnectionWrites writes;
+  private final SegmentRoutes segments;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -101,6 +108,10 @@ final class KvResponder implements RSocket {
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
+    this.writes = new ConnectionWrites(serving.writes());
+    this.segments =
+        new SegmentRoutes(serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming, streams,
+            stall, serving.allocator());
   }
 
   @Override
@@ -119,7 +130,7 @@ final class KvResponder implements RSocket {
             .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> throw unknown(call.route(), "request/response");
+      default -> segments.answered(call);
     });
   }
 
@@ -144,7 +155,7 @@ final class KvResponder implements RSocket {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
-      default -> throw unknown(call.route(), "request/stream");
+      default -> working(() -> segments.streamed(call));
     });
   }
 
@@ -164,6 +175,7 @@ final class KvResponder implements RSocket {
       carriers.close();
       serving.shares().leave(address);
       holds.close();
+      writes.close();
     }
   }
 
@@ -280,7 +292,7 @@ final class KvResponder implements RSocket {
   }
 
   /// @param payload the open message of a channel, which stays the caller's
-  private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Payload payload, CoreSubscriber<? super Payload> out) {
     payload.retain();
     Request request = Request.charged(payload, requests, running);
     try {
@@ -291,7 +303,10 @@ final class KvResponder implements RSocket {
     }
   }
 
-  private PutReceiver put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+    if (segments.serves(call.route())) {
+      return working(() -> segments.written(call, request, out));
+    }
     if (!call.route().equals(Routes.PUT)) {
       throw unknown(call.route(), "request/channel");
     }

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Caller;
 import io.rsocket.Closeable;
@@ -19,6 +20,7 @@ import io.rsocket.transport.ServerTransport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +99,15 @@ public final class KvServer {
   /// The same for a node of several spaces, whose bytes in flight and open windows are bounded together.
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
+    return bind(transport, spaces, null, options, budget, timers, decisions);
+  }
+
+  /// The same for a node that also serves segments of memory, or, with [NodeSpaces#none()], nothing else.
+  ///
+  /// @param segments what peers may read and write; null for none
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, KvServerOptions options, ByteBudget budget, Scheduler timers,
+      Scheduler decisions) {
     requireNonNull(transport, "transport");
     SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
@@ -105,7 +116,8 @@ public final class KvServer {
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
     KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
-        ByteBufAllocator.DEFAULT, draining::get, running);
+        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)

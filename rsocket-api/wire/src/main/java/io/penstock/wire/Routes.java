@@ -35,6 +35,15 @@ public final class Routes {
   /// Streams what happens to blocks.
   public static final String EVENTS = PREFIX + "events";
 
+  /// Asks which segments the node has.
+  public static final String SEGMENTS = PREFIX + "segments";
+  /// Streams bytes from a segment.
+  public static final String READ = PREFIX + "read";
+  /// Streams bytes into a segment.
+  public static final String WRITE = PREFIX + "write";
+  /// Brings a notification.
+  public static final String NOTIFY = PREFIX + "notify";
+
   private Routes() {}
 
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
@@ -48,6 +57,6 @@ public final class Routes {
 
   /// Whether a request on `route` keeps nothing of its message while it runs.
   static boolean hasNoKeys(String route) {
-    return route.equals(EVENTS) || route.equals(DRAIN);
+    return route.equals(EVENTS) || route.equals(DRAIN) || route.equals(READ);
   }
 }

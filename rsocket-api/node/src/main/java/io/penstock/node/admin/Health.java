@@ -52,7 +52,7 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
     return new Health(lower(state), PenstockVersion.current(),
         tiers.stream().flatMap(tier -> tier.levels().stream())
             .anyMatch(level -> !level.state().equals(lower(StoreHealth.State.ACTIVE)))
-            || !transports.stream().allMatch(TransportState::isListening),
+            || !transports.stream().allMatch(TransportState::works),
         tiers, transports, state == NodeState.OPENING ? "disk level is opening" : null, warnings);
   }
 

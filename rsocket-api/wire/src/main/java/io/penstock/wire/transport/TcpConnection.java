@@ -65,6 +65,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // The rest belongs to the event loop.
   private @Nullable Future<?> grace;
   private boolean discarding;
+  private long discarded;
 
   private TcpConnection(Channel channel, Framing framing, ConnectionLimits limits, ConnectionListener listener,
       IncomingFrames.@Nullable Server server) {
@@ -369,7 +370,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     readBytes = readBytes() + in.readableBytes();
     pump.readBegins();
     try {
-      if (!discarding) {
+      if (discarding) {
+        discard(in.readableBytes());
+      } else {
         incoming.read(in);
       }
     } catch (RuntimeException e) {
@@ -377,6 +380,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     } finally {
       in.release();
       pump.readEnds();
+    }
+  }
+
+  /// A peer that broke a rule and floods on is not read to its end: it has had a longest frame's time to hear why.
+  private void discard(int bytes) {
+    discarded += bytes;
+    if (cause.get() != null && discarded > limits.maxFrameBytes()) {
+      closeNow();
     }
   }
 
