@@ -33,6 +33,16 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        listen.socket                  off         default
+        listen.ws.port                 off         default
+        listen.ws.origins              none        default
+        transport.protocol             auto        default
+        transport.fallback             false       default
+        transport.congestion           automatic   default
+        transport.send.buffer          auto        default
+        transport.receive.buffer       auto        default
+        advertise.host                 auto        default
+        advertise.towards              auto        default
         model                          llama       %1$s line 1
         layers                         auto        default
         block.tokens                   auto        default
@@ -195,7 +205,7 @@ final class PrintConfigTest {
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).isEqualTo("""
         serve: layers must be an integer from 1 to 1024, or auto (was eight, from PENSTOCK_LAYERS)
-        serve: listen.port must be an integer from 0 to 65535, 0 for any free one (was 99999, from --listen-port)
+        serve: listen.port must be an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740 (was 99999, from --listen-port)
         """);
   }
 

@@ -241,7 +241,7 @@ final class WhatIfCommandTest {
       tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new TierStack.Level.Host("dram", 4)),
           StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofJdk(),
           new TierStack.Sampling(samples, 1));
-      server = new AdminServer(() -> List.of(tier), () -> NodeState.READY,
+      server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY,
           new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
           timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
           .bind("127.0.0.1", 0, loops).block(SOON);
