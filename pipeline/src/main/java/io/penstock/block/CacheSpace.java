@@ -3,23 +3,53 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are
 /// equal.
 ///
 /// The tenant salt lives here only: it changes [#id()], thereby every key, and is never sent in clear in a key.
 ///
-/// @param model digest or name of the model weights, for example the commit of a checkpoint
-/// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
-/// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
-/// @param tenantSalt separates tenants; empty for none
-public record CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
-  public CacheSpace {
-    requireNonNull(model, "model");
-    requireNonNull(layout, "layout");
-    Checks.notNegative("group", group);
-    requireNonNull(tenantSalt, "tenantSalt");
+/// A value: spaces with equal parts are equal.
+public final class CacheSpace {
+  private final String model;
+  private final BlockLayout layout;
+  private final int group;
+  private final String tenantSalt;
+  /// Computed when it is first asked for; two threads may do so, with equal results.
+  private @Nullable SpaceId id;
+
+  /// @param model digest or name of the model weights, for example the commit of a checkpoint
+  /// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
+  /// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
+  /// @param tenantSalt separates tenants; empty for none
+  public CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
+    this.model = requireNonNull(model, "model");
+    this.layout = requireNonNull(layout, "layout");
+    this.group = Checks.notNegative("group", group);
+    this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
+  }
+
+  /// Digest or name of the model weights.
+  public String model() {
+    return model;
+  }
+
+  /// Shape of a block.
+  public BlockLayout layout() {
+    return layout;
+  }
+
+  /// KV cache group.
+  public int group() {
+    return group;
+  }
+
+  /// Separates tenants; empty for none.
+  public String tenantSalt() {
+    return tenantSalt;
   }
 
   /// A space without groups or salt.
@@ -28,8 +58,17 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
   }
 
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then group and salt. Computed at each call: keep it.
+  /// name, type name, heads and width, then group and salt.
   public SpaceId id() {
+    SpaceId known = id;
+    if (known == null) {
+      known = digest();
+      id = known;
+    }
+    return known;
+  }
+
+  private SpaceId digest() {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
@@ -39,7 +78,7 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
   }
 
-  /// The key of `hash` in this space. Computes [#id()] at each call.
+  /// The key of `hash` in this space.
   public BlockKey key(BlockHash hash) {
     return new BlockKey(id(), hash);
   }
@@ -86,5 +125,21 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
 
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof CacheSpace space && model.equals(space.model) && layout.equals(space.layout)
+        && group == space.group && tenantSalt.equals(space.tenantSalt);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(model, layout, group, tenantSalt);
+  }
+
+  @Override
+  public String toString() {
+    return "CacheSpace[model=" + model + ", layout=" + layout + ", group=" + group + ", tenantSalt=" + tenantSalt + "]";
   }
 }

@@ -2,7 +2,9 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.RoutingMetadata;
@@ -11,12 +13,17 @@ import io.rsocket.metadata.WellKnownMimeType;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// The composite metadata of a request: its route and, if it differs from the connection's, the MIME type of its data.
 record RequestMetadata(String route, String dataMimeType) {
   static final String COMPOSITE = WellKnownMimeType.MESSAGE_RSOCKET_COMPOSITE_METADATA.getString();
   private static final String ROUTING = WellKnownMimeType.MESSAGE_RSOCKET_ROUTING.getString();
   private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE.getString();
+
+  /// By route; there are as many as the protocol has.
+  private static final Map<String, byte[]> WRITTEN = new ConcurrentHashMap<>();
 
   /// @throws WireFormatException if there is no route, or the metadata cannot be read
   static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
@@ -41,6 +48,20 @@ record RequestMetadata(String route, String dataMimeType) {
   }
 
   static ByteBuf write(String route, ByteBufAllocator allocator) {
+    byte[] written = WRITTEN.computeIfAbsent(route, RequestMetadata::written);
+    return allocator.buffer(written.length).writeBytes(written);
+  }
+
+  private static byte[] written(String route) {
+    ByteBuf metadata = composite(route, UnpooledByteBufAllocator.DEFAULT);
+    try {
+      return ByteBufUtil.getBytes(metadata);
+    } finally {
+      metadata.release();
+    }
+  }
+
+  private static ByteBuf composite(String route, ByteBufAllocator allocator) {
     CompositeByteBuf metadata = allocator.compositeBuffer();
     ByteBuf tags = TaggingMetadataCodec.createRoutingMetadata(allocator, List.of(route)).getContent();
     CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, WellKnownMimeType.MESSAGE_RSOCKET_ROUTING, tags);
