@@ -1,7 +1,9 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /// The parts of CBOR (RFC 8949) that control messages are made of: maps without a stated length, integers from 0 on,
 /// byte strings and texts in ASCII.
@@ -21,31 +23,43 @@ final class Cbor {
 
   private Cbor() {}
 
-  /// Writes to a buffer.
-  record Writer(ByteBuf to) {
+  /// Writes to an array that grows: a buffer would check each byte.
+  static final class Writer {
+    private static final int LEAST_BYTES = 256;
+
+    private byte[] bytes = new byte[LEAST_BYTES];
+    private int length;
+
+    /// Appends what was written to `to`.
+    void writeTo(ByteBuf to) {
+      to.writeBytes(bytes, 0, length);
+    }
+
     void begin() {
-      to.writeByte(MAP);
+      put(MAP);
     }
 
     void end() {
-      to.writeByte(END);
+      put(END);
     }
 
     /// Bytes that are encoded already.
     Writer raw(byte[] encoded) {
-      to.writeBytes(encoded);
+      reserve(encoded.length);
+      System.arraycopy(encoded, 0, bytes, length, encoded.length);
+      length += encoded.length;
       return this;
     }
 
     void bytes(byte[] value) {
       head(BYTES, value.length);
-      to.writeBytes(value);
+      raw(value);
     }
 
     /// @param ascii text
     void text(String ascii) {
       head(TEXT, ascii.length());
-      to.writeCharSequence(ascii, StandardCharsets.US_ASCII);
+      raw(ascii.getBytes(StandardCharsets.US_ASCII));
     }
 
     /// @param value from 0 on
@@ -55,15 +69,33 @@ final class Cbor {
 
     private void head(int kind, long value) {
       if (value < IN_1) {
-        to.writeByte(kind | (int) value);
+        put(kind | (int) value);
       } else if (value <= 0xFF) {
-        to.writeByte(kind | IN_1).writeByte((int) value);
+        value(kind | IN_1, value, 1);
       } else if (value <= 0xFFFF) {
-        to.writeByte(kind | IN_2).writeShort((int) value);
+        value(kind | IN_2, value, Short.BYTES);
       } else if (value <= 0xFFFF_FFFFL) {
-        to.writeByte(kind | IN_4).writeInt((int) value);
+        value(kind | IN_4, value, Integer.BYTES);
       } else {
-        to.writeByte(kind | IN_8).writeLong(value);
+        value(kind | IN_8, value, Long.BYTES);
+      }
+    }
+
+    private void value(int first, long value, int size) {
+      put(first);
+      for (int shift = Byte.SIZE * (size - 1); shift >= 0; shift -= Byte.SIZE) {
+        put((int) (value >>> shift));
+      }
+    }
+
+    private void put(int one) {
+      reserve(1);
+      bytes[length++] = (byte) one;
+    }
+
+    private void reserve(int more) {
+      if (more > bytes.length - length) {
+        bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + more));
       }
     }
   }
@@ -73,21 +105,18 @@ final class Cbor {
   static final class Reader {
     private static final byte[] NONE = {};
 
-    private final ByteBuf in;
-    private final int end;
+    private final byte[] in;
     private int at;
     private boolean failed;
 
-    /// @param in stays the caller's, its indices too
-    Reader(ByteBuf in) {
-      this.in = in;
-      this.at = in.readerIndex();
-      this.end = in.writerIndex();
+    /// @param message stays the caller's, its indices too
+    Reader(ByteBuf message) {
+      this.in = ByteBufUtil.getBytes(message);
     }
 
     /// True if all that was expected came, and nothing else.
     boolean isWhole() {
-      return !failed && at == end;
+      return !failed && at == in.length;
     }
 
     Reader begin() {
@@ -134,12 +163,11 @@ final class Cbor {
 
     private byte[] string(int kind) {
       long length = head(kind);
-      if (length > end - at) {
+      if (length > in.length - at) {
         failed = true;
         return NONE;
       }
-      byte[] value = new byte[(int) length];
-      in.getBytes(at, value);
+      byte[] value = Arrays.copyOfRange(in, at, at + (int) length);
       at += value.length;
       return value;
     }
@@ -175,11 +203,11 @@ final class Cbor {
     }
 
     private int next() {
-      if (at >= end) {
+      if (at >= in.length) {
         failed = true;
         return 0;
       }
-      return in.getUnsignedByte(at++);
+      return in[at++] & 0xFF;
     }
   }
 }

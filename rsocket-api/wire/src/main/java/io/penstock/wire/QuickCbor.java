@@ -37,7 +37,7 @@ final class QuickCbor {
 
   /// Writes `message` and answers true, or writes nothing: it is none of these messages.
   static boolean write(Object message, ByteBuf to) {
-    Cbor.Writer out = new Cbor.Writer(to);
+    Cbor.Writer out = new Cbor.Writer();
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
       case Messages.GetRequest request when request.lease() == null -> getRequest(out, request);
@@ -47,6 +47,7 @@ final class QuickCbor {
         return false;
       }
     }
+    out.writeTo(to);
     return true;
   }
 
@@ -93,16 +94,15 @@ final class QuickCbor {
 
   /// Reads a message; null if it is another one, or of another form. `bytes` stays the caller's.
   static <T> @Nullable T read(ByteBuf bytes, Class<T> type) {
-    Cbor.Reader in = new Cbor.Reader(bytes);
     Object message = null;
     if (type == Messages.KeysRequest.class) {
-      message = keysRequest(in);
+      message = keysRequest(new Cbor.Reader(bytes));
     } else if (type == Messages.GetRequest.class) {
-      message = getRequest(in);
+      message = getRequest(new Cbor.Reader(bytes));
     } else if (type == Messages.Found.class) {
-      message = found(in);
+      message = found(new Cbor.Reader(bytes));
     } else if (type == Messages.Bits.class) {
-      message = bits(in);
+      message = bits(new Cbor.Reader(bytes));
     }
     return message == null ? null : type.cast(message);
   }

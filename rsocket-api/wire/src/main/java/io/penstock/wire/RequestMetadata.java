@@ -10,11 +10,12 @@ import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.RoutingMetadata;
 import io.rsocket.metadata.TaggingMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /// The composite metadata of a request: its route and, if it differs from the connection's, the MIME type of its data.
 record RequestMetadata(String route, String dataMimeType) {
@@ -22,11 +23,23 @@ record RequestMetadata(String route, String dataMimeType) {
   private static final String ROUTING = WellKnownMimeType.MESSAGE_RSOCKET_ROUTING.getString();
   private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE.getString();
 
-  /// By route; there are as many as the protocol has.
-  private static final Map<String, byte[]> WRITTEN = new ConcurrentHashMap<>();
+  /// Metadata with a route and nothing else, by route.
+  private static final Map<String, byte[]> WRITTEN =
+      Routes.ALL.stream().collect(Collectors.toUnmodifiableMap(route -> route, RequestMetadata::written));
+  /// The same the other way round.
+  private static final Map<ByteBuffer, String> KNOWN = WRITTEN.entrySet().stream()
+      .collect(Collectors.toUnmodifiableMap(route -> ByteBuffer.wrap(route.getValue()), Map.Entry::getKey));
+  private static final int MOST_KNOWN_BYTES = 64;
 
   /// @throws WireFormatException if there is no route, or the metadata cannot be read
   static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
+    String known = metadata.readableBytes() > MOST_KNOWN_BYTES
+        ? null
+        : KNOWN.get(ByteBuffer.wrap(ByteBufUtil.getBytes(metadata)));
+    return known == null ? parsed(metadata, connectionMimeType) : new RequestMetadata(known, connectionMimeType);
+  }
+
+  private static RequestMetadata parsed(ByteBuf metadata, String connectionMimeType) {
     String route = null;
     String dataMimeType = connectionMimeType;
     try {
@@ -48,7 +61,8 @@ record RequestMetadata(String route, String dataMimeType) {
   }
 
   static ByteBuf write(String route, ByteBufAllocator allocator) {
-    byte[] written = WRITTEN.computeIfAbsent(route, RequestMetadata::written);
+    byte[] known = WRITTEN.get(route);
+    byte[] written = known == null ? written(route) : known;
     return allocator.buffer(written.length).writeBytes(written);
   }
 

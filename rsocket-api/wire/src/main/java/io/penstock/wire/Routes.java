@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import java.util.List;
+
 /// Names of the routes of protocol version 1; see `PROTOCOL.md` of this module.
 public final class Routes {
   /// Protocol version spoken here.
@@ -30,6 +32,8 @@ public final class Routes {
   public static final String STAT = PREFIX + "stat";
   /// Streams what happens to blocks.
   public static final String EVENTS = PREFIX + "events";
+
+  static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS);
 
   private Routes() {}
 
