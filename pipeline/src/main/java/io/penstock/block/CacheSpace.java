@@ -4,22 +4,31 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are
 /// equal.
 ///
 /// The tenant salt lives here only: it changes [#id()], thereby every key, and is never sent in clear in a key.
 ///
-/// @param model digest or name of the model weights, for example the commit of a checkpoint
-/// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
-/// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
-/// @param tenantSalt separates tenants; empty for none
-public record CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
-  public CacheSpace {
-    requireNonNull(model, "model");
-    requireNonNull(layout, "layout");
-    Checks.notNegative("group", group);
-    requireNonNull(tenantSalt, "tenantSalt");
+/// Equal spaces have equal digests, and the other way round. The digest is computed once, by the constructor.
+public final class CacheSpace {
+  private final String model;
+  private final BlockLayout layout;
+  private final int group;
+  private final String tenantSalt;
+  private final SpaceId id;
+
+  /// @param model digest or name of the model weights, for example the commit of a checkpoint
+  /// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
+  /// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
+  /// @param tenantSalt separates tenants; empty for none
+  public CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
+    this.model = requireNonNull(model, "model");
+    this.layout = requireNonNull(layout, "layout");
+    this.group = Checks.notNegative("group", group);
+    this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
+    this.id = digest(model, layout, group, tenantSalt);
   }
 
   /// A space without groups or salt.
@@ -27,9 +36,29 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return new CacheSpace(model, layout, 0, "");
   }
 
+  public String model() {
+    return model;
+  }
+
+  public BlockLayout layout() {
+    return layout;
+  }
+
+  public int group() {
+    return group;
+  }
+
+  public String tenantSalt() {
+    return tenantSalt;
+  }
+
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then group and salt. Computed at each call: keep it.
+  /// name, type name, heads and width, then group and salt.
   public SpaceId id() {
+    return id;
+  }
+
+  private static SpaceId digest(String model, BlockLayout layout, int group, String tenantSalt) {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
@@ -39,9 +68,31 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
   }
 
-  /// The key of `hash` in this space. Computes [#id()] at each call.
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof CacheSpace space && id.equals(space.id);
+  }
+
+  @Override
+  public int hashCode() {
+    return id.hashCode();
+  }
+
+  /// Without the salt, which is secret.
+  @Override
+  public String toString() {
+    return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, publicId());
+  }
+
+  /// The id in hex as a node shows it; empty with a salt. A peer that knows the id can ask for blocks, so the id of a
+  /// tenant is as secret as the salt.
+  public String publicId() {
+    return tenantSalt.isEmpty() ? id().toString() : "";
+  }
+
+  /// The key of `hash` in this space.
   public BlockKey key(BlockHash hash) {
-    return new BlockKey(id(), hash);
+    return new BlockKey(id, hash);
   }
 
   /// A field in which two spaces differ, and its values. The values of the salt are left out.

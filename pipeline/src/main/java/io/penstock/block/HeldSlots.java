@@ -33,6 +33,19 @@ public final class HeldSlots extends Owned {
     return arena.lend(key);
   }
 
+  /// Gives back `count` of the slots that are left.
+  ///
+  /// @throws IllegalArgumentException if fewer are left
+  public void giveBack(int count) {
+    synchronized (this) {
+      if (count < 1 || count > left) {
+        throw new IllegalArgumentException("count must be in [1, " + left + "], the slots left (was " + count + ")");
+      }
+      left -= count;
+    }
+    arena.giveUp(count);
+  }
+
   @Override
   protected void free() {
     int rest;

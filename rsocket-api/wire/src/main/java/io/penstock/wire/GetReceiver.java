@@ -3,9 +3,13 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
 import io.penstock.check.Checks;
+import io.penstock.tier.OnMiss;
 import io.rsocket.Payload;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -14,8 +18,9 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/// The receiving end of one `get` stream. The first payload is the server's decision; slices follow once a reader asks
-/// for them.
+/// The receiving end of one `get` stream. The first payload is the server's decision, then slices follow. The first of
+/// them are asked for with the question if arena and budget have room, and wait here for a reader; the others when a
+/// reader asks.
 ///
 /// Credit ([SliceCredit]) is granted only for slices that have a place to land ([GetWindows]), for which slots are held
 /// beforehand ([SlotsAhead]). While every key that may still come has a slot, credit is limited by demand and budget
@@ -33,6 +38,9 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final BlockScope scope = new BlockScope();
   private final SliceCredit credit;
   private final SlotsAhead slots;
+  private final Landing landing;
+  /// Slices that came before a reader asked for them: those of the opening.
+  private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
   private @Nullable CoreSubscriber<? super LandedSlice> reader;
   /// Null until the server has decided.
@@ -47,6 +55,13 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param refused hears of the error that came instead
   GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {
+    this(setting, keys, Landing.inline(), decided, refused);
+  }
+
+  /// The same for slices that may come by another carrier.
+  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing,
+      BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
+    this.landing = landing;
     this.setting = setting;
     this.keys = keys;
     this.decided = decided;
@@ -62,10 +77,54 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       if (done) { // cancelled before there was a subscription to cancel
         subscription.cancel();
       } else {
-        credit.from(subscription);
-        credit.raise(1);
+        open(subscription);
       }
     });
+  }
+
+  /// Asks for the decision, and for the first slices with it if there is room for them now.
+  private void open(Subscription subscription) {
+    long spare = spareSlices();
+    credit.open(subscription, spare > 0 ? Math.min(spare, holdForOpening()) : 0);
+    if (credit.outstanding() == 0) { // another stream was quicker
+      slots.trim(0);
+    }
+  }
+
+  /// Slices that may be asked for beside the decision: half of the budget is for streams that ask as they read.
+  private long spareSlices() {
+    Permits budget = setting.budget();
+    return (budget.capacity() / 2 - budget.inUse()) / setting.maxSliceBytes();
+  }
+
+  /// Holds slots for blocks of the first window before it is known which of them come. A whole window stays free beside
+  /// them, because this stream may have no reader for long.
+  ///
+  /// @return slices that may come whatever the windows are; 0 if the arena has no room
+  private long holdForOpening() {
+    int window = setting.windowBlocks();
+    int most = setting.onMiss() == OnMiss.SKIP ? 2 * window : window;
+    int held = Math.min(keys.size(), most);
+    if (!slots.tryHold(held, window)) {
+      held = Math.min(keys.size(), window);
+      if (held == Math.min(keys.size(), most) || !slots.tryHold(held, window)) {
+        return 0;
+      }
+    }
+    return openingSlices(held);
+  }
+
+  /// If each block has a slot: the slices of them all, and one that lets the server say that it is done. Otherwise so
+  /// few slices that each window which they open finds a window of slots, however small the windows before it are. A
+  /// stream that may have to wait for blocks has one slice.
+  private long openingSlices(int held) {
+    if (setting.onMiss() != OnMiss.SKIP) {
+      return 1;
+    }
+    long slices = held == keys.size()
+        ? setting.slices(held) + 1
+        : (held - setting.windowBlocks()) * setting.bytesOfBlock() / setting.maxSliceBytes() + 1;
+    return Math.min(slices, setting.creditSlices());
   }
 
   int startLayer() {
@@ -110,15 +169,27 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       }
       LandedSlice landed = credit.spend(payload, this::receive);
       if (landed != null) {
-        emit(landed);
+        landedAhead.add(landed);
+        endIfLast();
       }
       proceed();
     });
   }
 
+  /// Ends the stream from here once nothing more can come: by that a server that keeps blocks learns that they have
+  /// landed, without a message of its own.
+  private void endIfLast() {
+    if (!done && in != null && windows != null && windows.isLastOwed()) {
+      credit.stop();
+      peerDone = true;
+      in.cancel();
+    }
+  }
+
   @Override
   public void onError(Throwable error) {
     serial.run(() -> {
+      credit.stop();
       peerDone = true;
       peerFailure = setting.errors().apply(error);
       proceed();
@@ -128,6 +199,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   @Override
   public void onComplete() {
     serial.run(() -> {
+      credit.stop();
       peerDone = true;
       peerFailure = windows == null
           ? WireFormatException.request("get response", "a decision first", "empty")
@@ -143,16 +215,17 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
 
   @Override
   void proceed() {
+    emit();
     if (done) {
       return;
     }
-    if (peerDone && (reader != null || windows == null)) {
+    if (peerDone && landedAhead.isEmpty() && (reader != null || windows == null)) {
       finish();
     } else if (windows != null && reader != null && !peerDone) {
       if (requested > 0) {
         windows.hold();
       }
-      takeCredit(Math.min(windows.allowed(), Math.min(requested, setting.creditSlices())));
+      takeCredit(Math.min(windows.allowed(), Math.min(requested - landedAhead.size(), setting.creditSlices())));
     }
   }
 
@@ -169,16 +242,16 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       return windows.land(data);
     }
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
-    windows = new GetWindows(setting, keys, found, slots);
+    windows = new GetWindows(setting, keys, found, slots, landing);
     decided.accept(this, found);
     told = true;
     return null;
   }
 
-  private void emit(LandedSlice landed) {
-    if (!done && reader != null) {
+  private void emit() {
+    while (!done && reader != null && requested > 0 && !landedAhead.isEmpty()) {
       requested = Demand.minus(requested, 1);
-      reader.onNext(landed);
+      reader.onNext(landedAhead.remove());
     }
   }
 
@@ -214,6 +287,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     if (in != null && !peerDone) {
       in.cancel();
     }
+    landedAhead.clear();
     credit.stop();
     slots.stop();
     scope.close();

@@ -4,6 +4,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
+import io.penstock.tier.OnMiss;
 import java.util.function.UnaryOperator;
 
 /// What a `get` stream is received with.
@@ -11,6 +12,18 @@ import java.util.function.UnaryOperator;
 /// @param arena where slices land
 /// @param budget of bytes in flight
 /// @param creditSlices most slices asked for ahead
+/// @param onMiss what the node does about keys that it does not have
 /// @param errors turns what the connection signals into what the reader is told
 record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
-    int creditSlices, int startLayer, SliceShape.Order order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
+    int creditSlices, int startLayer, SliceShape.Order order, OnMiss onMiss, ControlCodec codec,
+    UnaryOperator<Throwable> errors) {
+  /// Slices that `blocks` take if each is full; a window says exactly how many follow.
+  long slices(int blocks) {
+    return Math.ceilDiv(blocks * bytesOfBlock(), maxSliceBytes);
+  }
+
+  /// Bytes of a block from the first layer that is fetched.
+  long bytesOfBlock() {
+    return (long) arena.layout().layerBytes() * (arena.layout().layers() - startLayer);
+  }
+}

@@ -25,6 +25,7 @@ final class GetWindows {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final SlotsAhead slots;
+  private final Landing landing;
   /// Positions whose blocks may come, and those of them that must.
   private final BitSet coming;
   private final BitSet promised;
@@ -38,15 +39,17 @@ final class GetWindows {
   private boolean allBegun;
   private int promisedLeft;
 
-  GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots) {
+  GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots, Landing landing) {
     found.requireOf(keys.size());
     this.setting = setting;
     this.keys = keys;
     this.slots = slots;
+    this.landing = landing;
     this.promised = found.found().presence().bits();
     this.promisedLeft = promised.cardinality();
     this.coming = found.coming();
     this.expected = coming.cardinality();
+    slots.trim(expected);
   }
 
   /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
@@ -75,8 +78,8 @@ final class GetWindows {
   long allowed() {
     long ofWindow = window == null ? 0 : window.remaining();
     int held = slots.left();
-    if (held >= left()) {
-      return promisedLeft > 0 ? Long.MAX_VALUE : ofWindow + 1; // one more lets a server say that it is done
+    if (held >= left()) { // one more lets a server say that it is done
+      return ofWindow + 1 + (promisedLeft > 0 ? setting.slices(left()) : 0);
     }
     return ofWindow + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }
@@ -93,14 +96,22 @@ final class GetWindows {
           current.add(position, begin(position, current));
         }
       }
-      Landing.land(data, header, layout, current);
+      landing.land(data, header, layout, current);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
+        if (left() > 0) {
+          landing.tell(current.number());
+        }
       }
-      return new LandedSlice(header, current);
+      return LandedSlice.now(header, current);
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
+  }
+
+  /// Whether nothing more can come, and the server keeps blocks until it knows that.
+  boolean isLastOwed() {
+    return landing.isOwed() && left() == 0 && isBetweenWindows();
   }
 
   private DraftWindow follow(SliceHeader header) {

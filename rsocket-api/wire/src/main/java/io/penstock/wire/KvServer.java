@@ -7,6 +7,8 @@ import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.Caller;
 import io.rsocket.Closeable;
 import io.rsocket.ConnectionSetupPayload;
 import io.rsocket.RSocket;
@@ -19,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -126,11 +129,36 @@ public final class KvServer {
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
-    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
-        .doOnNext(accepted -> connections.enter(peer, accepted));
+    return (setup, peer) -> Mono.defer(() -> {
+      CheckedFrames.Peer from = CheckedFrames.peer();
+      requireServed(setup, serving);
+      String dataMimeType = setup.dataMimeType();
+      return serving.options().access().isOpen()
+          ? Mono.just(entered(responder(serving, dataMimeType, from, null), peer, connections))
+          : caller(setup, from.source(), serving)
+              .map(caller -> entered(responder(serving, dataMimeType, from, caller), peer, connections));
+    });
   }
 
-  private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
+  private static RSocket responder(KvResponder.Serving serving, String dataMimeType, CheckedFrames.Peer from,
+      @Nullable Caller caller) {
+    return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+  }
+
+  private static RSocket entered(RSocket served, RSocket peer, Connections connections) {
+    connections.enter(peer, served);
+    return served;
+  }
+
+  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, KvResponder.Serving serving) {
+    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
+        serving.timers().now(TimeUnit.MILLISECONDS));
+    Mono<Caller> caller = Mono.fromCallable(attempt::caller);
+    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+  }
+
+  private static void requireServed(ConnectionSetupPayload setup, KvResponder.Serving serving) {
     if (serving.draining().getAsBoolean()) {
       throw new RejectedSetupException(new DrainingException().getMessage());
     }
@@ -138,7 +166,6 @@ public final class KvServer {
       throw new RejectedSetupException(
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
-    return new KvResponder(serving, setup.dataMimeType(), CheckedFrames.source());
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

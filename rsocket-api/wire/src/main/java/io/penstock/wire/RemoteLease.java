@@ -11,7 +11,6 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -78,7 +77,7 @@ public final class RemoteLease extends Lease {
       if (slice != null) {
         sink.next(scope.adopt(slice));
       }
-      if (landed.window().isOver()) { // the spans keep the memory
+      if (landed.header().endsWindow()) { // the spans keep the memory
         landed.window().drafts().forEach(BlockDraft::close);
       }
     });
@@ -117,21 +116,17 @@ public final class RemoteLease extends Lease {
   /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its
   /// last rows are there.
   private static @Nullable LayerSlice slice(LandedSlice landed) {
-    SliceHeader header = landed.header();
-    GranuleRange range = GranuleRange.whole(header.range().first(), header.range().count());
-    List<BlockDraft> drafts = landed.drafts();
-    List<LayerSpan> spans = new ArrayList<>(drafts.size());
-    int[] positions = new int[drafts.size()];
+    int[] positions = landed.whole();
+    if (positions.length == 0) {
+      return null;
+    }
+    GranuleRange range = landed.granules();
+    List<LayerSpan> spans = new ArrayList<>(positions.length);
     try {
-      for (int i = 0; i < drafts.size(); i++) {
-        if (header.range().isWhole() || drafts.get(i).unverified(range).isEmpty()) {
-          positions[spans.size()] = header.positions()[i];
-          spans.add(drafts.get(i).span(range));
-        }
+      for (int position : positions) {
+        spans.add(landed.draft(position).span(range));
       }
-      return spans.isEmpty()
-          ? null
-          : new LayerSlice(header.place(), range, Arrays.copyOf(positions, spans.size()), spans);
+      return new LayerSlice(landed.header().place(), range, positions, spans);
     } catch (RuntimeException e) {
       spans.forEach(LayerSpan::close);
       throw e;
@@ -141,7 +136,7 @@ public final class RemoteLease extends Lease {
   /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the
   /// stream, so they are sealed at once, not when the window is asked for.
   private static List<LeasedBlock> sealed(LandedSlice landed, BlockScope scope) {
-    if (!landed.window().isOver()) {
+    if (!landed.header().endsWindow()) {
       return List.of();
     }
     List<LeasedBlock> leased = new ArrayList<>();

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.wire.security.Role;
+
 /// Names of the routes of protocol version 1; see `PROTOCOL.md` of this module.
 public final class Routes {
   /// Protocol version spoken here.
@@ -26,6 +28,8 @@ public final class Routes {
   public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
   public static final String DRAIN = PREFIX + "drain";
+  /// Tells the node which windows of a get have landed; only if their slices had references.
+  public static final String LANDED = PREFIX + "landed";
   /// Asks for the figures of the node.
   public static final String STAT = PREFIX + "stat";
   /// Streams what happens to blocks.
@@ -41,6 +45,15 @@ public final class Routes {
   public static final String NOTIFY = PREFIX + "notify";
 
   private Routes() {}
+
+  /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
+  static Role roleFor(String route) {
+    return switch (route) {
+      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS -> Role.READER;
+      case PUT, PIN -> Role.WRITER;
+      default -> Role.ADMIN;
+    };
+  }
 
   /// Whether a request on `route` keeps nothing of its message while it runs.
   static boolean hasNoKeys(String route) {

@@ -20,6 +20,7 @@ final class SliceCredit {
   private @Nullable Subscription sender;
   private Budget.@Nullable Place place;
   private long outstanding;
+  private boolean firstDue;
   private boolean stopped;
 
   /// @param sliceBytes what a slice is charged
@@ -36,20 +37,26 @@ final class SliceCredit {
     this.sender = sender;
   }
 
-  /// Payloads that were asked for and have not come.
+  /// Asks `sender`, now and from now on: for a first payload, which is not charged, and for as many of `slices` as the budget has room for.
+  void open(Subscription sender, long slices) {
+    this.sender = sender;
+    firstDue = true;
+    int granted = charge(slices);
+    outstanding = granted;
+    sender.request(1L + granted);
+  }
+
+  /// Slices that were asked for and have not come.
   long outstanding() {
     return outstanding;
   }
 
-  /// Asks for so many payloads that `target` are on their way, as far as the budget has room.
+  /// Asks for so many slices that `target` are on their way, as far as the budget has room.
   void raise(long target) {
     if (stopped || place != null) {
       return;
     }
-    int granted = 0;
-    while (outstanding + granted < target && budget.tryAcquire(sliceBytes)) {
-      granted++;
-    }
+    int granted = charge(target - outstanding);
     if (granted > 0) {
       give(granted);
     } else if (outstanding == 0 && target > 0) {
@@ -57,6 +64,14 @@ final class SliceCredit {
         throw refusal; // fails the stream
       }));
     }
+  }
+
+  private int charge(long slices) {
+    int granted = 0;
+    while (granted < slices && budget.tryAcquire(sliceBytes)) {
+      granted++;
+    }
+    return granted;
   }
 
   private void turn() {
@@ -76,20 +91,24 @@ final class SliceCredit {
     }
   }
 
-  /// Passes the slice to `land`, then releases the payload and returns its bytes to the budget.
+  /// Passes the payload to `land`, then releases it and returns the bytes of a slice to the budget.
   ///
   /// @throws WireFormatException if nothing was asked for
   <T extends @Nullable Object> T spend(Payload payload, Function<ByteBuf, T> land) {
-    if (outstanding == 0) {
+    boolean first = firstDue;
+    firstDue = false;
+    if (!first && outstanding == 0) {
       payload.release();
       throw WireFormatException.request("payloads", "<= the credit given", "one more");
     }
-    outstanding--;
+    outstanding -= first ? 0 : 1;
     try {
       return land.apply(payload.sliceData());
     } finally {
       payload.release();
-      budget.release(sliceBytes);
+      if (!first) {
+        budget.release(sliceBytes);
+      }
     }
   }
 

@@ -69,6 +69,33 @@ final class SlotsAhead {
     proceed.run();
   }
 
+  /// Holds `count` slots if they, and `spare` beside them, are free now. `spare` slots stay for streams that wait for
+  /// them: a stream that nobody reads yet must not keep all of the arena.
+  boolean tryHold(int count, int spare) {
+    if (count + spare > arena.capacitySlots()) {
+      return false;
+    }
+    HeldSlots room = arena.tryHold(count + spare);
+    if (room == null) {
+      return false;
+    }
+    room.giveBack(spare);
+    rooms.add(scope.adopt(room));
+    return true;
+  }
+
+  /// Gives back all slots but `most`.
+  void trim(int most) {
+    for (int excess = left() - most; excess > 0; excess = left() - most) {
+      HeldSlots last = rooms.getLast();
+      if (last.left() > excess) {
+        last.giveBack(excess);
+      } else {
+        rooms.removeLast().close();
+      }
+    }
+  }
+
   /// Turns a slot into a draft; null if none is held.
   @Nullable BlockDraft draft(BlockKey key) {
     if (rooms.isEmpty()) {

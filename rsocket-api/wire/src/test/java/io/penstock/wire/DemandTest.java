@@ -9,6 +9,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
 import io.rsocket.Payload;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,7 +74,8 @@ final class DemandTest {
     CacheSpace space = Blocks.smallSpace();
     GetReceiver receiver = new GetReceiver(
         new GetSetting(new SlabArena("client", space.layout(), 2, 2), space.id(),
-            new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceShape.Order.LAYER_FIRST, ControlCodec.CBOR,
+            new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceShape.Order.LAYER_FIRST, OnMiss.SKIP,
+            ControlCodec.CBOR,
             error -> error),
         Blocks.keys(space, 0, 1), (stream, found) -> {}, failures::add);
 

@@ -101,7 +101,7 @@ final class ReceiverFuzzTest {
     GetReceiver receiver = new GetReceiver(
         new GetSetting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), 4, 0,
-            stream.order(), ControlCodec.CBOR, error -> error),
+            stream.order(), OnMiss.SKIP, ControlCodec.CBOR, error -> error),
         ALL, (open, decision) -> {}, reader::refused);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);
@@ -209,7 +209,7 @@ final class ReceiverFuzzTest {
             stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
             new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),
-            () -> signals.over++),
+            null, () -> signals.over++),
         ALL);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);

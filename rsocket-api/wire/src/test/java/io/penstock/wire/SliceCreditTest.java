@@ -70,6 +70,20 @@ final class SliceCreditTest {
   }
 
   @Test
+  void open_asksForAFirstPayload_thatIsNotCharged_andForSlicesAsFarAsThereIsRoom() {
+    budget.tryAcquire(2 * SLICE);
+    credit.open(asked, 3);
+    assertThat(asked.slices).isEqualTo(1 + 2);
+    assertThat(budget.inUse()).isEqualTo(4 * SLICE);
+    credit.spend(payload(), data -> data);
+    assertThat(budget.inUse()).as("the first one is no slice").isEqualTo(4 * SLICE);
+    credit.spend(payload(), data -> data);
+    assertThat(credit.outstanding()).isEqualTo(1);
+    credit.stop();
+    assertThat(budget.inUse()).isEqualTo(2 * SLICE);
+  }
+
+  @Test
   void stop_givesBackWhatIsOnItsWay_andLeavesTheQueue() {
     credit.raise(4);
     SliceCredit waiting = credit(new Asked());

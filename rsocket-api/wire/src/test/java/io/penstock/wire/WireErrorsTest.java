@@ -20,6 +20,7 @@ import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -104,13 +105,14 @@ final class WireErrorsTest {
         arguments(ErrorCode.UNKNOWN_SEGMENT, new UnknownSegmentException("number 7", -3)),
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
+        arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
         arguments(ErrorCode.DRAINING, new DrainingException()));
   }
 
   static Stream<KvException> everyKind() {
     return Stream.concat(leaves().map(leaf -> (KvException) leaf.get()[1]), Stream.concat(
         Stream.of(ErrorCode.values())
-            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED").stream()
+            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED", "FORBIDDEN").stream()
                 .anyMatch(end -> code.name().endsWith(end)))
             .map(code -> new WireFormatException(code, "field", "right", "wrong")),
         Stream.of(new ArenaClosedException("arena"),

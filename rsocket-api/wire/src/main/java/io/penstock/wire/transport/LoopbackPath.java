@@ -1,15 +1,11 @@
 package io.penstock.wire.transport;
 
-import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.unix.RawUnixChannelOption;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
@@ -21,28 +17,41 @@ import reactor.netty.tcp.TcpServer;
 /// for its plain window-based one, `reno`, which every kernel has and every user may choose; there is no loss to react
 /// to. Other addresses, other transports and other systems keep what the system chose.
 public final class LoopbackPath {
-  private static final byte[] PLAIN = "reno".getBytes(StandardCharsets.US_ASCII);
-  private static final int IPPROTO_TCP = 6;
-  private static final int TCP_CONGESTION = 13;
-  static final ChannelOption<ByteBuffer> CONGESTION_CONTROL =
-      new RawUnixChannelOption("TCP_CONGESTION", IPPROTO_TCP, TCP_CONGESTION, PLAIN.length);
-
   private LoopbackPath() {}
 
   /// `client` for connecting to `remote` by `loops`; each connection needs one of its own.
   public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops) {
-    return isLoopback(remote)
+    return connecting(client, remote, loops, CongestionControl.AUTOMATIC);
+  }
+
+  /// The same with a congestion control of the caller's choice.
+  public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops,
+      CongestionControl control) {
+    CongestionControl chosen = control.chosen(isLoopback(remote));
+    return chosen != null && remote instanceof InetSocketAddress
         && isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)))
-            ? client.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
+            ? client.option(chosen.option(), chosen.value())
             : client;
   }
 
   /// `server` for listening on `local` by `loops`; what it accepts inherits.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops) {
-    return isLoopback(local)
+    return listening(server, local, loops, CongestionControl.AUTOMATIC);
+  }
+
+  /// The same with a congestion control of the caller's choice.
+  public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops,
+      CongestionControl control) {
+    CongestionControl chosen = control.chosen(isLoopback(local));
+    return chosen != null && local instanceof InetSocketAddress
         && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
-            ? server.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
+            ? server.option(chosen.option(), chosen.value())
             : server;
+  }
+
+  /// Whether sockets of a server on `loops` are of Netty's transport for Linux, which can choose.
+  public static boolean canChoose(LoopResources loops) {
+    return isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)));
   }
 
   /// By name: a consumer may leave the native transport out.

@@ -82,7 +82,7 @@ class LoopbackPathTest {
   }
 
   private static String congestionControl(Channel channel) {
-    ByteBuffer name = channel.config().getOption(LoopbackPath.CONGESTION_CONTROL);
+    ByteBuffer name = channel.config().getOption(CongestionControl.RENO.option());
     return StandardCharsets.US_ASCII.decode(name).toString();
   }
 }

@@ -1,0 +1,110 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Json;
+import io.penstock.node.cli.OwnCommand;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.client.HostPort;
+import io.penstock.wire.transport.CongestionControl;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.core.RSocketConnector;
+import io.rsocket.util.DefaultPayload;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.resources.LoopResources;
+
+/// The near side's end of a [FarSide]: one in a process that this one starts, or one that runs elsewhere.
+///
+/// A process that was started ends with this one: its standard input ends then.
+final class FarLink implements AutoCloseable {
+  /// What a far side prints when it is ready.
+  record Ready(int port) {}
+
+  private final String host;
+  private final RSocket control;
+  private final LoopResources loops;
+  private final @Nullable Process process;
+
+  private FarLink(String host, RSocket control, LoopResources loops, @Nullable Process process) {
+    this.host = host;
+    this.control = control;
+    this.loops = loops;
+    this.process = process;
+  }
+
+  /// Starts a far side in a process of its own.
+  static FarLink start(long sourceBytes) throws IOException {
+    Process process = new ProcessBuilder(OwnCommand.of(
+        List.of("bench", FarSideCommand.NAME, "--until-input-ends", "--source", "" + sourceBytes)))
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    String line =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+    if (line == null) {
+      throw new IOException("the far side must say its port (ended without)");
+    }
+    return connect("127.0.0.1", Json.MAPPER.readValue(line, Ready.class).port(), process);
+  }
+
+  /// The far side that `penstock bench far-side` runs at `address`.
+  static FarLink connect(HostPort address) {
+    return connect(address.host(), address.port(), null);
+  }
+
+  private static FarLink connect(String host, int port, @Nullable Process process) {
+    LoopResources loops = LoopResources.create("penstock-near-control", 1, true);
+    try {
+      RSocket control = BenchWait.of(RSocketConnector.create().connect(BenchTransport
+          .client(InetSocketAddress.createUnresolved(host, port), CongestionControl.AUTOMATIC, loops)));
+      return new FarLink(host, control, loops, process);
+    } catch (RuntimeException e) {
+      loops.dispose();
+      if (process != null) {
+        process.destroyForcibly();
+      }
+      throw new UnavailableException("no far side of a bench is listening at " + host + ":" + port, e);
+    }
+  }
+
+  /// Where its listeners are.
+  String host() {
+    return host;
+  }
+
+  FarOrder.Answer ask(FarOrder order) {
+    Payload answer = BenchWait.of(control.requestResponse(DefaultPayload.create(Json.of(order))));
+    try {
+      return Json.MAPPER.readValue(answer.getDataUtf8(), FarOrder.Answer.class);
+    } finally {
+      answer.release();
+    }
+  }
+
+  /// CPU time of the far process so far.
+  long cpuNanos() {
+    return ask(FarOrder.of(FarOrder.Verb.CPU)).cpuNanos();
+  }
+
+  /// Ends all that the far side serves.
+  void end() {
+    ask(FarOrder.of(FarOrder.Verb.END));
+  }
+
+  @Override
+  public void close() {
+    try {
+      end();
+    } finally {
+      control.dispose();
+      BenchWait.end(loops);
+      if (process != null) {
+        process.toHandle().destroy();
+        process.onExit().join();
+      }
+    }
+  }
+}

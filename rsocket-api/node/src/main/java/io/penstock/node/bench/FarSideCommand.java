@@ -1,0 +1,64 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SizeOption;
+import io.penstock.node.cli.TemporaryFolder;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `penstock bench far-side`: the far side of `bench wire` and `bench latency`, for another machine.
+@Command(
+    name = FarSideCommand.NAME,
+    description = {"Serves as the far side of bench wire and bench latency, for a near side on another machine.", "",
+      "Prints its port as JSON and runs until it is stopped. Whoever reaches the port can have it use memory: use it"
+          + " in a trusted network only. Each measurement listens at another free port.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench far-side --host 10.0.0.7 --port 7790", ""})
+final class FarSideCommand implements Callable<Integer> {
+  static final String NAME = "far-side";
+
+  private final Console console;
+
+  @Option(names = "--host", paramLabel = "HOST",
+      description = "Address to listen at (default: ${DEFAULT-VALUE}).", defaultValue = "127.0.0.1")
+  private String host = "";
+
+  @Option(names = "--port", paramLabel = "PORT",
+      description = "Port to listen at; 0 for a free one (default: ${DEFAULT-VALUE}).", defaultValue = "0")
+  private int port;
+
+  @Option(names = "--source", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Memory that raw bytes are sent from (default: ${DEFAULT-VALUE}).", defaultValue = "256MiB")
+  private long source;
+
+  @Option(names = "--until-input-ends", hidden = true)
+  private boolean untilInputEnds;
+
+  FarSideCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-bench-");
+        FarSide side = new FarSide(new BenchTransport.Place(host, folder.path()), port, source)) {
+      console.json(new FarLink.Ready(side.port()));
+      if (untilInputEnds) {
+        console.in().transferTo(OutputStream.nullOutputStream());
+      } else {
+        new CountDownLatch(1).await();
+      }
+      return ExitCode.OK;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return ExitCode.OK;
+    }
+  }
+}

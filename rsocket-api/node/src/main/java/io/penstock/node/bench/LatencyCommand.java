@@ -1,0 +1,86 @@
+package io.penstock.node.bench;
+
+import io.penstock.check.Checks;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.SizeOption;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// `penstock bench latency`: how long a get and a look-up take.
+@Command(
+    name = "latency",
+    description = {"Measures how long a get of one block takes, and how many look-ups a connection answers.", "",
+      "Starts the far side in a process of its own. Gets go one at a time, by turns with plain RSocket requests whose"
+          + " answers have as many bytes; look-ups by turns with empty RSocket requests.",
+      "",
+      "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
+          + " measured.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench latency --blocks 4KiB,64KiB", ""})
+final class LatencyCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--blocks", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
+      description = "Bytes of a block, a row each (default: ${DEFAULT-VALUE}).", defaultValue = "4KiB,64KiB,256KiB")
+  private List<Long> blocks = new ArrayList<>();
+
+  @Option(names = "--under-way", paramLabel = "N",
+      description = "Look-ups under way at a time (default: ${DEFAULT-VALUE}).", defaultValue = "64")
+  private int underWay;
+
+  @Option(names = "--batch", paramLabel = "N",
+      description = "Keys of a batched look-up, at most 4096 (default: ${DEFAULT-VALUE}).", defaultValue = "256")
+  private int batch;
+
+  @Mixin
+  private final SideOptions side = new SideOptions();
+
+  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
+  private boolean json;
+
+  LatencyCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    Checks.positive("--under-way", underWay);
+    if (batch < 1 || batch > NearSide.LOOKED_UP_BLOCKS) {
+      throw new IllegalArgumentException(
+          "--batch must be in [1, " + NearSide.LOOKED_UP_BLOCKS + "] (was " + batch + ")");
+    }
+    SideSetting setting = side.setting(1);
+    List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
+    sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
+    try {
+      LatencyReport report = BenchFailure.guarded(() -> measured(setting, sizes));
+      if (json) {
+        console.json(report);
+      } else {
+        console.out().print(LatencyTable.of(report));
+      }
+      console.requireHeard();
+      return ExitCode.OK;
+    } catch (WrongBytesException e) {
+      console.say("bench latency: " + e.getMessage());
+      return ExitCode.FOUND_FAILURE;
+    }
+  }
+
+  private LatencyReport measured(SideSetting setting, List<Integer> sizes) throws IOException {
+    try (FarLink far = side.far(console);
+        NearSide near = new NearSide(setting, far);
+        Progress progress = Progress.of(console, "bench latency", "rows")) {
+      return new LatencyBench(setting, near).run(sizes, underWay, batch, progress);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package io.penstock.node.bench;
+
+import org.HdrHistogram.Histogram;
+
+/// Something that is measured: it runs for a while and says what it did.
+interface Load extends AutoCloseable {
+  /// Runs for `nanos`.
+  Done run(long nanos);
+
+  @Override
+  void close();
+
+  /// What was done in how long.
+  ///
+  /// @param units bytes or answers, as the load says
+  /// @param latencies of its requests, in nanoseconds; empty if it has none
+  record Done(long units, long nanos, Histogram latencies) {
+    double perSecond() {
+      return units * 1e9 / nanos;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package io.penstock.node.bench;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.NettyRuntime;
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.rsocket.RSocket;
+import io.rsocket.core.RSocketConnector;
+import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.util.ByteBufPayload;
+import java.lang.foreign.Arena;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// The near side of a bench: makes the loads, each with connections of its own to the far side.
+final class NearSide implements AutoCloseable {
+  /// Keys that look-ups ask for.
+  static final int LOOKED_UP_BLOCKS = 4096;
+  private static final int LOOKED_UP_BYTES = 4096;
+  private static final int WAITERS = 4096;
+
+  private final SideSetting setting;
+  private final FarLink far;
+  private final LoopResources loops;
+  private final Arena memory = Arena.ofShared();
+  private final ByteBuf bytes;
+
+  NearSide(SideSetting setting, FarLink far) {
+    this.setting = setting;
+    this.far = far;
+    this.loops = LoopResources.create("penstock-near",
+        Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
+    this.bytes = Unpooled.wrappedBuffer(memory.allocate(setting.sourceBytes()).fill((byte) 5).asByteBuffer());
+  }
+
+  long farCpuNanos() {
+    return far.cpuNanos();
+  }
+
+  /// Ends what the far side serves for the loads so far.
+  void endFar() {
+    far.end();
+  }
+
+  private SocketAddress listening(FarOrder order) {
+    return setting.transport().remote(far.host(), far.ask(order).address());
+  }
+
+  private SocketAddress node(int blockBytes, int blocks, boolean filled) {
+    return listening(new FarOrder(FarOrder.Verb.NODE, setting.transport(), setting.congestion(), blockBytes,
+        setting.layers(), blocks, filled));
+  }
+
+  private SocketAddress listening(FarOrder.Verb verb) {
+    return listening(FarOrder.listen(verb, setting.transport(), setting.congestion()));
+  }
+
+  /// Bytes one way without RSocket.
+  Load raw(int payloadBytes, Direction direction) {
+    return new RawLoad(listening(FarOrder.Verb.RAW), setting.congestion(), loops, bytes, payloadBytes,
+        setting.connections(), direction == Direction.GET);
+  }
+
+  /// Plain requests, each for an answer of `answerBytes`; the units are answers.
+  Load plain(int answerBytes, int underWay) {
+    SocketAddress remote = listening(FarOrder.Verb.PLAIN);
+    RSocket socket = BenchWait.of(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .connect(BenchTransport.client(remote, setting.congestion(), loops)));
+    return new RequestLoad(underWay,
+        () -> socket.requestResponse(ByteBufPayload.create(Unpooled.directBuffer(Integer.BYTES).writeInt(answerBytes)))
+            .map(answer -> {
+              answer.release();
+              return 1L;
+            }),
+        socket::dispose);
+  }
+
+  /// Gets of `batch` blocks, or puts of blocks that the node does not have; the units are bytes.
+  Load blocks(int blockBytes, int batch, Direction direction) {
+    BenchBlocks made = new BenchBlocks(blockBytes, setting.layers());
+    int batches = Math.max(2 * setting.threads(), (int) (setting.sourceBytes() / blockBytes / batch));
+    SocketAddress node = node(blockBytes, batches * batch, direction == Direction.GET);
+    // A put of each key finds the node without it: between two puts of a key all others are put, twice what it keeps
+    int lists = direction == Direction.GET ? batches : 2 * batches + 1;
+    List<List<BlockKey>> keys = new ArrayList<>(lists);
+    for (int i = 0; i < lists; i++) {
+      keys.add(made.keys((long) i * batch, (long) (i + 1) * batch));
+    }
+    AtomicLong next = new AtomicLong();
+    Clients clients = new Clients(made, node, setting.threads(), batch);
+    return new RequestLoad(setting.threads(), () -> {
+      int turn = (int) (next.getAndIncrement() % lists);
+      return direction == Direction.GET ? clients.get(keys.get(turn)) : clients.put(keys.get(turn));
+    }, clients::close);
+  }
+
+  /// Look-ups of `batch` keys that the node has; the units are keys.
+  Load lookUps(int batch, int underWay) {
+    BenchBlocks made = new BenchBlocks(LOOKED_UP_BYTES, 1);
+    SocketAddress node = node(LOOKED_UP_BYTES, LOOKED_UP_BLOCKS, true);
+    List<List<BlockKey>> keys = new ArrayList<>();
+    for (int from = 0; from + batch <= LOOKED_UP_BLOCKS; from += batch) {
+      keys.add(made.keys(from, from + batch));
+    }
+    AtomicLong next = new AtomicLong();
+    Clients clients = new Clients(made, node, 1, 1);
+    return new RequestLoad(underWay,
+        () -> clients.lookUp(keys.get((int) (next.getAndIncrement() % keys.size()))), clients::close);
+  }
+
+  @Override
+  public void close() {
+    BenchWait.end(loops);
+    bytes.release();
+    memory.close();
+  }
+
+  /// Connections of one load, used in turn.
+  private final class Clients {
+    private final BenchBlocks made;
+    private final SlabArena arena;
+    private final SlabArena produced;
+    private final PutSource source;
+    private final List<KvClient> clients = new ArrayList<>();
+    private final AtomicLong turns = new AtomicLong();
+
+    Clients(BenchBlocks made, SocketAddress node, int requests, int batch) {
+      this.made = made;
+      int blockBytes = made.space().layout().blockBytes();
+      WireShape shape = WireShape.of(blockBytes);
+      int slots = shape.slots(requests, batch);
+      this.arena = new SlabArena("landed", made.space().layout(), slots, WAITERS);
+      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS);
+      this.source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST, made::write);
+      ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
+      KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
+          .windowBlocks(shape.windowBlocks()).build();
+      for (int i = 0; i < setting.connections(); i++) {
+        clients.add(BenchWait.of(KvClient.connect(BenchTransport.client(node, setting.congestion(), loops), options,
+            made.space(), arena, budget)));
+      }
+    }
+
+    private KvClient next() {
+      return clients.get((int) (turns.getAndIncrement() % clients.size()));
+    }
+
+    Mono<Long> get(List<BlockKey> keys) {
+      KvClient client = next();
+      return Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.SKIP, scope)
+          .flatMapMany(lease -> lease.windows(keys.size(), scope)), BlockScope::close)
+          .concatMapIterable(blocks -> blocks).reduce(0L, (bytes, leased) -> {
+            try (Block block = leased.block()) {
+              if (setting.verify() && !made.isRight(block)) {
+                throw new WrongBytesException(block.key());
+              }
+              return bytes + block.layout().blockBytes();
+            }
+          }).doOnNext(bytes -> requireAll(bytes, keys.size()));
+    }
+
+    Mono<Long> put(List<BlockKey> keys) {
+      int blockBytes = made.space().layout().blockBytes();
+      return next().put(keys, source).count().map(blocks -> blocks * blockBytes)
+          .doOnNext(bytes -> requireAll(bytes, keys.size()));
+    }
+
+    private void requireAll(long bytes, int blocks) {
+      long wanted = (long) blocks * made.space().layout().blockBytes();
+      if (bytes != wanted) {
+        throw new IllegalStateException("bytes of a request must be " + wanted + " (was " + bytes + ")");
+      }
+    }
+
+    Mono<Long> lookUp(List<BlockKey> keys) {
+      return next().contains(keys).map(present -> (long) present.count());
+    }
+
+    void close() {
+      clients.forEach(client -> BenchWait.end(client.close()));
+      arena.close();
+      produced.close();
+    }
+  }
+}

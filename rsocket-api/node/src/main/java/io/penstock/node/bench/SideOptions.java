@@ -1,0 +1,103 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.SizeOption;
+import io.penstock.node.client.HostPort;
+import io.penstock.wire.transport.CongestionControl;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/// Options of benches with two sides.
+final class SideOptions {
+  private static final Path KNOWN_CONTROLS = Path.of("/proc/sys/net/ipv4/tcp_available_congestion_control");
+
+  @Option(names = "--transport", paramLabel = "NAME",
+      description = "tcp or uds, a Unix domain socket (default: ${DEFAULT-VALUE}).", defaultValue = "tcp")
+  private BenchTransport transport = BenchTransport.TCP;
+
+  @Option(names = "--congestion", paramLabel = "NAME",
+      description = "Congestion control of the sockets: cubic, bbr or reno; system for what the system chose; automatic"
+          + " for Penstock's choice, reno between loopback addresses (default: ${DEFAULT-VALUE}). Linux only.",
+      defaultValue = "automatic")
+  private CongestionControl congestion = CongestionControl.AUTOMATIC;
+
+  @Option(names = "--memory", paramLabel = "KIND",
+      description = "Memory that blocks come from and go to: host (default: ${DEFAULT-VALUE}).", defaultValue = "host")
+  private MemoryKind memory = MemoryKind.HOST;
+
+  @Option(names = "--layers", paramLabel = "N",
+      description = "Layers of a block; two checksums each (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private int layers;
+
+  @Option(names = "--connections", paramLabel = "N",
+      description = "Connections, with an event loop each up to the processors (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private int connections;
+
+  @Option(names = "--source", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Memory that is sent, one part after another (default: ${DEFAULT-VALUE}).",
+      defaultValue = "256MiB")
+  private long source;
+
+  @Option(names = "--seconds", paramLabel = "N",
+      description = "Seconds of each load in each round (default: ${DEFAULT-VALUE}).", defaultValue = "2")
+  private double seconds;
+
+  @Option(names = "--warm-up", paramLabel = "N",
+      description = "Seconds of warm-up before the first round of each row (default: ${DEFAULT-VALUE}).",
+      defaultValue = "8")
+  private double warmUp;
+
+  @Option(names = "--rounds", paramLabel = "N",
+      description = "Rounds in which the loads take turns; figures are medians (default: ${DEFAULT-VALUE}).",
+      defaultValue = "5")
+  private int rounds;
+
+  @Option(names = "--verify", description = "Compare each byte with what was made, beside its checksum.")
+  private boolean verify;
+
+  @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
+      description = "The far side that penstock bench far-side runs there (default: a process of this machine).")
+  private @Nullable HostPort connect;
+
+  MemoryKind memory() {
+    return memory;
+  }
+
+  /// @param threads requests under way at a time
+  SideSetting setting(int threads) throws IOException {
+    requireKnown();
+    return new SideSetting(transport, congestion, layers, threads, connections, source, verify, time(seconds),
+        time(warmUp), rounds);
+  }
+
+  private static Duration time(double seconds) {
+    return Duration.ofNanos((long) (seconds * 1e9));
+  }
+
+  /// Netty only logs that the kernel refused an option.
+  private void requireKnown() throws IOException {
+    if (congestion == CongestionControl.AUTOMATIC || congestion == CongestionControl.SYSTEM) {
+      return;
+    }
+    String known = Files.isReadable(KNOWN_CONTROLS) ? Files.readString(KNOWN_CONTROLS).strip() : "";
+    if (!Arrays.asList(known.split(" ")).contains(BenchNames.of(congestion))) {
+      throw new IllegalArgumentException("--congestion must be one that this kernel has, of " + known + " (was "
+          + BenchNames.of(congestion) + ")");
+    }
+  }
+
+  /// Starts the far side, or connects to it.
+  FarLink far(Console console) throws IOException {
+    if (connect != null) {
+      return FarLink.connect(connect);
+    }
+    console.say("starting the far side in a process of its own");
+    return FarLink.start(source);
+  }
+}

@@ -1,0 +1,89 @@
+package io.penstock.node.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
+
+/// Loads that take turns: round after round, so that what disturbs the machine disturbs all of them.
+final class Turns {
+  /// A part of its time that each load runs unmeasured before each turn.
+  private static final int LEAD = 10;
+  private static final int WARM_UP_TURNS = 4;
+
+  private final NearSide near;
+  private final SideSetting setting;
+
+  Turns(NearSide near, SideSetting setting) {
+    this.near = near;
+    this.setting = setting;
+  }
+
+  /// One turn of one load.
+  ///
+  /// @param perSecond units
+  /// @param nearCpuNanos of this process, for each unit
+  /// @param farCpuNanos of the other one, for each unit
+  record Turn(double perSecond, double nearCpuNanos, double farCpuNanos, Histogram latencies) {
+    double cpuNanos() {
+      return nearCpuNanos + farCpuNanos;
+    }
+
+    double micros(double percentile) {
+      return latencies.getValueAtPercentile(percentile) / 1e3;
+    }
+
+    double averageMicros() {
+      return latencies.getMean() / 1e3;
+    }
+  }
+
+  /// The turns of each load, in the order of `loads`.
+  List<List<Turn>> of(List<Load> loads) {
+    List<List<Turn>> turns = new ArrayList<>();
+    loads.forEach(load -> turns.add(new ArrayList<>()));
+    for (int round = 0; round < setting.rounds(); round++) {
+      for (int i = 0; i < loads.size(); i++) {
+        turns.get(i).add(turn(loads.get(i)));
+      }
+    }
+    return turns;
+  }
+
+  /// Runs the loads for as long as the warm-up takes, by short turns.
+  void warmUp(List<Load> loads) {
+    long each = setting.warmUp().toNanos() / WARM_UP_TURNS / loads.size();
+    for (int turn = 0; turn < WARM_UP_TURNS && each > 0; turn++) {
+      loads.forEach(load -> load.run(each));
+    }
+  }
+
+  private Turn turn(Load load) {
+    load.run(setting.time().toNanos() / LEAD);
+    long farBefore = near.farCpuNanos();
+    long nearBefore = ProcessCpu.nanos();
+    Load.Done done = load.run(setting.time().toNanos());
+    double nearCpu = ProcessCpu.nanos() - nearBefore;
+    double farCpu = near.farCpuNanos() - farBefore;
+    return new Turn(done.perSecond(), nearCpu / done.units(), farCpu / done.units(), done.latencies());
+  }
+
+  static double median(List<Turn> turns, ToDoubleFunction<Turn> of) {
+    return median(turns.stream().mapToDouble(of).toArray());
+  }
+
+  /// The median of what `of` is of one load, as a multiple of another in the same round.
+  static double ratio(List<Turn> turns, List<Turn> to, ToDoubleFunction<Turn> of) {
+    double[] ratios = new double[turns.size()];
+    for (int i = 0; i < ratios.length; i++) {
+      ratios[i] = of.applyAsDouble(turns.get(i)) / of.applyAsDouble(to.get(i));
+    }
+    return median(ratios);
+  }
+
+  private static double median(double[] values) {
+    Arrays.sort(values);
+    return values[values.length / 2];
+  }
+}

@@ -1,0 +1,71 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.bench.Turns.Turn;
+import io.penstock.node.bench.WireReport.Copy;
+import io.penstock.node.bench.WireReport.Peer;
+import io.penstock.node.bench.WireReport.Raw;
+import io.penstock.node.bench.WireReport.Row;
+import io.penstock.node.cli.Progress;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Measures how fast blocks go from one process to another, beside a plain Netty channel that sends the same payloads
+/// and beside a copy with its checksum in one thread, by turns.
+final class WireBench {
+  /// What is sent at once at least when small blocks are asked for together.
+  private static final int BATCH_BYTES = 1 << 20;
+  private static final int MOST_BATCH = 256;
+
+  private final SideSetting setting;
+  private final Direction direction;
+  private final NearSide near;
+  private final @Nullable RedisPeer redis;
+
+  /// @param redis another store that is measured beside; null for none
+  WireBench(SideSetting setting, Direction direction, NearSide near, @Nullable RedisPeer redis) {
+    this.setting = setting;
+    this.direction = direction;
+    this.near = near;
+    this.redis = redis;
+  }
+
+  /// The batch for blocks of which none was stated.
+  static int batch(int blockBytes) {
+    return Math.clamp(BATCH_BYTES / blockBytes, 1, MOST_BATCH);
+  }
+
+  /// A row for each block size and batch.
+  ///
+  /// @param batches blocks of a request; empty for one that fits the block size
+  List<Row> run(List<Integer> blockSizes, List<Integer> batches, Progress progress) {
+    List<Row> rows = new ArrayList<>();
+    for (int blockBytes : blockSizes) {
+      for (int batch : batches.isEmpty() ? List.of(batch(blockBytes)) : batches) {
+        progress.next(blockBytes + " B, batch " + batch);
+        rows.add(row(blockBytes, batch));
+        near.endFar();
+      }
+    }
+    return rows;
+  }
+
+  private Row row(int blockBytes, int batch) {
+    int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
+    try (Load ours = near.blocks(blockBytes, batch, direction);
+        Load raw = near.raw(payload, direction);
+        Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
+        Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
+      List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
+      if (peer != null) {
+        loads.add(peer);
+      }
+      Turns turns = new Turns(near, setting);
+      turns.warmUp(loads);
+      List<List<Turn>> all = turns.of(loads);
+      return Row.of(blockBytes, batch, all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
+          Copy.of(all.getFirst(), all.get(2)),
+          peer == null ? null : Peer.of("redis", all.getFirst(), all.get(3)));
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.penstock.node.bench;
+
+import io.penstock.check.Checks;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.SizeOption;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// `penstock bench wire`: how fast blocks go from one process to another.
+@Command(
+    name = "wire",
+    description = {"Measures how fast blocks go from one process to another.", "",
+      "Starts the far side in a process of its own, gets or puts blocks, and by turns sends payloads of the same size"
+          + " over a plain Netty channel, and copies memory with its checksum in one thread. CPU s/GB is that of each"
+          + " side.",
+      "",
+      "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
+          + " measured.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench wire --blocks 64KiB,1MiB --direction get --seconds 2", ""})
+final class WireCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--direction", paramLabel = "NAME",
+      description = "get, from the far side, or put, to it (default: ${DEFAULT-VALUE}).", defaultValue = "get")
+  private Direction direction = Direction.GET;
+
+  @Option(names = "--blocks", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
+      description = "Bytes of a block, a row each (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB")
+  private List<Long> blocks = new ArrayList<>();
+
+  @Option(names = "--batch", paramLabel = "NUMBERS", split = ",",
+      description = "Blocks of a request, a row each (default: 1 MiB of them, at least 1 and at most 256).")
+  private List<Integer> batches = new ArrayList<>();
+
+  @Option(names = "--threads", paramLabel = "N",
+      description = "Requests under way at a time, over all connections (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4")
+  private int threads;
+
+  @Mixin
+  private final SideOptions side = new SideOptions();
+
+  @Option(names = "--peer", paramLabel = "NAME",
+      description = "Measure the same reads of another store beside: redis, if a redis-server is installed.")
+  private BenchPeer peer = BenchPeer.NONE;
+
+  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
+  private boolean json;
+
+  WireCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    SideSetting setting = side.setting(threads);
+    List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
+    sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
+    batches.forEach(batch -> Checks.positive("--batch", batch));
+    try (RedisPeer redis = peer == BenchPeer.REDIS ? RedisPeer.startIfInstalled(console) : null) {
+      WireReport report = BenchFailure.guarded(() -> measured(setting, sizes, redis));
+      if (json) {
+        console.json(report);
+      } else {
+        console.out().print(WireTable.of(report));
+      }
+      console.requireHeard();
+      return ExitCode.OK;
+    } catch (WrongBytesException e) {
+      console.say("bench wire: " + e.getMessage());
+      return ExitCode.FOUND_FAILURE;
+    }
+  }
+
+  private WireReport measured(SideSetting setting, List<Integer> sizes, @Nullable RedisPeer redis) throws IOException {
+    try (FarLink far = side.far(console);
+        NearSide near = new NearSide(setting, far);
+        Progress progress = Progress.of(console, "bench wire", "rows")) {
+      WireBench bench = new WireBench(setting, direction, near, redis);
+      return WireReport.of(setting, direction, side.memory(), bench.run(sizes, batches, progress));
+    }
+  }
+}
