@@ -3,7 +3,6 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +11,13 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The tenant salt lives here only: it changes [#id()], thereby every key, and is never sent in clear in a key.
 ///
-/// A value: spaces with equal parts are equal.
+/// Equal spaces have equal digests, and the other way round. The digest is computed once, by the constructor.
 public final class CacheSpace {
   private final String model;
   private final BlockLayout layout;
   private final int group;
   private final String tenantSalt;
-  /// Computed when it is first asked for; two threads may do so, with equal results.
-  private @Nullable SpaceId id;
+  private final SpaceId id;
 
   /// @param model digest or name of the model weights, for example the commit of a checkpoint
   /// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
@@ -30,26 +28,7 @@ public final class CacheSpace {
     this.layout = requireNonNull(layout, "layout");
     this.group = Checks.notNegative("group", group);
     this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
-  }
-
-  /// Digest or name of the model weights.
-  public String model() {
-    return model;
-  }
-
-  /// Shape of a block.
-  public BlockLayout layout() {
-    return layout;
-  }
-
-  /// KV cache group.
-  public int group() {
-    return group;
-  }
-
-  /// Separates tenants; empty for none.
-  public String tenantSalt() {
-    return tenantSalt;
+    this.id = digest(model, layout, group, tenantSalt);
   }
 
   /// A space without groups or salt.
@@ -57,18 +36,29 @@ public final class CacheSpace {
     return new CacheSpace(model, layout, 0, "");
   }
 
+  public String model() {
+    return model;
+  }
+
+  public BlockLayout layout() {
+    return layout;
+  }
+
+  public int group() {
+    return group;
+  }
+
+  public String tenantSalt() {
+    return tenantSalt;
+  }
+
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
   /// name, type name, heads and width, then group and salt.
   public SpaceId id() {
-    SpaceId known = id;
-    if (known == null) {
-      known = digest();
-      id = known;
-    }
-    return known;
+    return id;
   }
 
-  private SpaceId digest() {
+  private static SpaceId digest(String model, BlockLayout layout, int group, String tenantSalt) {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
@@ -78,9 +68,31 @@ public final class CacheSpace {
     return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
   }
 
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof CacheSpace space && id.equals(space.id);
+  }
+
+  @Override
+  public int hashCode() {
+    return id.hashCode();
+  }
+
+  /// Without the salt, which is secret.
+  @Override
+  public String toString() {
+    return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, publicId());
+  }
+
+  /// The id in hex as a node shows it; empty with a salt. A peer that knows the id can ask for blocks, so the id of a
+  /// tenant is as secret as the salt.
+  public String publicId() {
+    return tenantSalt.isEmpty() ? id().toString() : "";
+  }
+
   /// The key of `hash` in this space.
   public BlockKey key(BlockHash hash) {
-    return new BlockKey(id(), hash);
+    return new BlockKey(id, hash);
   }
 
   /// A field in which two spaces differ, and its values. The values of the salt are left out.
@@ -125,21 +137,5 @@ public final class CacheSpace {
 
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
-  }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof CacheSpace space && model.equals(space.model) && layout.equals(space.layout)
-        && group == space.group && tenantSalt.equals(space.tenantSalt);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(model, layout, group, tenantSalt);
-  }
-
-  @Override
-  public String toString() {
-    return "CacheSpace[model=" + model + ", layout=" + layout + ", group=" + group + ", tenantSalt=" + tenantSalt + "]";
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.system.SystemCallException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -308,6 +309,18 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     /// Frees all chunks, which are not used any more.
     @Override
     void close();
+
+    /// Memory that other processes of this user on this host can map to read, so that slices need not travel to them
+    /// as bytes; what the JDK allocates where the system has no such memory.
+    ///
+    /// @param name shown in `/proc`
+    static ChunkSource shared(String name) {
+      try {
+        return new SharedChunks(name);
+      } catch (SystemCallException e) {
+        return ofJdk();
+      }
+    }
 
     /// Memory that the JDK allocates and zeroes.
     static ChunkSource ofJdk() {

@@ -223,7 +223,8 @@ public final class SlabPart implements BlockArena {
     slots.close(() -> new ArenaClosedException(slots.name()));
   }
 
-  String name() {
+  /// Its name in errors.
+  public String name() {
     return slots.name();
   }
 

@@ -13,8 +13,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
-import java.util.stream.IntStream;
 
 /// What the head of a value says, and where its bytes are: whole parts first, the rest in the head. In the block of the
 /// head, little-endian but for the version: magic, format, length, version, bytes of the name, the name, and from a
@@ -28,15 +26,14 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
   private static final int FIXED_BYTES = 36;
   private static final int ALIGNMENT = 64;
 
-  static ValueHead of(CacheSpace space, String name, long length) {
+  /// @param version of the value, which no other value of this name has
+  static ValueHead of(CacheSpace space, String name, long length, BlockHash version) {
     int nameBytes = utf8(name).length;
     if (nameBytes == 0 || nameBytes > MOST_NAME_BYTES) {
       throw new IllegalArgumentException(
           "name must have 1 to " + MOST_NAME_BYTES + " bytes of UTF-8 (was " + nameBytes + ")");
     }
-    UUID version = UUID.randomUUID();
-    ValueHead head = new ValueHead(space, name, length,
-        new BlockHash(version.getMostSignificantBits(), version.getLeastSignificantBits()), nameBytes);
+    ValueHead head = new ValueHead(space, name, length, version, nameBytes);
     if (length > mostLength(space)) {
       throw new IllegalArgumentException("length must be at most 2^31 - 1 parts (was " + length + ")");
     }
@@ -92,8 +89,14 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     return space.key(PrefixHasher.ofPart(PrefixHasher.ofName(name), version, index));
   }
 
+  /// The keys of all parts, 16 bytes each.
   List<BlockKey> partKeys() {
-    return IntStream.range(0, parts()).mapToObj(this::partKey).toList();
+    BlockHash ofName = PrefixHasher.ofName(name);
+    ByteBuffer hashes = ByteBuffer.allocate(Math.multiplyExact(parts(), BlockHash.BYTES));
+    for (int i = 0; i < parts(); i++) {
+      PrefixHasher.ofPart(ofName, version, i).write(hashes);
+    }
+    return BlockKey.list(space.id(), hashes.flip());
   }
 
   int partBytes() {

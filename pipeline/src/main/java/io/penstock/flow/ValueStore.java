@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.block.Block;
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
@@ -20,9 +21,11 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -41,6 +44,7 @@ public final class ValueStore {
 
   private final BlockTier tier;
   private final int windowParts;
+  private final LongSupplier random;
 
   /// @param tier of a space that [#space] made; stays the caller's
   public ValueStore(BlockTier tier) {
@@ -49,7 +53,13 @@ public final class ValueStore {
 
   /// @param windowParts parts for which a put makes room at a time, and most that a get holds ahead of demand
   public ValueStore(BlockTier tier, int windowParts) {
+    this(tier, windowParts, new SecureRandom()::nextLong);
+  }
+
+  /// @param random draws the versions of values; two values of one name must never have the same version
+  public ValueStore(BlockTier tier, int windowParts, LongSupplier random) {
     this.tier = requireNonNull(tier, "tier");
+    this.random = requireNonNull(random, "random");
     this.windowParts = Checks.positive("windowParts", windowParts);
     ValueHead.requireSpace(tier.info().space());
   }
@@ -108,7 +118,8 @@ public final class ValueStore {
   }
 
   private ValueHead head(String name, long length) {
-    ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length));
+    ValueHead head = ValueHead.of(tier.info().space(), name, Checks.notNegative("length", length),
+        new BlockHash(random.getAsLong(), random.getAsLong()));
     if (!mayExist(head)) {
       throw new ValueTooLargeException(head, tier.info().capacityBlocks() * head.partBytes());
     }

@@ -109,6 +109,8 @@ enum KvMeters implements MeterDocumentation {
       "Prefetched blocks that their reader never asked for", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_EVICTED_FOR_ROOM("penstock.tier.evicted.for.room", Meter.Type.COUNTER, "blocks",
       "Blocks evicted because a store had no room", MeterTag.TIER, MeterTag.MEDIUM),
+  TIER_ABOVE_WATERMARK("penstock.tier.above.watermark", Meter.Type.COUNTER, "blocks",
+      "Blocks that left memory because it was above its high watermark", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_LEASES("penstock.tier.leases", Meter.Type.GAUGE, null, "Read leases that live", MeterTag.TIER,
       MeterTag.MEDIUM),
   /// Reasons: leased, soft-pinned, hard-pinned.
@@ -175,7 +177,13 @@ enum KvMeters implements MeterDocumentation {
   WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run"),
   WIRE_FRAMES("penstock.wire.frames", Meter.Type.GAUGE, "bytes", "Room that unfinished frames of clients have taken"),
   WIRE_REFUSED("penstock.wire.refused", Meter.Type.COUNTER, null, "Connections that a bound of the node ended",
-      MeterTag.CODE);
+      MeterTag.CODE),
+  WIRE_CONNECTS("penstock.wire.connects", Meter.Type.COUNTER, null, "Connections that clients made",
+      MeterTag.TRANSPORT),
+  WIRE_DISCONNECTS("penstock.wire.disconnects", Meter.Type.COUNTER, null, "Connections that ended, by reason",
+      MeterTag.TRANSPORT, MeterTag.REASON),
+  WIRE_BYTES("penstock.wire.bytes", Meter.Type.COUNTER, "bytes", "Bytes that connections moved, with their headers",
+      MeterTag.TRANSPORT, MeterTag.DIRECTION);
 
   private final String meterName;
   private final Meter.Type type;

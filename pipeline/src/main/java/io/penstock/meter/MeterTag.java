@@ -11,7 +11,7 @@ enum MeterTag implements KeyName {
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),
-  /// Digest of a cache space, in hex.
+  /// Digest of a cache space, in hex; empty for a space with a salt.
   SPACE("space"),
   /// Multiple of the present capacity of a level.
   FACTOR("factor"),
@@ -27,7 +27,9 @@ enum MeterTag implements KeyName {
   PAGES("pages"),
   /// Name of a device.
   DEVICE("device"),
-  /// Which way elements were copied, in lower case.
+  /// How frames travel: `tcp`, `uds` or `ws`.
+  TRANSPORT("transport"),
+  /// Which way elements were copied, in lower case; of connections, `in` or `out`.
   DIRECTION("direction"),
   /// Which kind of call copied them, in lower case.
   METHOD("method"),

@@ -52,6 +52,7 @@ public final class TierGauges {
     count(KvMeters.TIER_PREFETCHED, tags, TierStat.Tiering::prefetched);
     count(KvMeters.TIER_WASTED, tags, TierStat.Tiering::wasted);
     count(KvMeters.TIER_EVICTED_FOR_ROOM, tags, TierStat.Tiering::evictedForRoom);
+    count(KvMeters.TIER_ABOVE_WATERMARK, tags, TierStat.Tiering::aboveWatermark);
   }
 
   private void showHolds(Tags tags) {

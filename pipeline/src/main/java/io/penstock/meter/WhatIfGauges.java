@@ -32,7 +32,7 @@ public final class WhatIfGauges {
 
   private void show(MeterRegistry registry, TierInfo tier, int level, double factor) {
     Tags tags = Tags.of(MeterTag.TIER.asString(), tier.name(), MeterTag.LEVEL.asString(),
-        latest.levels().get(level).name(), MeterTag.SPACE.asString(), tier.space().id().toString(),
+        latest.levels().get(level).name(), MeterTag.SPACE.asString(), tier.space().publicId(),
         MeterTag.FACTOR.asString(), String.valueOf(factor));
     Gauges.gauge(registry, KvMeters.LEVEL_WHATIF, tags, this,
         gauges -> gauges.value(level, factor, HitRateCurve.Point::hitRate));

@@ -33,10 +33,6 @@ public final class Ledger<V> {
 
   private static final int NONE = KeyTable.NONE;
 
-  /// Most keys that are passed over for one victim if one of them may be it. Each is looked at once in a turn of the
-  /// list, so the cost of an eviction stays small on average.
-  private static final int MOST_PASSED = EvictionOrder.MOST_KEPT;
-
   private final EvictionPolicy policy;
   private final boolean isFifo;
   private @Nullable EvictionOrder order;
@@ -44,7 +40,7 @@ public final class Ledger<V> {
   private final KeyTable rows;
   private final LevelBytes levelOf = new LevelBytes();
   private final LedgerValues<V> values;
-  private Gate<V> gate = (value, level) -> true;
+  private final Demotions<V> demotions;
 
   /// Hears of each key that the policy moved. Must not call back.
   @FunctionalInterface
@@ -97,7 +93,8 @@ public final class Ledger<V> {
     for (long capacity : capacityBlocks) {
       levels.add(new LruList(rows, levelOf, levels.size(), capacity));
     }
-    this.order = EvictionOrders.of(policy, rows.space(), sum(capacityBlocks), rows::key);
+    this.demotions = new Demotions<>(levels, rows, levelOf, values);
+    order(sum(capacityBlocks));
   }
 
   private static long sum(long... capacities) {
@@ -110,13 +107,18 @@ public final class Ledger<V> {
 
   /// Has the policy expect `blocks` in all, as the levels may get larger. Only while the ledger is empty.
   public Ledger<V> expect(long blocks) {
-    order = EvictionOrders.of(policy, rows.space(), blocks, rows::key);
+    order(blocks);
     return this;
+  }
+
+  private void order(long blocks) {
+    order = EvictionOrders.of(policy, rows.space(), blocks, rows::key);
+    demotions.order(order);
   }
 
   /// Asks `gate` about each key that is demoted; without it every level takes every key.
   public Ledger<V> gate(Gate<V> gate) {
-    this.gate = requireNonNull(gate, "gate");
+    demotions.gate(requireNonNull(gate, "gate"));
     return this;
   }
 
@@ -170,12 +172,12 @@ public final class Ledger<V> {
     int before = levelOf.get(row);
     levels.get(before).unlink(row);
     if (before > 0) {
-      makeRoom(0, row, moves);
+      demotions.makeRoom(0, row, moves);
     }
     levels.getFirst().link(row);
     if (before > 0) {
       moves.moved(key, value, 0);
-      demoteFrom(0, moves);
+      demotions.demoteFrom(0, moves);
     }
   }
 
@@ -245,7 +247,7 @@ public final class Ledger<V> {
     requireAbsent(key);
     if (order != null) {
       order.missed(key);
-      makeRoom(level, NONE, moves);
+      demotions.makeRoom(level, NONE, moves);
     }
     int row = rows.add(key);
     setValue.accept(row);
@@ -253,145 +255,13 @@ public final class Ledger<V> {
     if (order != null) {
       order.inserted(row, key, position);
     }
-    demoteFrom(level, moves);
+    demotions.demoteFrom(level, moves);
   }
 
   private void requireAbsent(BlockKey key) {
     if (rows.find(key) != NONE) {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
-  }
-
-  /// Evicts the victim of the order if one more key on `level` has some key leave the last level. `kept` stays.
-  private void makeRoom(int level, int kept, Moves<V> moves) {
-    int end = order == null ? NONE : demotionEnd(level, NONE);
-    if (order == null || end == NONE) {
-      return;
-    }
-    int victim = order.victim(row -> row != kept && isFree(row));
-    boolean helps = victim != NONE && demotionEnd(level, levelOf.get(victim)) == levelOf.get(victim);
-    int leaving = helps ? victim : victim(end, NONE);
-    if (leaving != NONE && hold(leaving) != Hold.IN_USE) { // else the newest key leaves, as without an order
-      move(leaving, levels.size(), moves);
-    }
-  }
-
-  /// The level where a chain of demotions ends that one more key on `level` starts: `stop` if the chain reaches it,
-  /// else the level whose key no other level takes; [#NONE] if a level has room.
-  private int demotionEnd(int level, int stop) {
-    int i = level;
-    while (i != stop) {
-      LruList list = levels.get(i);
-      if (list.size() < list.capacity()) {
-        return NONE;
-      }
-      int victim = victim(i, NONE);
-      int next = victim == NONE ? levels.size() : below(i, victim);
-      if (next == levels.size()) {
-        return i;
-      }
-      i = next;
-    }
-    return stop;
-  }
-
-  /// Demotes the victims of levels that are too full, from `level` down.
-  private void demoteFrom(int level, Moves<V> moves) {
-    int i = level;
-    while (i < levels.size() && levels.get(i).isTooFull()) {
-      LruList list = levels.get(i);
-      int newest = i == level ? list.last() : NONE;
-      int victim = victim(i, newest);
-      victim = victim == NONE ? list.first() : victim;
-      i = move(victim, below(i, victim), moves);
-    }
-  }
-
-  /// Moves `row` to level `to`, or evicts it if there is no such level.
-  ///
-  /// @return `to`
-  private int move(int row, int to, Moves<V> moves) {
-    int from = levelOf.get(row);
-    BlockKey key = rows.key(row);
-    levels.get(from).unlink(row);
-    if (order != null && to == levels.size()) {
-      order.evicted(row, key);
-    }
-    if (values.isNumber(row)) {
-      int number = values.number(row);
-      put(row, to);
-      moves.movedNumber(key, number, from, to);
-    } else {
-      V value = values.value(row);
-      put(row, to);
-      moves.moved(key, value, to);
-    }
-    return to;
-  }
-
-  /// The first key on `level` that nothing holds, but the newest; the keys before it become the most recently used.
-  /// Else the first with a soft pin, else the newest, else the first that a reader uses; [#NONE] if all are held
-  /// firmly.
-  ///
-  /// @param newest the key that has just entered `level`; [#NONE] if there is none
-  private int victim(int level, int newest) {
-    LruList list = levels.get(level);
-    int pinned = NONE;
-    int used = newest != NONE && hold(newest) == Hold.NONE ? newest : NONE;
-    for (int i = newest == NONE ? 0 : 1; i < list.size()
-        && (i < MOST_PASSED || (pinned == NONE && used == NONE)); i++) {
-      int row = list.first();
-      Hold hold = hold(row);
-      if (hold == Hold.NONE || hold.frees(below(level, row) == levels.size())) {
-        return row;
-      }
-      gate.passedOver(hold);
-      pinned = pinned == NONE && hold == Hold.SOFT_PIN ? row : pinned;
-      used = used == NONE && hold == Hold.IN_USE ? row : used;
-      list.unlink(row);
-      list.link(row);
-    }
-    return pinned == NONE ? used : pinned;
-  }
-
-  private Hold hold(int row) {
-    return values.isNumber(row) ? Hold.NONE : gate.hold(values.value(row));
-  }
-
-  /// Whether nothing holds the key in `row`.
-  private boolean isFree(int row) {
-    Hold hold = hold(row);
-    if (hold != Hold.NONE) {
-      gate.passedOver(hold);
-    }
-    return hold == Hold.NONE;
-  }
-
-  /// The next level below `level` that takes the key in `row`; the number of levels if none does.
-  private int below(int level, int row) {
-    int next = level + 1;
-    while (next < levels.size() && !takes(next, row)) {
-      next++;
-    }
-    return next;
-  }
-
-  private boolean takes(int level, int row) {
-    return values.isNumber(row) ? gate.takesNumber(level) : gate.takes(values.value(row), level);
-  }
-
-  /// Puts `row`, which is on no level, on `level`, or out of the ledger if there is no such level.
-  private void put(int row, int level) {
-    if (level < levels.size()) {
-      levels.get(level).link(row);
-    } else {
-      drop(row);
-    }
-  }
-
-  private void drop(int row) {
-    values.forget(row);
-    rows.remove(row);
   }
 
   /// Changes the value of `key`, which is present, without counting as a use.
@@ -426,7 +296,7 @@ public final class Ledger<V> {
     if (order != null) {
       order.removed(row);
     }
-    drop(row);
+    demotions.drop(row);
     return value;
   }
 
@@ -466,25 +336,32 @@ public final class Ledger<V> {
   public void capacity(int level, long blocks, Moves<V> moves) {
     levels.get(level).capacity(blocks);
     while (levels.get(level).isTooFull()) {
-      demoteFrom(level, moves);
+      demotions.demoteFrom(level, moves);
     }
+  }
+
+  /// Demotes the next victim of `level`, or evicts one, as if one more key came there and it was full.
+  ///
+  /// @return false if every key there is held
+  public boolean demoteNext(int level, Moves<V> moves) {
+    return demotions.demoteNext(level, moves);
   }
 
   /// Demotes `key`, which has no number, as if it were the eviction victim of its level, also if it has a soft pin.
   /// Does nothing if another [Hold] keeps it.
   public void demote(BlockKey key, Moves<V> moves) {
     int row = present(key);
-    int to = below(levelOf.get(row), row);
-    Hold hold = hold(row);
+    int to = demotions.below(levelOf.get(row), row);
+    Hold hold = demotions.hold(row);
     if (hold == Hold.SOFT_PIN || hold.frees(to == levels.size())) {
-      demoteFrom(move(row, to, moves), moves);
+      demotions.demoteFrom(demotions.move(row, to, moves), moves);
     }
   }
 
   /// Has `key`, which is present, leave its level last, without counting a use: a [Hold] keeps it.
   public void passOver(BlockKey key) {
     int row = present(key);
-    gate.passedOver(hold(row));
+    demotions.passOver(row);
     LruList list = levels.get(levelOf.get(row));
     list.unlink(row);
     list.link(row);

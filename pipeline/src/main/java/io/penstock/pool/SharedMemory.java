@@ -109,6 +109,11 @@ public final class SharedMemory implements AutoCloseable {
     } catch (ArenaClosedException e) { // the stack closes
       returned(loan);
       return false;
+    } catch (RuntimeException | Error e) {
+      if (loan.run == null) {
+        returned(loan);
+      }
+      throw e;
     }
   }
 
@@ -151,41 +156,60 @@ public final class SharedMemory implements AutoCloseable {
     regions.free(loan.region);
   }
 
-  /// Has the stack that is most above its share retire a run. False if `taker` has its share, or no stack can give.
+  /// Has a stack above its share retire a run: the one that is most above it, or the next if blocks in use keep all of
+  /// its runs. False if `taker` has its share, or no stack can give.
   private boolean retireOne(Share taker, long neededBytes) {
-    Share giver;
-    List<Loan> loans;
-    synchronized (this) {
-      giver = shares.mostAboveShare(taker).orElse(null);
-      if (giver == null || shares.mayDemand(taker) < neededBytes) {
-        return false;
+    List<List<Candidate>> givers = givers(taker, neededBytes);
+    if (!givers.isEmpty()) {
+      clearRetired();
+    }
+    for (List<Candidate> candidates : givers) {
+      Loan chosen = candidates.stream().sorted(Candidate.CHEAPEST_FIRST).limit(MOST_TRIED).map(Candidate::loan)
+          .filter(loan -> loan.stack().canLeave(loan.run())).findFirst().orElse(null);
+      if (chosen != null) {
+        if (retire(chosen)) {
+          chosen.stack().giveUp(chosen.run());
+        }
+        return true;
       }
-      loans = comingBytes > neededBytes + regions.totalBytes() / COMING_PART
-          ? List.of()
-          : cheapestFirst(giver, neededBytes);
     }
-    clearRetired();
-    Member stack = requireNonNull(giver.member, "a stack that holds memory");
-    Loan chosen = loans.stream().limit(MOST_TRIED).filter(loan -> stack.canLeave(loan.run())).findFirst().orElse(null);
-    if (chosen != null && retire(chosen)) {
-      stack.giveUp(chosen.run());
-    }
-    return chosen != null;
+    return false;
   }
 
-  /// The runs of `giver` that are not more than it has above its share, in the order in which to retire them: those
-  /// that, with the free memory beside them, have room for a block of `neededBytes` before the others; of these, those
-  /// with the fewest blocks to evict; of the others, those with the most room.
-  @GuardedBy("this") private List<Loan> cheapestFirst(Share giver, long neededBytes) {
+  /// The runs that stacks above their share could give, for each stack; none if `taker` has its share. While much is on
+  /// its way back already, the stacks have none.
+  private synchronized List<List<Candidate>> givers(Share taker, long neededBytes) {
+    if (shares.mayDemand(taker) < neededBytes) {
+      return List.of();
+    }
+    boolean comes = comingBytes > neededBytes + regions.totalBytes() / COMING_PART;
+    List<List<Candidate>> givers = new ArrayList<>();
+    for (Share giver : shares.aboveShare()) {
+      if (!giver.equals(taker)) {
+        givers.add(comes ? List.of() : candidates(giver, neededBytes));
+      }
+    }
+    return givers;
+  }
+
+  /// The runs of `giver` that are not more than it has above its share.
+  @GuardedBy("this") private List<Candidate> candidates(Share giver, long neededBytes) {
     long most = shares.aboveShare(giver);
-    return giver.loans.stream().filter(loan -> loan.isInUse() && loan.region.bytes() <= most)
-        .sorted(Comparator.comparingLong((Loan loan) -> -Math.min(room(loan), neededBytes))
-            .thenComparingInt(loan -> loan.run().lentSlots()))
-        .toList();
+    List<Candidate> candidates = new ArrayList<>();
+    for (Loan loan : giver.loans) {
+      if (loan.isInUse() && loan.region.bytes() <= most) {
+        long room = Math.min(regions.bytesAround(loan.region), neededBytes);
+        candidates.add(new Candidate(loan, room, loan.run().lentSlots()));
+      }
+    }
+    return candidates;
   }
 
-  private synchronized long room(Loan loan) {
-    return regions.bytesAround(loan.region);
+  /// A run that may be retired. Runs that, with the free memory beside them, have room for the block that needs it come
+  /// before the others; of these, those with the fewest blocks to evict; of the others, those with the most room.
+  private record Candidate(Loan loan, long room, int lentSlots) {
+    static final Comparator<Candidate> CHEAPEST_FIRST =
+        Comparator.comparingLong((Candidate each) -> -each.room).thenComparingInt(Candidate::lentSlots);
   }
 
   private synchronized boolean retire(Loan loan) {
@@ -227,6 +251,10 @@ public final class SharedMemory implements AutoCloseable {
 
     boolean isInUse() {
       return run != null;
+    }
+
+    Member stack() {
+      return requireNonNull(taker.member, "a stack that holds memory");
     }
 
     SlabPart.Run run() {

@@ -6,7 +6,6 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 
 /// Divides bytes among members by weight, within the quota of each.
 ///
@@ -14,7 +13,7 @@ import java.util.Optional;
 /// keeps from one member goes to the others, by their weights. Not thread-safe.
 ///
 /// @param <M> what identifies a member
-final class SpaceShares<M> {
+public final class SpaceShares<M> {
   private static final class Member<M> {
     final M id;
     final double weight;
@@ -92,10 +91,10 @@ final class SpaceShares<M> {
     member(id).held += bytes;
   }
 
-  /// The member that is most above its share, if one is, and other than `taker`.
-  public Optional<M> mostAboveShare(M taker) {
-    return members.stream().filter(member -> !member.id.equals(taker) && member.aboveShare() > 0)
-        .max(Comparator.comparingLong(Member::aboveShare)).map(member -> member.id);
+  /// The members above their share, the one most above it first.
+  public List<M> aboveShare() {
+    return members.stream().filter(member -> member.aboveShare() > 0)
+        .sorted(Comparator.comparingLong((Member<M> member) -> -member.aboveShare())).map(member -> member.id).toList();
   }
 
   /// Bytes that `id` holds above its share.

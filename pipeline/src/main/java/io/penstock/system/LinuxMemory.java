@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandle;
 final class LinuxMemory implements NativeMemory {
   static final LinuxMemory INSTANCE = new LinuxMemory();
 
+  private static final int READ = 0x1;
   private static final int READ_AND_WRITE = 0x3;
   private static final int SHARED = 0x1;
   private static final int PRIVATE_ANONYMOUS = 0x22;
@@ -77,8 +78,17 @@ final class LinuxMemory implements NativeMemory {
     return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, SHARED, descriptor));
   }
 
+  /// The same for reading alone.
+  static long mapSharedToRead(int descriptor, long bytes) throws SystemCallException {
+    return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, READ, SHARED, descriptor));
+  }
+
   private static long map(long bytes, int flags, int descriptor) {
-    return CLibrary.call(state -> (long) MAP.invokeExact(state, 0L, bytes, READ_AND_WRITE, flags, descriptor, 0L));
+    return map(bytes, READ_AND_WRITE, flags, descriptor);
+  }
+
+  private static long map(long bytes, int access, int flags, int descriptor) {
+    return CLibrary.call(state -> (long) MAP.invokeExact(state, 0L, bytes, access, flags, descriptor, 0L));
   }
 
   @Override

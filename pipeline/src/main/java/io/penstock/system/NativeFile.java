@@ -30,6 +30,7 @@ public final class NativeFile implements AutoCloseable {
   private static final int GET_SEALS = 1034;
   private static final int SEAL_SHRINK = 2;
   private static final int SEAL_GROW = 4;
+  private static final int SEAL_FUTURE_WRITE = 16;
   private static final int SEEK_END = 2;
   private static final int LOCK_EXCLUSIVE = 2;
   private static final int LOCK_NO_WAIT = 4;
@@ -37,6 +38,8 @@ public final class NativeFile implements AutoCloseable {
   private static final int LINKS = 4;
   private static final int STATX_BYTES = 256;
   private static final int LINKS_AT = 16;
+  private static final int STATFS_BYTES = 256;
+  private static final long MEMORY_OF_PLAIN_PAGES = 0x01021994;
 
   private static final MethodHandle OPEN = CLibrary.bindVariadic("open", 2, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
   private static final MethodHandle CLOSE = CLibrary.bind("close", JAVA_INT, JAVA_INT);
@@ -74,6 +77,7 @@ public final class NativeFile implements AutoCloseable {
     static final MethodHandle SEEK = CLibrary.bind("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     static final MethodHandle CONTROL = CLibrary.bindVariadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
     static final MethodHandle LOCK = CLibrary.bind("flock", JAVA_INT, JAVA_INT, JAVA_INT);
+    static final MethodHandle STATFS = CLibrary.bind("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
     static final MethodHandle READ = CLibrary.bind("pread", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG);
     static final MethodHandle WRITE = CLibrary.bind("pwrite", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG);
   }
@@ -180,10 +184,36 @@ public final class NativeFile implements AutoCloseable {
         CLibrary.call(state -> (int) Sharing.CONTROL.invokeExact(state, number, ADD_SEALS, SEAL_SHRINK | SEAL_GROW)));
   }
 
+  /// Seals the length of a memfd, and has the system refuse new writable mappings; those that exist go on. Linux before
+  /// 5.1 seals the length alone.
+  public void sealForReaders() throws SystemCallException {
+    sealLength();
+    long answer = CLibrary.call(
+        state -> (int) Sharing.CONTROL.invokeExact(state, number, ADD_SEALS, SEAL_FUTURE_WRITE));
+    if (answer != -SystemCallException.EINVAL) {
+      require("fcntl F_ADD_SEALS", answer);
+    }
+  }
+
+  /// Whether the file is memory of plain pages: a memfd of huge pages may lack a page that is read.
+  public boolean isPlainMemory() throws SystemCallException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment found = arena.allocate(STATFS_BYTES, Long.BYTES);
+      require("fstatfs", CLibrary.call(state -> (int) Sharing.STATFS.invokeExact(state, number, found)));
+      return found.get(JAVA_LONG, 0) == MEMORY_OF_PLAIN_PAGES;
+    }
+  }
+
   /// Whether a memfd is sealed against becoming shorter.
   public boolean mayNotShrink() throws SystemCallException {
     long answer = CLibrary.call(state -> (int) Sharing.CONTROL.invokeExact(state, number, GET_SEALS, 0));
     return (require("fcntl F_GET_SEALS", answer) & SEAL_SHRINK) != 0;
+  }
+
+  /// Maps the first `bytes`, shared, for reading alone; closing `arena` unmaps them.
+  public MemorySegment mapToRead(long bytes, Arena arena) throws SystemCallException {
+    return MemorySegment.ofAddress(LinuxMemory.mapSharedToRead(number, bytes))
+        .reinterpret(bytes, arena, NativeFile::unmap).asReadOnly();
   }
 
   /// Maps the first `bytes`, shared, for reading and writing; closing `arena` unmaps them.

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -69,18 +70,19 @@ public interface BlockTier {
   /// Blocks that [#get] may hold ahead of demand.
   int GET_WINDOW = 16;
 
-  /// Claims room for all of `keys` or for none. Waits in a bounded, fair queue until there is room.
+  /// Claims room for all of `keys` or for none. Waits in a bounded, fair queue until there is room; a tier may bound the
+  /// wait, and then signals [Reservation.RoomTimeoutException].
   ///
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
 
   /// The same for blocks that get a pin or a group when they become visible. A tier that has none refuses them with
-  /// [UnsupportedOperationException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
+  /// [UnsupportedHoldsException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
   default Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     if (terms.isPlain()) {
       return reserve(keys, scope);
     }
-    throw new UnsupportedOperationException("tier " + info().name() + " must keep pins (was one that does not)");
+    throw new UnsupportedHoldsException(info().name(), "keep pins and groups, and replace blocks");
   }
 
   /// Puts the blocks of `keys`: makes room for one window after the other, has `source` give its slices, verifies them
@@ -111,11 +113,11 @@ public interface BlockTier {
   Mono<Presence> remove(List<BlockKey> keys);
 
   /// The read leases, pins and removals of `party`. A tier that has none refuses them with
-  /// [UnsupportedOperationException].
+  /// [UnsupportedHoldsException].
   ///
   /// @param party parties that are equal share what one party may lease
   default TierHolds holds(Object party) {
-    throw new UnsupportedOperationException("tier " + info().name() + " must keep leases (was one that does not)");
+    throw new UnsupportedHoldsException(info().name(), "keep leases");
   }
 
   /// The events after `sequence`, past and future. Completes when the tier closes.

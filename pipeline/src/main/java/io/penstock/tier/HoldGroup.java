@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Blocks that are read together: a hit on one of them leases all. Used in decisions only.
 final class HoldGroup {
+  /// Most blocks of a group: a hit leases all of them in one decision.
+  static final int MOST_BLOCKS = 4096;
+
   private final String name;
   private final Map<String, HoldGroup> groups;
   private final Set<Resident> members = new LinkedHashSet<>();

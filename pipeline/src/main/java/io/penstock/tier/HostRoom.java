@@ -44,12 +44,12 @@ final class HostRoom implements SharedMemory.Member {
   /// The same for the blocks of `keys` that a lease may promote. Keys of no block take no memory from other spaces.
   void wantFor(List<BlockKey> keys) {
     if (share != null) {
-      want(state.shape().options().exact() ? keys.size() : state.index().onSlowerLevels(keys));
+      want(state.shape().options().exact() ? keys.size() : state.index().lookups().onSlowerLevels(keys));
     }
   }
 
   private boolean lacks(int blocks) {
-    return state.look(() -> state.index().free(state.shape().host()) < blocks);
+    return state.look(() -> state.watermarks().wouldPass(blocks));
   }
 
   @Override

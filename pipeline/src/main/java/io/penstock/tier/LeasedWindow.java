@@ -21,7 +21,7 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   private volatile Runnable over = () -> {};
   private volatile Runnable check = () -> {};
 
-  /// Runs `then` when all slices were emitted; they end with the error that it throws.
+  /// Runs `then` before each slice and after the last one; the slices end with the error that it throws.
   void checkedBy(Runnable then) {
     check = then;
   }
@@ -94,10 +94,20 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
   public final Flux<LayerSlice> slices(int number) {
-    return transferred(number).doOnComplete(() -> check.run());
+    return transferred(number).map(this::checked).doOnComplete(() -> check.run());
   }
 
-  /// The same without a look at the lease afterwards.
+  private LayerSlice checked(LayerSlice slice) {
+    try {
+      check.run();
+      return slice;
+    } catch (RuntimeException e) {
+      slice.close();
+      throw e;
+    }
+  }
+
+  /// The same without a look at the lease.
   abstract Flux<LayerSlice> transferred(int number);
 
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.

@@ -3,7 +3,9 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.operator.Trampoline;
+import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.spi.StoredBlock;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -17,6 +19,7 @@ import java.util.function.LongSupplier;
 /// their memory bounds them. Used in decisions only, except [#admit].
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
+  private static final String NAME = "write queue of the disk";
 
   private final StackState state;
   private final LongSupplier nanos;
@@ -62,11 +65,29 @@ final class OffloadQueue {
     int maxWaiters = state.shape().options().maxWaiters();
     waiting.removeIf(each -> each.reservation().isClosed());
     if (waiting.size() >= maxWaiters) {
-      throw new BudgetExhaustedException("queue of blocks for the disk", next.blocks(), Math.max(0, most - blocks),
+      throw new BudgetExhaustedException(NAME, next.blocks(), free(),
           maxWaiters);
     }
     withheld++;
     waiting.add(next);
+    next.reservation().queued(true);
+  }
+
+  /// The error of a reservation of `wanted` blocks that has waited here for `timeout`.
+  RoomTimeoutException timeout(int wanted, Duration timeout) {
+    return new RoomTimeoutException(NAME, wanted, state.look(this::free), timeout);
+  }
+
+  /// `reservation` has ended: if it waits here, the next may go on. Outside a decision.
+  void leave(StackReservation reservation) {
+    if (state.answer(after -> waiting.removeIf(each -> each.reservation() == reservation))) {
+      admissions.run();
+    }
+  }
+
+  /// Blocks for which there is room.
+  long free() {
+    return Math.max(0, most - blocks);
   }
 
   private boolean isFull(int more) {
@@ -84,7 +105,11 @@ final class OffloadQueue {
     return state.answer(after -> {
       Waiting next = waiting.peek();
       boolean stays = next == null || (isFull(next.blocks()) && !next.reservation().isClosed());
-      return stays ? List.of() : List.of(waiting.remove());
+      if (stays) {
+        return List.of();
+      }
+      next.reservation().queued(false);
+      return List.of(waiting.remove());
     });
   }
 
@@ -143,8 +168,10 @@ final class OffloadQueue {
   }
 
   /// The figures of this queue, joined with the given figures.
-  TierStat.Tiering stat(long held, long prefetched, long useful, long wasted, long evictedForRoom) {
+  TierStat.Tiering stat(long held, long prefetched, long useful, long wasted, long evictedForRoom,
+      long aboveWatermark) {
     return new TierStat.Tiering(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
-        longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom);
+        longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom,
+        aboveWatermark);
   }
 }

@@ -1,8 +1,13 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.TransientKvException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.Owned;
+import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Room for blocks that are about to be written: reserve, write, then commit. Closing gives back the room that was not
@@ -19,6 +24,11 @@ public abstract class Reservation extends Owned {
     return skipped();
   }
 
+  /// Why the tier ended this reservation; null if it did not.
+  public @Nullable Throwable failure() {
+    return null;
+  }
+
   /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order. A
   /// commit of drafts that were all committed before changes nothing and answers the same receipts. A key that another
   /// writer took over, because this one took too long, gets no receipt.
@@ -28,4 +38,41 @@ public abstract class Reservation extends Owned {
   ///
   /// @return a cold `Mono`; each subscription is one commit
   public abstract Mono<List<Receipt>> commit(List<BlockDraft> complete);
+
+  /// No room came for blocks in time: what has it is read, leased, pinned or being written. A retry can succeed.
+  public static final class RoomTimeoutException extends TransientKvException {
+    private final String place;
+    private final long wanted;
+    private final long free;
+    private final Duration timeout;
+
+    /// @param place that has no room
+    /// @param wanted blocks that want room there
+    /// @param free blocks for which there was room in the end
+    /// @param timeout how long they waited
+    public RoomTimeoutException(String place, long wanted, long free, Duration timeout) {
+      super("%s must have room for %d blocks within %d ms (was room for %d)".formatted(place, wanted,
+          timeout.toMillis(), free));
+      this.place = requireNonNull(place, "place");
+      this.wanted = wanted;
+      this.free = free;
+      this.timeout = requireNonNull(timeout, "timeout");
+    }
+
+    public String place() {
+      return place;
+    }
+
+    public long wanted() {
+      return wanted;
+    }
+
+    public long free() {
+      return free;
+    }
+
+    public Duration timeout() {
+      return timeout;
+    }
+  }
 }

@@ -60,7 +60,7 @@ final class StackCommit {
 
   private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {
     if (reservation.isClosed()) {
-      throw writes.ended();
+      throw writes.ended(reservation);
     }
     if (!new HashSet<>(reservation.drafts()).containsAll(complete)) {
       throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
@@ -113,6 +113,8 @@ final class StackCommit {
         sink.success(publish(reservation, blocks, stored, durability));
       } catch (RuntimeException e) {
         sink.error(e);
+      } finally {
+        state.decide(after -> reservation.endCommit());
       }
     }
 
@@ -124,6 +126,7 @@ final class StackCommit {
         return;
       }
       blocks.forEach(after::close);
+      reservation.endCommit();
       after.then(() -> {
         writes.revoke(reservation, blocks);
         sink.error(error);
@@ -164,7 +167,7 @@ final class StackCommit {
       return written;
     });
     if (receipts == null) {
-      throw writes.ended();
+      throw writes.ended(reservation);
     }
     return receipts;
   }

@@ -168,7 +168,8 @@ final class StackFigures {
     return new TierStat(visible, shape.info().capacityBlocks(), visible * shape.blockBytes(),
         claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
         levelStats(state),
-        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom))
+        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom,
+            state.watermarks().demoted()))
         .withHolds(holdStat(state.holds()));
   }
 

@@ -40,7 +40,12 @@ final class StackHistory {
   /// What other capacities of the levels would bring.
   WhatIf whatIf() {
     return new WhatIf(curve.curve(), shape.isWriteThrough(),
-        shape.levels().stream().map(level -> new WhatIf.Level(level.name(), level.capacityBlocks())).toList());
+        shape.levels().stream().map(level -> new WhatIf.Level(level.name(), presentBlocks(level))).toList());
+  }
+
+  /// Blocks that `level` has, or gets when it needs them.
+  private long presentBlocks(TierStack.Level level) {
+    return level instanceof TierStack.Level.Host host ? host.presentBlocks(shape.blockBytes()) : level.capacityBlocks();
   }
 
   /// Whether `key` is sampled, and so must be [#asked].

@@ -14,11 +14,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// The read leases, pins and groups of a [TierStack], their bounds, and one heap of their ends. Used in decisions only.
+/// The read leases, pins and groups of a [TierStack], their bounds and their ends. Used in decisions only.
 ///
 /// Each decision first ends what has expired ([#expire]), so no timer is needed for the rules to hold.
 ///
@@ -29,50 +28,23 @@ final class StackHolds {
   private static final int PARTY = 2;
   /// One lease may hold this part of the blocks that may still be leased.
   private static final int PART = 4;
-  /// Ends in the heap that stand for nothing, before it is built anew.
-  private static final int MOST_STALE = 4096;
-
   private final StackState state;
-  private final LongSupplier nanos;
   private final LongSupplier ids;
   private final Map<Long, HeldLease> leases = new HashMap<>();
   private final Map<Object, HoldParty> parties = new HashMap<>();
   private final Map<String, HoldGroup> groups = new HashMap<>();
   private final HoldParty ofGroups = new HoldParty("groups");
-  private PriorityQueue<End> ends = newHeap();
+  private final Ends ends;
   /// Blocks that leases of streams, and windows under way, hold.
   private long inStreams;
   /// Pins that blocks being written will get.
   private final long[] promised = new long[Pin.Kind.values().length];
 
-  /// The end of a lease, of a soft pin, or of a put that was not finished.
-  private record End(long at, @Nullable HeldLease lease, @Nullable Resident pinned,
-      @Nullable StackReservation reservation) {
-    End(long at, @Nullable HeldLease lease, @Nullable Resident pinned) {
-      this(at, lease, pinned, null);
-    }
-
-    boolean isStale() {
-      if (reservation != null) {
-        return reservation.isClosed();
-      }
-      if (lease != null) {
-        return lease.isOver();
-      }
-      ResidentHold held = requireNonNull(pinned).held();
-      return held == null || !held.isSoftUntil(at);
-    }
-  }
-
-  private static PriorityQueue<End> newHeap() {
-    return new PriorityQueue<>((a, b) -> Long.signum(a.at() - b.at()));
-  }
-
   /// @param nanos clock of all lives
   /// @param ids draws a name for a lease
   StackHolds(StackState state, LongSupplier nanos, LongSupplier ids) {
     this.state = state;
-    this.nanos = nanos;
+    this.ends = new Ends(nanos);
     this.ids = ids;
   }
 
@@ -82,58 +54,106 @@ final class StackHolds {
 
   // Time
 
-  /// Ends the leases and soft pins whose life is over.
+  /// Ends what has expired.
   void expire(DeferredActions after) {
-    if (ends.isEmpty()) {
-      return;
+    ends.run(after);
+  }
+
+  private void add(Ends.End end) {
+    ends.add(end,
+        leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations());
+  }
+
+  long now() {
+    return ends.now();
+  }
+
+  /// The end of a read lease, at which it may turn out to have been renewed.
+  private final class LeaseEnd implements Ends.End {
+    private final HeldLease lease;
+    private final long at;
+
+    LeaseEnd(HeldLease lease) {
+      this.lease = lease;
+      this.at = lease.end();
     }
-    long now = nanos.getAsLong();
-    for (End next = ends.peek(); next != null && next.at() - now <= 0; next = ends.peek()) {
-      ends.remove();
-      if (!next.isStale()) {
-        expire(next, now, after);
+
+    @Override
+    public long at() {
+      return at;
+    }
+
+    @Override
+    public boolean isStale() {
+      return lease.isOver();
+    }
+
+    @Override
+    public void come(long now, DeferredActions after) {
+      if (lease.isRead()) {
+        lease.renew(now);
+      }
+      if (lease.end() - now > 0) {
+        add(new LeaseEnd(lease));
+      } else {
+        end(lease, after);
       }
     }
   }
 
-  private void expire(End end, long now, DeferredActions after) {
-    HeldLease lease = end.lease();
-    StackReservation reservation = end.reservation();
-    if (reservation != null) {
+  /// The end of a soft pin.
+  private record PinEnd(long at, Resident block) implements Ends.End {
+    @Override
+    public boolean isStale() {
+      ResidentHold held = block.held();
+      return held == null || !held.isSoftUntil(at);
+    }
+
+    @Override
+    public void come(long now, DeferredActions after) {
+      unpin(block, after);
+    }
+  }
+
+  /// The end of the life of a put.
+  private record PutEnd(long at, StackReservation reservation, Duration life) implements Ends.End {
+    @Override
+    public boolean isStale() {
+      return reservation.isClosed();
+    }
+
+    @Override
+    public void come(long now, DeferredActions after) {
       after.then(() -> reservation.fail(new TransientKvException(
-          "reservation must be finished within %d ms (was not)".formatted(options().putLife().toMillis()))));
-    } else if (lease == null) {
-      unpin(requireNonNull(end.pinned()), after);
-    } else if (lease.isRead()) {
-      lease.renew(now);
-      add(new End(lease.end(), lease, null));
-    } else if (lease.end() - now > 0) { // renewed meanwhile
-      add(new End(lease.end(), lease, null));
-    } else {
-      end(lease, after);
+          "reservation must be finished within %d ms (was not)".formatted(life.toMillis()))));
     }
   }
 
-  private void add(End end) {
-    ends.add(end);
-    long alive =
-        leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations();
-    if (ends.size() > MOST_STALE + 2 * alive) {
-      PriorityQueue<End> fresh = newHeap();
-      ends.stream().filter(each -> !each.isStale()).forEach(fresh::add);
-      ends = fresh;
+  /// The end of the wait of a put for room.
+  private record RoomEnd(long at, StackReservation reservation, Duration timeout) implements Ends.End {
+    @Override
+    public boolean isStale() {
+      return reservation.isAnswered();
     }
-  }
 
-  long now() {
-    return nanos.getAsLong();
+    @Override
+    public void come(long now, DeferredActions after) {
+      after.then(() -> reservation.refuse(timeout));
+    }
   }
 
   // Puts that are not finished
 
   /// Takes the room of `reservation` back when its life is over.
   void reserved(StackReservation reservation) {
-    add(new End(now() + options().putLife().toNanos(), null, null, reservation));
+    Duration life = options().putLife();
+    add(new PutEnd(now() + life.toNanos(), reservation, life));
+  }
+
+  /// Refuses `reservation`, which begins to wait for room, when it has waited too long.
+  void waits(StackReservation reservation) {
+    Duration timeout = options().roomTimeout();
+    add(new RoomEnd(now() + timeout.toNanos(), reservation, timeout));
   }
 
   /// Whether another writer may take over the write of `pending`.
@@ -232,12 +252,12 @@ final class StackHolds {
     party.lease(1);
     leases.put(id, lease);
     renew(lease);
-    add(new End(lease.end(), lease, null));
+    add(new LeaseEnd(lease));
     return lease;
   }
 
   private void renew(HeldLease lease) {
-    lease.renew(nanos.getAsLong());
+    lease.renew(ends.now());
   }
 
   /// Whether `lease` may hold one more block.
@@ -316,7 +336,7 @@ final class StackHolds {
     }
     Duration life = options().leaseLife();
     HeldLease lease = group.lease();
-    long now = nanos.getAsLong();
+    long now = ends.now();
     if (lease != null && lease.end() - now >= life.toNanos() / 2) {
       return;
     }
@@ -325,7 +345,7 @@ final class StackHolds {
       ofGroups.lease(1);
       group.leaseWith(lease);
       lease.renew(now);
-      add(new End(lease.end(), lease, null));
+      add(new LeaseEnd(lease));
     }
     lease.renew(now);
     for (Resident member : new ArrayList<>(group.members())) {
@@ -350,10 +370,10 @@ final class StackHolds {
   }
 
   private void pin(Resident block, Pin pin) {
-    long end = nanos.getAsLong() + options().softPin(pin.life()).toNanos();
+    long end = ends.now() + options().softPin(pin.life()).toNanos();
     block.toHold().pin(pin.kind(), end);
     if (pin.kind() == Pin.Kind.SOFT) {
-      add(new End(end, null, block));
+      add(new PinEnd(end, block));
     }
   }
 
@@ -394,6 +414,15 @@ final class StackHolds {
     }
   }
 
+  /// Refuses `blocks` more in the group of `terms`, if that would be too many.
+  void requireGroup(int blocks, PutTerms terms) {
+    HoldGroup group = groups.get(terms.group());
+    long wanted = (long) blocks + (group == null ? 0 : group.members().size());
+    if (wanted > HoldGroup.MOST_BLOCKS) {
+      throw new HoldLimitException("blocks of group " + terms.group(), wanted, HoldGroup.MOST_BLOCKS);
+    }
+  }
+
   /// `block` was written under `terms`.
   void written(Resident block, PutTerms terms, DeferredActions after) {
     Pin pin = terms.pin();
@@ -422,7 +451,7 @@ final class StackHolds {
       group.replace(old, fresh);
     }
     if (held.pin() == Pin.Kind.SOFT) {
-      add(new End(held.pinEnd(), null, fresh));
+      add(new PinEnd(held.pinEnd(), fresh));
     }
   }
 

@@ -7,8 +7,6 @@ import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -29,6 +27,7 @@ final class StackIndex {
   private final Ledger<StackEntry> ledger;
   /// The last level if it is a disk: its store gives the numbers. Else −1.
   private final int numbered;
+  private final StackLookups lookups;
   /// Blocks of room that the host level has from its share.
   private long added;
 
@@ -40,6 +39,7 @@ final class StackIndex {
     this.tiering = new StackTiering(shape);
     this.ledger = new Ledger<>(shape.info().space().id(), shape.options().policy(), shape.ledgerCapacities());
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
+    this.lookups = new StackLookups(shape, figures, stores, this::places);
     ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
   }
 
@@ -63,52 +63,14 @@ final class StackIndex {
     return Resident.counted(key, level, figures, numbered, copy);
   }
 
+  /// Which keys can be read, and from where.
+  StackLookups lookups() {
+    return lookups;
+  }
+
   /// The level of `key`; −1 if the ledger does not have it.
   int level(BlockKey key) {
     return ledger.level(key);
-  }
-
-  /// Which of `keys` can be read now. If decisions are not exact, from any thread, also outside a decision: see
-  /// [PrefixIndex] for what a reader is told then.
-  BitSet visible(List<BlockKey> keys) {
-    return present(keys, readablePlaces());
-  }
-
-  /// Which of `keys` are visible and in one of `wanted` places. As [#visible].
-  private BitSet present(List<BlockKey> keys, int wanted) {
-    PrefixIndex readable = figures.readable();
-    if (readable != null) {
-      return readable.present(keys, wanted);
-    }
-    BitSet present = new BitSet(keys.size());
-    for (int i = 0; i < keys.size(); i++) {
-      present.set(i, (places(keys.get(i)) & wanted) != 0);
-    }
-    return present;
-  }
-
-  /// How many keys at the start of `keys` can be read now. As [#visible].
-  int visiblePrefix(List<BlockKey> keys) {
-    PrefixIndex readable = figures.readable();
-    return readable != null ? readable.prefix(keys, readablePlaces()) : prefixPlaces(keys).length;
-  }
-
-  /// Where the keys at the start of `keys` can be read now. As [#visible].
-  private byte[] prefixPlaces(List<BlockKey> keys) {
-    PrefixIndex readable = figures.readable();
-    int wanted = readablePlaces();
-    if (readable != null) {
-      return readable.prefixPlaces(keys, wanted);
-    }
-    byte[] places = new byte[keys.size()];
-    int length = 0;
-    for (; length < places.length; length++) {
-      places[length] = (byte) (places(keys.get(length)) & wanted);
-      if (places[length] == 0) {
-        break;
-      }
-    }
-    return Arrays.copyOf(places, length);
   }
 
   /// Where the bytes of `key` are, see [StackFigures#places]; 0 if it is not visible.
@@ -117,32 +79,6 @@ final class StackIndex {
       return StackShape.place(numbered);
     }
     return ledger.peek(key) instanceof Resident block ? block.places() : 0;
-  }
-
-  /// The runs of the prefix of `keys` that can be read now, each from its fastest level. As [#visible].
-  List<BlockTier.Run> runs(List<BlockKey> keys) {
-    byte[] places = prefixPlaces(keys);
-    List<BlockTier.Run> runs = new ArrayList<>();
-    int first = 0;
-    for (int i = 1; i <= places.length; i++) {
-      int level = shape.levelOf(places[first]);
-      if (i == places.length || shape.levelOf(places[i]) != level) {
-        runs.add(new BlockTier.Run(level, shape.levels().get(level).name(), i - first));
-        first = i;
-      }
-    }
-    return runs;
-  }
-
-  /// How many of `keys` can be read now, and are not in memory. As [#visible].
-  int onSlowerLevels(List<BlockKey> keys) {
-    BitSet slower = visible(keys);
-    slower.andNot(present(keys, shape.memoryPlace()));
-    return slower.cardinality();
-  }
-
-  private int readablePlaces() {
-    return stores.givingPlaces() | shape.memoryPlace();
   }
 
   /// The block of `key`, if its bytes are in host memory.
@@ -198,6 +134,11 @@ final class StackIndex {
     } else {
       ledger.refresh(key, position);
     }
+  }
+
+  /// Promotes `key`, which is about to be read, without counting a hit.
+  void promote(BlockKey key, int position, DeferredActions after) {
+    use(key, position, after);
   }
 
   private void use(BlockKey key, int position, DeferredActions after) {
@@ -268,6 +209,23 @@ final class StackIndex {
       ledger.capacity(host + 1, Math.max(1, ledger.capacity(host + 1) - more), listener);
     }
     ledger.capacity(host, ledger.capacity(host) + more, listener);
+  }
+
+  /// Blocks that the ledger has on the host level.
+  long onHostLevel() {
+    return ledger.size(shape.host());
+  }
+
+  /// Demotes up to `count` of the next victims of the host level, or evicts them if no level takes them.
+  ///
+  /// @return how many left the level; fewer if the others are held
+  int demoteFromHost(int count, DeferredActions after) {
+    LedgerListener listener = new LedgerListener(after);
+    int left = 0;
+    while (left < count && ledger.demoteNext(shape.host(), listener)) {
+      left++;
+    }
+    return left;
   }
 
   /// Whether the block of `key` is in memory, and has to stay in the stack.

@@ -20,10 +20,17 @@ final class StackLeases {
   private final Set<StackLease> leases = new LinkedHashSet<>();
   /// Keys that open leases admitted.
   private long admitted;
+  private final LeasePrefetch prefetch;
 
   StackLeases(StackState state, StackWrites writes) {
     this.state = state;
     this.writes = writes;
+    this.prefetch = new LeasePrefetch(state, this);
+  }
+
+  /// Reads ahead of a read that will name a read lease.
+  LeasePrefetch prefetch() {
+    return prefetch;
   }
 
   /// What one decision does with the keys from `first` to before `end`.
@@ -50,20 +57,49 @@ final class StackLeases {
   ///
   /// @throws LeaseExpiredException if no lease has this id
   StackLease read(long id, List<BlockKey> keys) {
-    HeldLease under = state.answer(after -> {
+    return fill(new StackLease(state, this, keys.size(), startRead(id)), keys, OnMiss.SKIP);
+  }
+
+  private HeldLease startRead(long id) {
+    return state.answer(after -> {
       state.requireOpen();
       HeldLease live = state.holds().live(id);
       state.holds().startRead(live);
       return live;
     });
-    return fill(new StackLease(state, this, keys.size(), under), keys, OnMiss.SKIP);
+  }
+
+  /// A read of the blocks of `keys` that are on slower levels, under the read lease `id`: it promotes them, and counts
+  /// no hit.
+  ///
+  /// @throws LeaseExpiredException if no lease has this id
+  StackLease prefetch(long id, List<BlockKey> keys) {
+    return fill(new StackLease(state, this, keys.size(), startRead(id)), keys, (lease, first, end, after) -> {
+      state.requireOpen();
+      for (int i = first; i < end; i++) {
+        if (state.index().find(keys.get(i), after) instanceof Resident block && !block.isInMemory()
+            && state.stores().isReadable(block)) {
+          state.index().promote(keys.get(i), i, after);
+          lease.find(i, block);
+        }
+      }
+    });
   }
 
   private StackLease fill(StackLease lease, List<BlockKey> keys, OnMiss onMiss) {
+    return fill(lease, keys, (any, first, end, after) -> decide(lease, keys, first, end, onMiss, after));
+  }
+
+  /// What one decision enters in a lease of the keys from `first` to before `end`.
+  private interface Fill {
+    void decide(StackLease lease, int first, int end, DeferredActions after);
+  }
+
+  private StackLease fill(StackLease lease, List<BlockKey> keys, Fill fill) {
     try {
       inDecisions(keys, (first, end, after) -> {
         leases.add(lease);
-        decide(lease, keys, first, end, onMiss, after);
+        fill.decide(lease, first, end, after);
       });
     } catch (Throwable e) { // from a store: no reader gets the lease, so none would close it
       lease.close();

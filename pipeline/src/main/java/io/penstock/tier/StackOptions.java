@@ -87,6 +87,11 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
         policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
   }
 
+  /// With the mode and the rule of `policy`.
+  public StackOptions withWritePolicy(WritePolicy policy) {
+    return withMode(policy.mode()).withTiering(tiering.withOffload(policy.offload()));
+  }
+
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
         policy, maxWaiters, eventLogSize, verifyReads, tiering, exact, holds);
@@ -133,12 +138,15 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// @param queueBlocks most blocks that wait for a disk or are being written to it; above that, reservations wait.
   ///     [#UNBOUNDED]: only host memory bounds them
   /// @param queueBytes the same in bytes
-  public record Tiering(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks,
-      long queueBytes) {
+  /// @param memoryHigh high watermark: the part of the host level in use above which its blocks are demoted, or evicted
+  ///     if no level takes them; 1 for none. Not where decisions are exact
+  /// @param memoryLow low watermark: the part in use at which that ends
+  public record Tiering(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks, long queueBytes,
+      double memoryHigh, double memoryLow) {
     /// No bound.
     public static final long UNBOUNDED = Long.MAX_VALUE;
 
-    private static final Tiering EXACT = new Tiering(OffloadRule.all(), 1, 0, UNBOUNDED, UNBOUNDED);
+    private static final Tiering EXACT = new Tiering(OffloadRule.all(), 1, 0, UNBOUNDED, UNBOUNDED, 1, 1);
 
     public Tiering {
       requireNonNull(offload, "offload");
@@ -149,6 +157,10 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       Checks.notNegative("prefetchBlocks", prefetchBlocks);
       Checks.positive("queueBlocks", queueBlocks);
       Checks.positive("queueBytes", queueBytes);
+      if (!(memoryLow > 0 && memoryLow <= memoryHigh && memoryHigh <= 1)) {
+        throw new IllegalArgumentException(
+            "memoryLow and memoryHigh must be > 0, <= 1 and in order (was " + memoryLow + " and " + memoryHigh + ")");
+      }
     }
 
     /// No deviation: hits and victims are those of the textbook policy.
@@ -157,19 +169,23 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     }
 
     public Tiering withOffload(OffloadRule offload) {
-      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes, memoryHigh, memoryLow);
     }
 
     public Tiering withPromoteAtHit(int promoteAtHit) {
-      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes, memoryHigh, memoryLow);
     }
 
     public Tiering withPrefetchBlocks(int prefetchBlocks) {
-      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes, memoryHigh, memoryLow);
     }
 
     public Tiering withQueue(long queueBlocks, long queueBytes) {
-      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes, memoryHigh, memoryLow);
+    }
+
+    public Tiering withWatermarks(double memoryHigh, double memoryLow) {
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes, memoryHigh, memoryLow);
     }
 
     /// Whether a rule needs the uses of a key, so that the stack counts them.
@@ -228,6 +244,37 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     WRITE_THROUGH
   }
 
+  /// When a block reaches the disk: a [Mode] and an [OffloadRule] by the name that serving engines have for them.
+  public enum WritePolicy {
+    /// Every block, before it is visible.
+    WRITE_THROUGH(Mode.WRITE_THROUGH, 0),
+    /// A block that was used twice, when it leaves memory; others are evicted.
+    WRITE_THROUGH_SELECTIVE(Mode.EXCLUSIVE, 2),
+    /// Every block, when it leaves memory.
+    WRITE_BACK(Mode.EXCLUSIVE, 0);
+
+    private final Mode mode;
+    private final int uses;
+
+    WritePolicy(Mode mode, int uses) {
+      this.mode = mode;
+      this.uses = uses;
+    }
+
+    public Mode mode() {
+      return mode;
+    }
+
+    /// Recent uses that a block needs to be written.
+    public int uses() {
+      return uses;
+    }
+
+    OffloadRule offload() {
+      return OffloadRule.usedAtLeast(uses);
+    }
+  }
+
   /// Bounds of the read leases and pins of a [TierStack].
   ///
   /// @param leaseLife life of a lease that asks for none, and of the lease that a hit renews for a group
@@ -238,9 +285,10 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// @param pinShare the part of the blocks that may be pinned, in [0, 1]: of the capacity of the last level
   /// @param putPatience how long a put keeps other writers from its keys; not where decisions are exact
   /// @param putLife how long a put that is not finished keeps its room; not where decisions are exact
+  /// @param roomTimeout how long a put waits for room before it is refused; not where decisions are exact, which wait
+  ///     without end
   public record HoldOptions(Duration leaseLife, Duration mostLeaseLife, int leasesPerParty, Duration softPinLife,
-      Duration mostSoftPinLife, double pinShare,
-      Duration putPatience, Duration putLife) {
+      Duration mostSoftPinLife, double pinShare, Duration putPatience, Duration putLife, Duration roomTimeout) {
     public HoldOptions {
       Checks.atLeastOneMilli("leaseLife", leaseLife);
       Checks.atLeastOneMilli("mostLeaseLife", mostLeaseLife);
@@ -249,6 +297,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       Checks.atLeastOneMilli("mostSoftPinLife", mostSoftPinLife);
       Checks.atLeastOneMilli("putPatience", putPatience);
       Checks.atLeastOneMilli("putLife", putLife);
+      Checks.atLeastOneMilli("roomTimeout", roomTimeout);
       requireMost("putPatience", putPatience, putLife);
       requireMost("leaseLife", leaseLife, mostLeaseLife);
       requireMost("softPinLife", softPinLife, mostSoftPinLife);
@@ -258,30 +307,35 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
     }
 
     /// Leases of 10 s, of 10 minutes at most, 1,024 a party; soft pins of 30 minutes, of 24 hours at most; half of the
-    /// blocks may be pinned.
+    /// blocks may be pinned; puts wait 30 s for room.
     public static HoldOptions defaults() {
       return new HoldOptions(Duration.ofSeconds(10), Duration.ofMinutes(10), 1024, Duration.ofMinutes(30),
-          Duration.ofHours(24), 0.5, Duration.ofSeconds(30), Duration.ofMinutes(10));
+          Duration.ofHours(24), 0.5, Duration.ofSeconds(30), Duration.ofMinutes(10), Duration.ofSeconds(30));
     }
 
     public HoldOptions withLeaseLife(Duration leaseLife) {
       return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
-          putPatience, putLife);
+          putPatience, putLife, roomTimeout);
     }
 
     public HoldOptions withLeasesPerParty(int leasesPerParty) {
       return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
-          putPatience, putLife);
+          putPatience, putLife, roomTimeout);
     }
 
     public HoldOptions withSoftPinLife(Duration softPinLife) {
       return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
-          putPatience, putLife);
+          putPatience, putLife, roomTimeout);
     }
 
     public HoldOptions withPinShare(double pinShare) {
       return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
-          putPatience, putLife);
+          putPatience, putLife, roomTimeout);
+    }
+
+    public HoldOptions withRoomTimeout(Duration roomTimeout) {
+      return new HoldOptions(leaseLife, mostLeaseLife, leasesPerParty, softPinLife, mostSoftPinLife, pinShare,
+          putPatience, putLife, roomTimeout);
     }
 
     /// The life of a lease that asks for `wanted`.

@@ -50,10 +50,11 @@ final class StackPartyHolds extends TierHolds {
     HeldLease lease = state.answer(after -> begin(terms));
     BitSet found = new BitSet();
     BitSet leased = new BitSet();
+    List<BlockKey> slower = new ArrayList<>(0);
     try {
       streams.inDecisions(keys, (first, end, after) -> {
         if (!terms.prefixOnly() || found.cardinality() == first) {
-          find(lease, keys, first, end, terms, found, leased, after);
+          find(lease, keys, first, end, terms, found, leased, slower, after);
         }
       });
     } catch (Throwable e) {
@@ -63,6 +64,10 @@ final class StackPartyHolds extends TierHolds {
     boolean any = !leased.isEmpty();
     if (!any) {
       state.decide(after -> release(lease.id(), after));
+    }
+    if (terms.prefetch() && !slower.isEmpty()) {
+      state.room().wantFor(slower);
+      streams.prefetch().begin(lease.id(), slower);
     }
     return new ReadLease(any ? lease.id() : 0, Presence.of(keys.size(), found), Presence.of(keys.size(), leased),
         lease.life());
@@ -80,7 +85,7 @@ final class StackPartyHolds extends TierHolds {
   }
 
   private void find(HeldLease lease, List<BlockKey> keys, int first, int end, LeaseTerms terms, BitSet found,
-      BitSet leased, DeferredActions after) {
+      BitSet leased, List<BlockKey> slower, DeferredActions after) {
     state.requireOpen();
     for (int i = first; i < end; i++) {
       Resident block = visible(keys.get(i), after);
@@ -91,6 +96,9 @@ final class StackPartyHolds extends TierHolds {
         if (!lease.isOver() && (lease.holds(block) || state.holds().mayHold(lease))) {
           state.holds().hold(lease, block, after);
           leased.set(i);
+          if (!block.isInMemory()) {
+            slower.add(keys.get(i));
+          }
         }
       }
     }

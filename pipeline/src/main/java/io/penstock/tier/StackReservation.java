@@ -7,6 +7,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Permits;
+import io.penstock.block.SlabPart;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -32,14 +34,18 @@ final class StackReservation extends Reservation {
   private final BitSet duplicates = new BitSet();
   /// Receipts of the drafts that were committed. Used in decisions only.
   private final Map<BlockKey, Receipt> committed = new HashMap<>();
-  /// Whether a commit waits for a store. Used in decisions only.
-  private boolean committing;
+  /// Commits that wait for a store. Used in decisions only.
+  private int committing;
   /// Keys that another writer took over. Used in decisions only.
   private final Set<BlockKey> lost = new HashSet<>();
   /// Keys that this reservation writes and has not committed. Used in decisions only.
   private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
   @GuardedBy("this") private List<BlockDraft> drafts = List.of();
   private final HeldTicket ticket = new HeldTicket();
+  private volatile @Nullable Throwable failure;
+  /// Slots that it waits for; 0 while it waits for the write queue.
+  private volatile int slots;
+  private volatile boolean inWriteQueue;
   /// Pins that its blocks will get. Used in decisions only.
   private int pins;
 
@@ -104,11 +110,16 @@ final class StackReservation extends Reservation {
 
   /// Records that a commit has begun, which ends later: no other writer takes its keys over.
   void startCommit() {
-    committing = true;
+    committing++;
+  }
+
+  /// The commit has ended.
+  void endCommit() {
+    committing--;
   }
 
   boolean isCommitting() {
-    return committing;
+    return committing > 0;
   }
 
   boolean writes(BlockKey key) {
@@ -138,6 +149,16 @@ final class StackReservation extends Reservation {
     return all;
   }
 
+  /// It waits for the write queue, or does no more.
+  void queued(boolean now) {
+    inWriteQueue = now;
+  }
+
+  /// It begins to wait for `wanted` slots. Outside a decision.
+  void wantSlots(int wanted) {
+    slots = wanted;
+  }
+
   /// Holds `taken`, the ticket of the wait for slots. Outside a decision.
   void waitFor(Permits.Ticket taken) {
     ticket.hold(taken);
@@ -163,8 +184,32 @@ final class StackReservation extends Reservation {
     }
   }
 
+  /// Whether it waits for nothing any more.
+  boolean isAnswered() {
+    return answered.get() || isClosed();
+  }
+
+  /// Ends its wait for room, which took `timeout`. Outside a decision.
+  void refuse(Duration timeout) {
+    if (answered.compareAndSet(false, true)) {
+      SlabPart ingress = state.memory().ingress();
+      int wanted = slots;
+      end(wanted == 0
+          ? state.offloads().timeout(keys, timeout)
+          : new RoomTimeoutException(ingress.name(), wanted, ingress.capacitySlots() - ingress.claimedSlots(),
+              timeout));
+    }
+  }
+
+  private void end(Throwable error) {
+    failure = error;
+    close();
+    sink.error(error);
+  }
+
   /// Ends the reservation. The subscriber gets the error, unless it has the reservation already. Outside a decision.
   void fail(Throwable error) {
+    failure = isClosed() ? failure : error;
     close();
     if (answered.compareAndSet(false, true)) {
       sink.error(error);
@@ -174,6 +219,11 @@ final class StackReservation extends Reservation {
   @Override
   public synchronized List<BlockDraft> drafts() {
     return drafts;
+  }
+
+  @Override
+  public @Nullable Throwable failure() {
+    return failure;
   }
 
   @Override
@@ -193,6 +243,9 @@ final class StackReservation extends Reservation {
 
   @Override
   protected void free() {
+    if (inWriteQueue) {
+      state.offloads().leave(this);
+    }
     ticket.cancel();
     drafts().forEach(BlockDraft::close);
     writes.revoke(this);

@@ -37,6 +37,7 @@ final class StackState {
   private final Removals removals;
   private final WindowReads windows;
   private final HostRoom room;
+  private final HostWatermarks watermarks;
   private final StackHolds holds;
   private final StackWrites writes;
   private final List<Flush> flushes = new CopyOnWriteArrayList<>();
@@ -57,6 +58,7 @@ final class StackState {
     this.removals = new Removals(this);
     this.windows = new WindowReads(this);
     this.room = new HostRoom(this);
+    this.watermarks = new HostWatermarks(this);
     this.holds = new StackHolds(this, nanos, ids);
     this.writes = new StackWrites(this);
   }
@@ -110,6 +112,7 @@ final class StackState {
           history.reviewed(block);
         }
       }
+      watermarks.review(after);
     }
   }
 
@@ -184,6 +187,10 @@ final class StackState {
 
   HostRoom room() {
     return room;
+  }
+
+  HostWatermarks watermarks() {
+    return watermarks;
   }
 
   WindowReads windows() {

@@ -36,6 +36,9 @@ final class StackWrites {
       sink.onCancel(reservation::close);
       try {
         state.offloads().admit(reservation, keys.size(), () -> claim(reservation, keys));
+        if (!state.shape().options().exact() && !reservation.isAnswered()) {
+          state.decide(after -> state.holds().waits(reservation));
+        }
       } catch (RuntimeException e) {
         reservation.fail(e);
       }
@@ -55,6 +58,7 @@ final class StackWrites {
       if (wanted.isEmpty()) {
         reservation.succeed();
       } else {
+        reservation.wantSlots(wanted.size());
         reservation.waitFor(state.memory().ingress().claim(wanted, reservation::granted, reservation::fail));
       }
     } catch (RuntimeException e) {
@@ -80,6 +84,9 @@ final class StackWrites {
       }
       if (!state.shape().options().exact() && !wanted.isEmpty()) {
         state.holds().reserved(reservation);
+      }
+      if (!reservation.terms().group().isEmpty()) {
+        state.holds().requireGroup(wanted.size(), reservation.terms());
       }
       if (reservation.terms().pins()) { // when it fails, its end revokes the keys entered here
         reservation.promisePins(wanted.size());
@@ -178,11 +185,13 @@ final class StackWrites {
     }
   }
 
-  /// The error of a reservation that has ended.
-  RuntimeException ended() {
+  /// The error of a caller that goes on with `reservation`, which has ended.
+  RuntimeException ended(StackReservation reservation) {
     return state.isClosed()
         ? state.shape().closed()
-        : new IllegalStateException("reservation must be open (was closed)");
+        : reservation.failure() instanceof RuntimeException why
+            ? why
+            : new IllegalStateException("reservation must be open (was closed)");
   }
 
   /// Fails every reservation, because the stack has closed.

@@ -32,7 +32,7 @@ public abstract class TierHolds extends Owned {
 
   /// Decides on `keys` as [BlockTier#lease] with [OnMiss#SKIP], under the read lease `id`: the blocks that it holds are
   /// there. The lease does not expire while this read goes on, and its life begins again at the end. It is checked
-  /// before and after the transfer of each window.
+  /// before each slice and after each window.
   ///
   /// Signals [LeaseExpiredException], also in the windows.
   ///
@@ -63,7 +63,9 @@ public abstract class TierHolds extends Owned {
   /// @param life how long it lasts unless a reader renews it; zero for the tier's default
   /// @param prefixOnly whether to lease the longest prefix alone, and not the found blocks behind a miss
   /// @param survives whether it outlives the connection that asked for it; then its life ends it
-  public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives) {
+  /// @param prefetch whether the leased blocks that are on a slower level are read to memory at once, as far as slots
+  ///     for windows are free; the life of the lease begins when they have been read
+  public record LeaseTerms(Duration life, boolean prefixOnly, boolean survives, boolean prefetch) {
     public LeaseTerms {
       if (life.isNegative()) {
         throw new IllegalArgumentException("life must be >= 0 (was " + life + ")");
@@ -72,19 +74,23 @@ public abstract class TierHolds extends Owned {
 
     /// The tier's default life, the longest prefix, and an end with the connection.
     public static LeaseTerms defaults() {
-      return new LeaseTerms(Duration.ZERO, true, false);
+      return new LeaseTerms(Duration.ZERO, true, false, false);
     }
 
     public LeaseTerms withLife(Duration life) {
-      return new LeaseTerms(life, prefixOnly, survives);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch);
     }
 
     public LeaseTerms withPrefixOnly(boolean prefixOnly) {
-      return new LeaseTerms(life, prefixOnly, survives);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch);
     }
 
     public LeaseTerms withSurvives(boolean survives) {
-      return new LeaseTerms(life, prefixOnly, survives);
+      return new LeaseTerms(life, prefixOnly, survives, prefetch);
+    }
+
+    public LeaseTerms withPrefetch(boolean prefetch) {
+      return new LeaseTerms(life, prefixOnly, survives, prefetch);
     }
   }
 
@@ -266,6 +272,21 @@ public abstract class TierHolds extends Owned {
     /// What the reader named.
     public long id() {
       return id;
+    }
+  }
+
+  /// The tier cannot do what the caller asks of it beside keeping blocks.
+  public static final class UnsupportedHoldsException extends PermanentKvException {
+    private final String tier;
+
+    /// @param what it cannot do
+    public UnsupportedHoldsException(String tier, String what) {
+      super("tier " + tier + " must be able to " + what + " (was not)");
+      this.tier = requireNonNull(tier, "tier");
+    }
+
+    public String tier() {
+      return tier;
     }
   }
 

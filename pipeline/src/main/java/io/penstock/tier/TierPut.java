@@ -48,7 +48,7 @@ record TierPut(BlockTier tier, List<BlockKey> keys, PutTerms terms, SliceShape s
     try (slice) {
       room.drafts().land(slice, BOUNDARY);
     } catch (IllegalStateException e) {
-      throw room.isRevoked() ? new TierClosedException(tier.info().name()) : e;
+      throw room.causeOf(e, tier.info().name());
     }
   }
 }

@@ -1,7 +1,9 @@
 package io.penstock.tier;
 
+import io.penstock.tier.StackOptions.HoldOptions;
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -40,7 +42,8 @@ import reactor.core.scheduler.Scheduler;
 /// - Units: capacities in blocks of [CacheSpace#layout()].
 /// - Threads: any. Decisions take one lock. Without the lock, blocks are closed, copies started, readers and the
 ///   listener told.
-/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues.
+/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues. Unless
+///   decisions are exact, a reservation that waits too long is refused ([HoldOptions#roomTimeout()]).
 /// - Cancel: ends the wait. A copy that was started goes on, and the ledger learns how it ended.
 /// - Errors: a failed copy loses its blocks, each with an event [TierEvent.Lost], unless another level has them, too.
 /// - An unhealthy store: no request waits for it. Blocks are evicted instead of demoted to it. Blocks written through
@@ -116,19 +119,19 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().visiblePrefix(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().visible(asked))));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().lookups().visible(asked))));
   }
 
   @Override
   public Mono<List<Run>> locate(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().runs(asked)));
+    return Mono.fromCallable(() -> look(() -> state.index().lookups().runs(asked)));
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
@@ -172,8 +175,7 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     if (terms.upserts() && state.shape().isWriteThrough()) {
-      throw new UnsupportedOperationException(
-          "stack " + info().name() + " must not write through to replace blocks (was one that does)");
+      throw new UnsupportedHoldsException(info().name(), "replace blocks, and so not write through");
     }
     if (terms.pin() != null) {
       state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
@@ -219,8 +221,9 @@ public final class TierStack implements BlockTier {
     }));
   }
 
-  /// Ends the leases, pins and unfinished puts whose life is over. Each decision does this first, so the rules hold
-  /// without a call; a node calls it now and then, so that waiting writers get the room of a put that stands still.
+  /// Ends the leases, pins, unfinished puts and waits whose time is over. Each decision does this first, so the rules
+  /// hold without a call; a node calls it now and then, so that waiting writers get the room of a put that stands
+  /// still, or are refused.
   public void expire() {
     state.decide(after -> {
       // It expires
@@ -333,6 +336,14 @@ public final class TierStack implements BlockTier {
       long mostBlocks(int blockBytes) {
         long more = share == null ? 0 : share.mostBytes() / blockBytes;
         return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
+      }
+
+      /// Blocks that the level has, or gets when it needs them: with a share, those that no other space takes from it.
+      long presentBlocks(long blockBytes) {
+        return share == null
+            ? capacityBlocks
+            : capacityBlocks + Math.max(share.heldBytes(), Math.min(share.guaranteedBytes(), share.mostBytes()))
+                / blockBytes;
       }
 
       @Override

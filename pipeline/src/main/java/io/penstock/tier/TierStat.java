@@ -115,11 +115,13 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   /// @param useful prefetched blocks that the reader then asked for
   /// @param wasted prefetched blocks that the reader never asked for
   /// @param evictedForRoom blocks evicted because a store had no room
+  /// @param aboveWatermark blocks that left memory because it was above its high watermark
   public record Tiering(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
       long queueMillis, long longestMillis,
-      long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom) {
+      long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom,
+      long aboveWatermark) {
     /// Of a tier without such a queue and such deviations.
-    public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);
+    public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 
   /// Copies of blocks into the memory of a device and back; counters run from its start.

@@ -27,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import io.penstock.block.PrefixHasher;
+import io.penstock.tier.Presence;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,6 +51,21 @@ final class ValueStoreTest {
 
   private final BlockTier tier = tier(64);
   private final ValueStore store = new ValueStore(tier, 4);
+
+  @Test
+  void versions_areDrawnFromTheGivenNumbers() {
+    List<Long> drawn = new ArrayList<>();
+    ValueStore seeded = new ValueStore(tier, 4, () -> {
+      drawn.add(7L);
+      return 7;
+    });
+    MemorySegment bytes = MemorySegment.ofArray(new byte[3 * PART]);
+    assertThat(seeded.put("a", bytes.byteSize(), Flux.just(bytes)).block(SOON)).isTrue();
+    assertThat(drawn).hasSize(2);
+    BlockHash version = new BlockHash(7, 7);
+    assertThat(tier.contains(List.of(SPACE.key(PrefixHasher.ofPart(PrefixHasher.ofName("a"), version, 0)))).block(SOON))
+        .extracting(Presence::count).isEqualTo(1);
+  }
 
   private BlockTier tier(long capacityBlocks) {
     HostTier host = new HostTier(SPACE, capacityBlocks,

@@ -188,4 +188,45 @@ final class LedgerTest {
   private static BlockKey key(long id) {
     return new BlockKey(SPACE, new BlockHash(0, id));
   }
+
+  @Test
+  void demoteNext_movesTheNextVictimDown_thoughItsLevelHasRoom() {
+    Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, 8, 8);
+    for (int i = 0; i < 3; i++) {
+      ledger.insert(key(i), "v" + i, (key, value, level) -> {});
+    }
+    ledger.touch(key(0), (key, value, level) -> {});
+    List<String> moved = new ArrayList<>();
+    assertThat(ledger.demoteNext(0, (key, value, level) -> moved.add(value + "@" + level))).isTrue();
+    assertThat(moved).containsExactly("v1@1");
+    assertThat(ledger.capacity(0)).isEqualTo(8);
+    assertThat(ledger.size()).isEqualTo(3);
+  }
+
+  @Test
+  void demoteNext_evictsWhatThePolicyValuesLeast_andNothingThatIsHeld() {
+    Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LFU, 8);
+    for (int i = 0; i < 3; i++) {
+      ledger.insert(key(i), "v" + i, (key, value, level) -> {});
+    }
+    ledger.touch(key(0), (key, value, level) -> {});
+    ledger.touch(key(1), (key, value, level) -> {});
+    List<String> moved = new ArrayList<>();
+    assertThat(ledger.demoteNext(0, (key, value, level) -> moved.add(value + "@" + level))).isTrue();
+    assertThat(moved).as("the least recently used was used").containsExactly("v2@1");
+    ledger.gate(new Ledger.Gate<>() {
+      @Override
+      public boolean takes(String value, int level) {
+        return true;
+      }
+
+      @Override
+      public Hold hold(String value) {
+        return Hold.SOFT_PIN;
+      }
+    });
+    assertThat(ledger.demoteNext(0, (key, value, level) -> moved.add(value))).isFalse();
+    assertThat(moved).hasSize(1);
+    assertThat(ledger.size()).isEqualTo(2);
+  }
 }

@@ -40,10 +40,9 @@ final class SpaceSharesTest {
     assertThat(shares.mayTake("a")).isEqualTo(50);
     assertThat(shares.mayDemand("a")).isZero();
     assertThat(shares.aboveShare("a")).isEqualTo(50);
-    assertThat(shares.mostAboveShare("b")).contains("a");
-    assertThat(shares.mostAboveShare("a")).isEmpty();
+    assertThat(shares.aboveShare()).containsExactly("a");
     shares.hold("a", -50);
-    assertThat(shares.mostAboveShare("b")).isEmpty();
+    assertThat(shares.aboveShare()).isEmpty();
   }
 
   @Test

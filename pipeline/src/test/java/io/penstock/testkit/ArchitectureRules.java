@@ -30,8 +30,8 @@ public final class ArchitectureRules {
       Set.of("concat", "concatWith", "concatWithValues", "startWith", "thenMany");
 
   /// The rooms of the kernel's module.
-  private static final Set<String> KERNEL = Set.of("flow", "stage", "disagg", "tier", "pool", "block", "operator",
-      "check", "system", "recording", "meter");
+  private static final Set<String> KERNEL = Set.of("flow", "stage", "disagg", "tier", "pool", "carrier", "block",
+      "operator", "check", "system", "recording", "meter");
 
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
@@ -59,6 +59,7 @@ public final class ArchitectureRules {
         .arrow("operator")
         .arrow("system", "check")
         .arrow("block", "system", "check")
+        .arrow("carrier", "block")
         .arrow("pool", "block")
         .arrow("tier", "pool", "block", "operator")
         .arrow("stage", "tier")
@@ -83,6 +84,7 @@ public final class ArchitectureRules {
         .only("sun.misc")
         .confine("check", "java.", "org.jspecify.")
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
+        .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
         .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "recording", "wire", "storage", "device");
   }

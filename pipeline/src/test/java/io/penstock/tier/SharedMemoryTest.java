@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
@@ -9,7 +10,9 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.SlabPart;
 import io.penstock.pool.SharedMemory;
 import io.penstock.testkit.Blocks;
 import java.lang.foreign.Arena;
@@ -140,6 +143,62 @@ final class SharedMemoryTest extends StackSteps {
     }
     putRange(second, 60, 70);
     assertThat(ofSecond.heldBytes()).isGreaterThanOrEqualTo(ofSecond.guaranteedBytes() - (96 << 10));
+  }
+
+  @Test
+  void aSpaceWhoseBlocksAreAllInUse_isPassedOver_forTheNextOneAboveItsShare() {
+    TierStack first = stack(space("first", 16 << 10), memory.share("first", 1, NO_QUOTA));
+    TierStack second = stack(space("second", 16 << 10), memory.share("second", 1, NO_QUOTA));
+    SharedMemory.Share ofThird = memory.share("third", 2, NO_QUOTA);
+    TierStack third = stack(space("third", 16 << 10), ofThird);
+    putRange(first, 0, 162);
+    putRange(second, 0, 98);
+    assertThat(memory.freeBytes()).isZero();
+    try (BlockScope scope = new BlockScope()) {
+      for (int i = 0; i < 162; i += 6) {
+        List<BlockKey> some = Blocks.keys(first.info().space(), i, i + 6);
+        assertThat(first.get(some, scope).collectList().block(SOON)).hasSize(6);
+      }
+      putRange(third, 0, 40);
+      assertThat(ofThird.heldBytes()).as("what the second has above its share").isEqualTo(32 * (16L << 10));
+    }
+  }
+
+  @Test
+  void aStackThatCannotUseARun_givesItBack() {
+    SharedMemory.Share share = memory.share("broken", 1, NO_QUOTA);
+    SlabArena arena = new SlabArena("broken", space("broken", 16 << 10).layout(), 1, 1);
+    SlabPart part = arena.part("slots", 1, 1);
+    share.attach(new SharedMemory.Member() {
+      @Override
+      public SlabPart slots() {
+        return part;
+      }
+
+      @Override
+      public SlabPart.Run grow(MemorySegment run, Runnable returned) {
+        throw new IllegalStateException("told to fail");
+      }
+
+      @Override
+      public boolean canLeave(SlabPart.Run run) {
+        return false;
+      }
+
+      @Override
+      public void giveUp(SlabPart.Run run) {
+        throw new AssertionError("it has no run");
+      }
+
+      @Override
+      public void clear(SlabPart.Run run) {
+        throw new AssertionError("it has no run");
+      }
+    });
+    assertThatThrownBy(share::grow).hasMessage("told to fail");
+    arena.close();
+    assertThat(share.heldBytes()).isZero();
+    assertThat(memory.freeBytes()).isEqualTo(memory.totalBytes());
   }
 
   @Test

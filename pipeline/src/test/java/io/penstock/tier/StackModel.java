@@ -10,29 +10,33 @@ import java.util.Map;
 /// What a [TierStack] with LRU answers if its calls come one after the other.
 ///
 /// If decisions are exact, this is the textbook's LRU over the sum of the levels. Otherwise a block in use is spared,
-/// so any other block may be the victim.
+/// so any other block may be the victim. In a stack so small that readers and copies may use all of its blocks, the
+/// block that comes may be the victim itself.
 final class StackModel implements Linearisability.Model<State, StackCall> {
   private static final int EVERY_KEY = -1;
 
   private final int capacity;
   private final boolean exact;
+  /// Whether a block may be evicted as it comes.
+  private final boolean newestLeaves;
   /// The one key that this model knows, or [#EVERY_KEY].
   private final int only;
 
-  private StackModel(int capacity, boolean exact, int only) {
+  private StackModel(int capacity, boolean exact, boolean newestLeaves, int only) {
     this.capacity = capacity;
     this.exact = exact;
+    this.newestLeaves = newestLeaves;
     this.only = only;
   }
 
-  static StackModel of(int capacity, boolean exact) {
-    return new StackModel(capacity, exact, EVERY_KEY);
+  static StackModel of(int capacity, boolean exact, boolean newestLeaves) {
+    return new StackModel(capacity, exact, newestLeaves, EVERY_KEY);
   }
 
   /// Knows `key` alone: calls about other keys do nothing but, perhaps, evict it. This is all that calls without the
   /// lock promise.
-  static StackModel ofOne(int key) {
-    return new StackModel(Integer.MAX_VALUE, false, key);
+  static StackModel ofOne(int key, boolean newestLeaves) {
+    return new StackModel(Integer.MAX_VALUE, false, newestLeaves, key);
   }
 
   /// @param order keys that the ledger has, the most recently used first
@@ -156,8 +160,11 @@ final class StackModel implements Linearisability.Model<State, StackCall> {
       return List.of(state.isListed(key) ? state.shown(key) : state);
     }
     State next = state.used(key).shown(key);
+    if (only != EVERY_KEY) {
+      return newestLeaves ? List.of(next, next.without(key)) : List.of(next);
+    }
     return next.order().size() > capacity
-        ? next.order().stream().filter(victim -> victim != key).map(next::without).toList()
+        ? next.order().stream().filter(victim -> victim != key || newestLeaves).map(next::without).toList()
         : List.of(next);
   }
 

@@ -73,7 +73,7 @@ final class StackSimulation {
     if (free) {
       options = options.withTiering(
           new StackOptions.Tiering(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
-              1 + random.nextInt(3), StackOptions.Tiering.UNBOUNDED));
+              1 + random.nextInt(3), StackOptions.Tiering.UNBOUNDED, 1, 1));
     }
     this.stack = new TierStack(SimulatedStores.SPACE, levels, options, TierListener.noop(), () -> 0);
   }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -33,7 +34,9 @@ final class TierPutsTest extends StackSteps {
 
   private long now = 7;
   private final TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 4)),
-      StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop(), () -> now);
+      StackOptions.defaults("stack").withIngressBlocks(4).withExact(false)
+          .withHolds(StackOptions.HoldOptions.defaults().withRoomTimeout(Duration.ofHours(1))),
+      TierListener.noop(), () -> now);
   private final BlockScope scope = new BlockScope();
 
   @AfterEach
@@ -102,7 +105,7 @@ final class TierPutsTest extends StackSteps {
     stack.expire();
     assertThat(waiting).isDone();
     assertThat(stuck.isClosed()).isTrue();
-    assertThatThrownBy(() -> stuck.commit(stuck.drafts()).block(SOON)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> stuck.commit(stuck.drafts()).block(SOON)).isInstanceOf(TransientKvException.class);
   }
 
   // Replacing

@@ -81,13 +81,14 @@ final class TierStackLinearTest {
 
     void check(List<Timed<StackCall>> history) {
       if (exact) {
-        new Linearisability<>(StackModel.of(capacity, true)).check(history);
+        new Linearisability<>(StackModel.of(capacity, true, false)).check(history);
         return;
       }
-      new Linearisability<>(StackModel.of(capacity, false))
+      boolean newestLeaves = this == HOST_OVER_DISK_IN_SERVICE; // two readers and copies may use all blocks
+      new Linearisability<>(StackModel.of(capacity, false, newestLeaves))
           .check(history.stream().filter(timed -> timed.call().isDecision()).toList());
       for (int key = 0; key < KEYS; key++) {
-        new Linearisability<>(StackModel.ofOne(key)).check(history);
+        new Linearisability<>(StackModel.ofOne(key, newestLeaves)).check(history);
       }
     }
   }

@@ -8,9 +8,11 @@ import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.memory.StagingSpec;
+import io.penstock.system.SocketFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -98,7 +100,8 @@ public final class SideCarServer {
     SideCarServer server = null;
     try {
       listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-      file.bind(listening);
+      listening.bind(UnixDomainSocketAddress.of(file.hidden()));
+      file.show();
       server = new SideCarServer(file, listening, options, devices);
       Thread.ofPlatform().daemon().name("penstock-sidecar").start(server::accept);
       return server;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.system.SocketFile;
 import io.penstock.KvException;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.IpcKey;

@@ -20,6 +20,7 @@ import io.penstock.examples.source.SeededBytes;
 import io.penstock.examples.source.SliceReader;
 import io.penstock.flow.LoadOrCompute;
 import io.penstock.flow.LoadPrefix;
+import io.penstock.flow.LoadPrefix.Choice;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
 import io.penstock.storage.HealthOptions;
@@ -155,11 +156,12 @@ final class ConversationNode implements AutoCloseable {
     return lease.admitted().bits().stream().mapToObj(keys::get).toList();
   }
 
-  /// Loads the longest prefix of a prompt that the node has, layer after layer, and compares every byte.
-  Mono<Reading> load(List<BlockKey> prompt) {
+  /// Loads the longest prefix of a prompt that the node has, or the part of it that `choice` fetches, layer after
+  /// layer, and compares every byte.
+  Mono<Reading> load(List<BlockKey> prompt, Choice choice) {
     return Mono.using(BlockScope::new, scope -> {
       SliceReader reader = new SliceReader(SPACE.layout());
-      return LoadPrefix.layers(tier, prompt, SLICES, scope).doOnNext(reader::take)
+      return LoadPrefix.layers(tier, prompt, SLICES, choice, scope).doOnNext(reader::take)
           .then(Mono.fromSupplier(reader::reading));
     }, BlockScope::close);
   }

@@ -29,7 +29,8 @@ import reactor.netty.resources.LoopResources;
         + " byte.",
       ""},
     footer = {"", "Examples:", "  penstock example conversations --report conversations.html",
-      "  penstock example conversations --conversations 48 --dram 128MiB --prefill-speed 10000 --json"})
+      "  penstock example conversations --conversations 48 --dram 128MiB --prefill-speed 10000 --json",
+      "  penstock example conversations --choice cost --prefill-speed 200000"})
 public final class ConversationsCommand implements Callable<Integer> {
   private final Console console;
 
@@ -68,6 +69,12 @@ public final class ConversationsCommand implements Callable<Integer> {
           + " (default: ${DEFAULT-VALUE}).")
   private double tokensPerSecond;
 
+  @Option(names = "--choice", paramLabel = "RULE", defaultValue = "always",
+      description = "How much of a prefix that the node has is fetched: always is all of it; cost is what is faster to"
+          + " fetch than to compute, by the speed of --prefill-speed and the bandwidth measured so far. With cost the"
+          + " figures depend on the machine; --json has each decision and its inputs (default: ${DEFAULT-VALUE}).")
+  private ChoiceRule choice = ChoiceRule.ALWAYS;
+
   @Option(names = "--dir", paramLabel = "DIR",
       description = "Folder for the journal, which is made in it and removed (default: a temporary one). "
           + Folders.MADE)
@@ -96,7 +103,7 @@ public final class ConversationsCommand implements Callable<Integer> {
     reports.require();
     try (TemporaryFolder own = TemporaryFolder.in(directory, "penstock-conversations-")) {
       return run(new ConversationsOptions(own.path(), conversations, turns, systemTokens, hbm, dram, ssd,
-          Policies.parse("--policy", policy), tokensPerSecond, seed));
+          Policies.parse("--policy", policy), tokensPerSecond, choice, seed));
     }
   }
 

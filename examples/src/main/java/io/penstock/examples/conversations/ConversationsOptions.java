@@ -22,14 +22,17 @@ import java.util.stream.IntStream;
 /// @param ssdBytes disk of the second node
 /// @param policy which block a node evicts first
 /// @param tokensPerSecond assumed speed of a prefill
+/// @param choice how much of a prefix is fetched
 /// @param seed for tokens, lengths, and the order of the turns
 record ConversationsOptions(Path directory, int conversations, int turns, int systemTokens, long hbmBytes,
-    long dramBytes, long ssdBytes, EvictionPolicy policy, double tokensPerSecond, long seed) {
+    long dramBytes, long ssdBytes, EvictionPolicy policy, double tokensPerSecond, ChoiceRule choice,
+    long seed) {
   private static final int MOST_SYSTEM_TOKENS = 1 << 20;
 
   ConversationsOptions {
     requireNonNull(directory, "directory");
     requireNonNull(policy, "policy");
+    requireNonNull(choice, "choice");
     requireIn("--conversations", conversations, 1, 10_000);
     requireIn("--turns", turns, 1, 1_000);
     requireIn("--system", systemTokens, ConversationNode.BLOCK_TOKENS, MOST_SYSTEM_TOKENS);

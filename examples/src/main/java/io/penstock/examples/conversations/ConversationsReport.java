@@ -6,8 +6,10 @@ package io.penstock.examples.conversations;
 /// @param dramBlocks blocks that host memory holds
 /// @param ssdBlocks blocks that the disk of the second node holds
 /// @param tokensPerSecond assumed speed of a prefill
+/// @param choice how much of a prefix is fetched: `always` all, `cost` what is faster to fetch than to compute
 record ConversationsReport(int conversations, int turns, int systemTokens, int blockTokens, int blockBytes,
-    long hbmBlocks, long dramBlocks, long ssdBlocks, String policy, double tokensPerSecond, long seed,
+    long hbmBlocks, long dramBlocks, long ssdBlocks, String policy, double tokensPerSecond,
+    String choice, long seed,
     Outcome withoutSsd, Outcome withSsd) {
   boolean isGood() {
     return withoutSsd.isGood() && withSsd.isGood();

@@ -5,11 +5,15 @@ import static io.penstock.examples.conversations.ConversationNode.await;
 import io.penstock.block.BlockKey;
 import io.penstock.examples.conversations.ConversationNode.Start;
 import io.penstock.examples.source.Reading;
+import io.penstock.flow.LoadPrefix.Choice;
+import io.penstock.flow.LoadPrefix.Plan;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.config.Policies;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
@@ -43,7 +47,8 @@ final class ConversationsRun {
     return new ConversationsReport(options.conversations(), options.turns(), options.systemTokens(),
         ConversationNode.BLOCK_TOKENS, ConversationNode.BLOCK_BYTES, ConversationsOptions.blocks(options.hbmBytes()),
         ConversationsOptions.blocks(options.dramBytes()), ConversationsOptions.blocks(options.ssdBytes()),
-        Policies.print(options.policy()), options.tokensPerSecond(), options.seed(), withoutSsd, withSsd);
+        Policies.print(options.policy()), options.tokensPerSecond(),
+        options.choice().name().toLowerCase(Locale.ROOT), options.seed(), withoutSsd, withSsd);
   }
 
   private Outcome talk(boolean withSsd) {
@@ -62,6 +67,11 @@ final class ConversationsRun {
   private final class Talk {
     private final ConversationNode node;
     private final List<TurnFigures> turns = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
+    private final AtomicReference<Plan> plan = new AtomicReference<>();
+    private final Choice choice =
+        new Choice(Choice.Options.of(options.tokensPerSecond()).withEnabled(options.choice() == ChoiceRule.COST),
+            System::nanoTime, plan::set);
     private final int[] turnOf = new int[conversations.size()];
     private final int[] shared = new int[conversations.size()];
     private long loadNanos;
@@ -90,7 +100,7 @@ final class ConversationsRun {
       int turn = turnOf[number]++;
       List<BlockKey> prompt = conversation.prompt(turn);
       boolean begins = turn == 0; // then the system prompt is loaded already
-      Reused reused = begins ? Reused.shared(shared[number]) : load(prompt);
+      Reused reused = begins ? Reused.shared(shared[number]) : load(number, turn, prompt);
       int loaded = begins ? options.systemBlocks() : Math.toIntExact(reused.blocks());
       await(node.compute(prompt.subList(loaded, prompt.size())).count());
       await(node.generate(conversation.answer(turn)).count());
@@ -98,13 +108,16 @@ final class ConversationsRun {
       progress.at(++done, 2L * order.size());
     }
 
-    private Reused load(List<BlockKey> prompt) {
+    private Reused load(int number, int turn, List<BlockKey> prompt) {
       Reused before = Reused.hits(await(node.stat()));
       long start = System.nanoTime();
-      Reading reading = await(node.load(prompt));
+      Reading reading = await(node.load(prompt, choice));
       loadNanos += System.nanoTime() - start;
       Reused reused = Reused.hits(await(node.stat())).minus(before);
       check(reading, reused.blocks());
+      if (options.choice() == ChoiceRule.COST) {
+        decisions.add(Decision.of(number + 1, turn + 1, plan.get()));
+      }
       return reused;
     }
 
@@ -125,7 +138,7 @@ final class ConversationsRun {
       TurnFigures all = TurnFigures.sum(turns);
       return new Outcome(withSsd, turns, all, options.seconds(all.savedTokens()), stat.evicted(),
           stat.tiering().held() + stat.tiering().evictedForRoom(), wrongSpans, missingBlocks, node.leaked(),
-          loadNanos / 1e9);
+          loadNanos / 1e9, decisions);
     }
   }
 }

@@ -5,14 +5,20 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import java.util.Locale;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A [ConversationsReport] for a reader.
 final class ConversationsTable {
   private ConversationsTable() {}
 
   static String of(ConversationsReport report) {
+    Stream<String> sentences = Stream.of(evicted(report), prefill(report), loading(report), saved(report));
     return setting(report) + "\n\n" + outcome(report, report.withoutSsd()) + "\n" + outcome(report, report.withSsd())
-        + "\n" + evicted(report) + "\n" + prefill(report) + "\n" + loading(report) + "\n" + last(report) + "\n";
+        + Stream.of(sentences, choices(report), Stream.of(last(report))).flatMap(each -> each)
+            .map(line -> "\n" + TextTable.wrapped(line, 2)).collect(Collectors.joining())
+        + "\n";
   }
 
   private static String setting(ConversationsReport report) {
@@ -24,8 +30,8 @@ final class ConversationsTable {
   }
 
   private static String outcome(ConversationsReport report, Outcome outcome) {
-    TextTable table = new TextTable("TURN", "BLOCKS", "HBM", "DRAM", "SSD", "SHARED", "COMPUTED", "TOKENS", "SAVED",
-        "SHARE", "TIME SAVED");
+    TextTable table = new TextTable("TURN", "BLOCKS", "HBM", "DRAM", "SSD", "SHARED", "COMPUTED", "SAVED", "SHARE",
+        "TIME");
     outcome.turns().forEach(turn -> row(table, String.valueOf(turn.turn()), turn, report));
     row(table, "all", outcome.all(), report);
     return outcome.name() + ":\n" + table;
@@ -34,7 +40,7 @@ final class ConversationsTable {
   private static void row(TextTable table, String name, TurnFigures turn, ConversationsReport report) {
     Reused reused = turn.reused();
     table.row(name, turn.promptBlocks(), reused.hbm(), reused.dram(), reused.ssd(), reused.shared(),
-        turn.computedBlocks(), turn.promptTokens(), turn.savedTokens(), percent(turn.savedShare()),
+        turn.computedBlocks(), turn.savedTokens(), percent(turn.savedShare()),
         seconds(report.seconds(turn.savedTokens())));
   }
 
@@ -58,12 +64,23 @@ final class ConversationsTable {
             seconds(report.withoutSsd().loadSeconds()), seconds(report.withSsd().loadSeconds()));
   }
 
+  private static String saved(ConversationsReport report) {
+    return "saved: %s of the prompt tokens without SSD, %s with SSD".formatted(
+        percent(report.withoutSsd().all().savedShare()), percent(report.withSsd().all().savedShare()));
+  }
+
+  private static Stream<String> choices(ConversationsReport report) {
+    return Stream.of(report.withoutSsd(), report.withSsd()).filter(outcome -> !outcome.decisions().isEmpty())
+        .map(outcome -> "choice %s: %s".formatted(outcome.name(), outcome.decisions().stream()
+            .collect(Collectors.groupingBy(Decision::reason, TreeMap::new, Collectors.counting())).entrySet().stream()
+            .map(each -> each.getKey() + " " + Numbers.of(each.getValue())).collect(Collectors.joining(", "))));
+  }
+
   private static String last(ConversationsReport report) {
     Outcome without = report.withoutSsd();
     Outcome with = report.withSsd();
-    return "conversations: %s of the prompt tokens saved without SSD, %s with SSD, %s wrong, %s missing, %s leaked"
-        .formatted(percent(without.all().savedShare()), percent(with.all().savedShare()),
-            Numbers.of(without.wrongSpans() + with.wrongSpans()),
+    return "conversations: %s wrong, %s missing, %s leaked"
+        .formatted(Numbers.of(without.wrongSpans() + with.wrongSpans()),
             Numbers.of(without.missingBlocks() + with.missingBlocks()), Numbers.of(without.leaked() + with.leaked()));
   }
 

@@ -15,10 +15,13 @@ import java.util.List;
 /// @param missingBlocks blocks that a decision promised and that did not come
 /// @param leaked slots and bytes not given back after the end
 /// @param loadSeconds measured: loading the reused blocks over loopback TCP, and comparing them
+/// @param decisions how much of each prompt was fetched, and why; empty if all of it always is
 record Outcome(boolean ssd, List<TurnFigures> turns, TurnFigures all, double savedSeconds, long evictedBlocks,
-    long deviations, long wrongSpans, long missingBlocks, long leaked, double loadSeconds) {
+    long deviations, long wrongSpans, long missingBlocks, long leaked, double loadSeconds,
+    List<Decision> decisions) {
   Outcome {
     turns = List.copyOf(turns);
+    decisions = List.copyOf(decisions);
   }
 
   boolean isGood() {

@@ -95,7 +95,7 @@ final class ConversationsCommandTest {
   /// Blocks of prompts that were in no prompt and in no answer before.
   private long newBlocks() {
     ConversationsOptions options = new ConversationsOptions(directory, CONVERSATIONS, TURNS, SYSTEM_TOKENS, 1 << 20,
-        1 << 20, 1 << 20, EvictionPolicy.LRU, 1, report.seed());
+        1 << 20, 1 << 20, EvictionPolicy.LRU, 1, ChoiceRule.ALWAYS, report.seed());
     long fresh = SYSTEM_BLOCKS;
     for (Conversation conversation : options.all()) {
       int known = SYSTEM_BLOCKS;
@@ -120,15 +120,43 @@ final class ConversationsCommandTest {
     }
   }
 
+  @Test
+  void choiceByCost_computesWhatIsFasterToCompute_andShowsItsInputs() throws IOException {
+    ConsoleCapture json = new ConsoleCapture();
+    assertThat(Examples.run(line("--json", "--choice", "cost", "--prefill-speed", "1e9"), json.console()))
+        .as(json.err()).isZero();
+    ConversationsReport fast = Json.MAPPER.readValue(json.out(), ConversationsReport.class);
+    assertThat(report.withSsd().decisions()).as("off by default").isEmpty();
+    assertThat(fast.choice()).isEqualTo("cost");
+    List<Decision> decisions = fast.withSsd().decisions();
+    assertThat(decisions).hasSize(CONVERSATIONS * (TURNS - 1));
+    assertThat(decisions.getFirst()).satisfies(first -> {
+      assertThat(first.reason()).as("no bandwidth is known yet").isEqualTo("unknown");
+      assertThat(first.fetchBlocks()).isEqualTo(first.foundBlocks()).isPositive();
+    });
+    assertThat(decisions.subList(1, decisions.size())).allSatisfy(later -> {
+      assertThat(later.reason()).isEqualTo("compute");
+      assertThat(later.fetchBlocks()).isZero();
+      assertThat(later.planMillis()).isEqualTo(later.computeMillis()).isLessThan(later.fetchMillis());
+      assertThat(later.inputs()).isNotEmpty()
+          .allSatisfy(input -> assertThat(input.bytesPerSecond()).isNotNull().isPositive());
+    });
+    assertThat(fast.withSsd().all().reused().blocks()).isLessThan(report.withSsd().all().reused().blocks());
+
+    String table = ConversationsTable.of(fast);
+    assertThat(table).contains("choice with SSD: compute 9, unknown 1\n");
+    assertThat(table.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+  }
+
   private static ConversationsReport withoutMeasuredTime(ConversationsReport report) {
     return new ConversationsReport(report.conversations(), report.turns(), report.systemTokens(), report.blockTokens(),
         report.blockBytes(), report.hbmBlocks(), report.dramBlocks(), report.ssdBlocks(), report.policy(),
-        report.tokensPerSecond(), report.seed(), withoutMeasuredTime(report.withoutSsd()),
+        report.tokensPerSecond(), report.choice(), report.seed(), withoutMeasuredTime(report.withoutSsd()),
         withoutMeasuredTime(report.withSsd()));
   }
 
   private static Outcome withoutMeasuredTime(Outcome outcome) {
     return new Outcome(outcome.ssd(), outcome.turns(), outcome.all(), outcome.savedSeconds(), outcome.evictedBlocks(),
-        outcome.deviations(), outcome.wrongSpans(), outcome.missingBlocks(), outcome.leaked(), 0);
+        outcome.deviations(), outcome.wrongSpans(), outcome.missingBlocks(), outcome.leaked(), 0, outcome.decisions());
   }
 }

@@ -7,6 +7,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierClosedException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -61,9 +62,14 @@ public final class PutRoom {
     return wanted.count() == 0;
   }
 
-  /// True if the tier took the room back, for example because it closed.
-  public boolean isRevoked() {
-    return reservation.isClosed();
+  /// The error to tell when a slice could not land because of `failure`: why the tier took the room back, if it did.
+  ///
+  /// @param tier its name
+  public RuntimeException causeOf(IllegalStateException failure, String tier) {
+    if (!reservation.isClosed()) {
+      return failure;
+    }
+    return reservation.failure() instanceof RuntimeException why ? why : new TierClosedException(tier);
   }
 
   /// Commits all blocks in one step, in the order of the request.

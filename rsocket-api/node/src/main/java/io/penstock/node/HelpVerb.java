@@ -1,7 +1,9 @@
 package io.penstock.node;
 
+import io.penstock.node.cli.LayoutPage;
 import io.penstock.node.serve.AscendPage;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -13,7 +15,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
     name = "help",
     description = {"Shows the help of a command, or lists all commands.", "",
-      "'" + AscendPage.NAME + "' instead of a command shows the settings of Ascend devices.", ""},
+      "Instead of a command, '" + AscendPage.NAME + "' shows the settings of Ascend devices, and '" + LayoutPage.NAME
+          + "' the options that state the layout of a model.",
+      ""},
     mixinStandardHelpOptions = true,
     helpCommand = true,
     footerHeading = "%nExamples:%n",
@@ -27,8 +31,9 @@ final class HelpVerb implements Runnable {
 
   @Override
   public void run() {
-    if (words.equals(List.of(AscendPage.NAME))) {
-      AscendPage.line().setColorScheme(spec.commandLine().getColorScheme()).setUsageHelpLongOptionsMaxWidth(26)
+    CommandLine page = words.size() == 1 ? page(words.getFirst()) : null;
+    if (page != null) {
+      page.setColorScheme(spec.commandLine().getColorScheme()).setUsageHelpLongOptionsMaxWidth(26)
           .usage(spec.commandLine().getOut());
       return;
     }
@@ -41,5 +46,14 @@ final class HelpVerb implements Runnable {
       command = next;
     }
     command.usage(command.getOut());
+  }
+
+  /// A page that is not the help of a command; null if `word` names none.
+  private static @Nullable CommandLine page(String word) {
+    return switch (word) {
+      case AscendPage.NAME -> AscendPage.line();
+      case LayoutPage.NAME -> LayoutPage.line();
+      default -> null;
+    };
   }
 }

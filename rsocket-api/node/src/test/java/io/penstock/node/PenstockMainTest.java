@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -82,6 +83,18 @@ final class PenstockMainTest {
         setting -> assertThat(help).containsPattern(" " + setting.flag() + "\\[?[=,]").contains(setting.variable()));
   }
 
+  @Test
+  void help_ofAClientsCommand_leavesTheLayoutToItsPage() {
+    String get = CommandLineRun.of("get", "--help").out();
+    String layout = CommandLineRun.of("help", "layout").out();
+
+    assertThat(get).contains("Model and blocks; penstock help layout shows all:", "--model")
+        .doesNotContain("--kv-heads");
+    LayoutSettings.ALL.forEach(setting -> assertThat(layout).contains(setting.flag(), setting.variable()));
+    assertThat(CommandLineRun.of("get", "--kvheads", "2").err()).contains("Did you mean: --kv-heads?");
+    assertThat(CommandLineRun.of("sweep", "x", "--capacity", "2").err()).contains("Did you mean: --capacities?");
+  }
+
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
@@ -128,7 +141,7 @@ final class PenstockMainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "help ascend", "models"})
+  @ValueSource(strings = {"--help", "help ascend", "help layout", "models"})
   void otherPages_fitEightyColumns(String line) {
     assertFits(CommandLineRun.of(line.split(" ")).out());
   }

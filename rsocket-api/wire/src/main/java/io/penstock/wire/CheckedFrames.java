@@ -31,7 +31,15 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   private static final int LEAST_INTERVAL_MILLIS = 100;
 
   /// Of the SETUP that this thread passes on: RSocket does not tell an acceptor where its peer is.
-  private static final ThreadLocal<Object> SOURCE = ThreadLocal.withInitial(() -> "no address");
+  private static final ThreadLocal<Peer> PEER = ThreadLocal.withInitial(() -> Peer.UNKNOWN);
+
+  /// Where the other end of a connection is.
+  ///
+  /// @param source equal for connections that are counted together
+  /// @param address null if the connection does not tell
+  record Peer(Object source, @Nullable SocketAddress address) {
+    static final Peer UNKNOWN = new Peer("no address", null);
+  }
 
   /// Has every connection of a client that `registry` is for be such a one.
   static void ofClient(InterceptorRegistry registry) {
@@ -50,10 +58,10 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
   }
 
   /// Where the connection comes from whose SETUP is being accepted on this thread.
-  static Object source() {
-    Object source = SOURCE.get();
-    SOURCE.remove();
-    return source;
+  static Peer peer() {
+    Peer peer = PEER.get();
+    PEER.remove();
+    return peer;
   }
 
   private boolean isSetup(ByteBuf frame) {
@@ -73,7 +81,7 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
     RSocketErrorException refusal = refusal(frame);
     if (refusal == null) {
       if (isSetup(frame)) {
-        SOURCE.set(SourceAddress.of(connection.remoteAddress())); // the acceptor runs when this has returned
+        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress())); // the acceptor runs when this has returned
       }
       next.next(frame);
     } else {

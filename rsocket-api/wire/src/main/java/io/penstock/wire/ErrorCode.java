@@ -22,6 +22,10 @@ public enum ErrorCode {
   PERMANENT(0x1008, -1),
   /// No read lease has this id, or not any more.
   LEASE_EXPIRED(0x1009, -707),
+  /// The user's role in the space does not include the request.
+  FORBIDDEN(0x100A, -1603),
+  /// No segment has this name or handle, or not any more.
+  UNKNOWN_SEGMENT(0x100B, -101),
   /// Bytes differ from their checksum.
   BLOCK_CORRUPT(0x2001, -801),
   /// A stream ended before all its granules had come.
@@ -35,7 +39,9 @@ public enum ErrorCode {
   /// Something else that may pass.
   TRANSIENT(0x2006, -900),
   /// Leases or pins would exceed their bound.
-  HOLD_LIMIT(0x2007, -200);
+  HOLD_LIMIT(0x2007, -200),
+  /// No room came for blocks in time.
+  ROOM_TIMEOUT(0x2008, -200);
 
   private static final int TRANSIENT_BIT = 0x2000;
   private final int code;

@@ -38,6 +38,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final BlockScope scope = new BlockScope();
   private final SliceCredit credit;
   private final SlotsAhead slots;
+  private final Landing landing;
   /// Slices that came before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
@@ -54,6 +55,13 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param refused hears of the error that came instead
   GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {
+    this(setting, keys, Landing.inline(), decided, refused);
+  }
+
+  /// The same for slices that may come by another carrier.
+  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing,
+      BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
+    this.landing = landing;
     this.setting = setting;
     this.keys = keys;
     this.decided = decided;
@@ -162,9 +170,20 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       LandedSlice landed = credit.spend(payload, this::receive);
       if (landed != null) {
         landedAhead.add(landed);
+        endIfLast();
       }
       proceed();
     });
+  }
+
+  /// Ends the stream from here once nothing more can come: by that a server that keeps blocks learns that they have
+  /// landed, without a message of its own.
+  private void endIfLast() {
+    if (!done && in != null && windows != null && windows.isLastOwed()) {
+      credit.stop();
+      peerDone = true;
+      in.cancel();
+    }
   }
 
   @Override
@@ -223,7 +242,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       return windows.land(data);
     }
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
-    windows = new GetWindows(setting, keys, found, slots);
+    windows = new GetWindows(setting, keys, found, slots, landing);
     decided.accept(this, found);
     told = true;
     return null;

@@ -25,6 +25,7 @@ final class GetWindows {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final SlotsAhead slots;
+  private final Landing landing;
   /// Positions whose blocks may come, and those of them that must.
   private final BitSet coming;
   private final BitSet promised;
@@ -38,11 +39,12 @@ final class GetWindows {
   private boolean allBegun;
   private int promisedLeft;
 
-  GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots) {
+  GetWindows(GetSetting setting, List<BlockKey> keys, Messages.Found found, SlotsAhead slots, Landing landing) {
     found.requireOf(keys.size());
     this.setting = setting;
     this.keys = keys;
     this.slots = slots;
+    this.landing = landing;
     this.promised = found.found().presence().bits();
     this.promisedLeft = promised.cardinality();
     this.coming = found.coming();
@@ -94,14 +96,22 @@ final class GetWindows {
           current.add(position, begin(position, current));
         }
       }
-      Landing.land(data, header, layout, current);
+      landing.land(data, header, layout, current);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
+        if (left() > 0) {
+          landing.tell(current.number());
+        }
       }
       return LandedSlice.now(header, current);
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);
     }
+  }
+
+  /// Whether nothing more can come, and the server keeps blocks until it knows that.
+  boolean isLastOwed() {
+    return landing.isOwed() && left() == 0 && isBetweenWindows();
   }
 
   private DraftWindow follow(SliceHeader header) {

@@ -5,6 +5,7 @@ import static io.penstock.wire.Fields.copied;
 import static io.penstock.wire.Fields.exactly;
 import static io.penstock.wire.Fields.oneOf;
 import static io.penstock.wire.Fields.present;
+import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
@@ -12,8 +13,14 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SpaceId;
+import io.penstock.carrier.MemoryProbe;
+import io.penstock.carrier.PeerMemoryException;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 /// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what each side
@@ -69,11 +76,73 @@ final class Handshake {
     }
   }
 
+  /// One carrier besides frames, as one side has it.
+  ///
+  /// @param name [Carrier#label]; a name that is not known here counts for nothing
+  /// @param process of the sender, in which it has its probe; null if it has none
+  /// @param descriptor of the probe
+  /// @param proof what the sender read in the probe of the receiver; null if it could not, or has not
+  /// @param refusal why not; null for no reason
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record CarrierOffer(String name, @Nullable Long process, @Nullable Integer descriptor, byte @Nullable [] proof,
+      @Nullable String refusal) {
+    CarrierOffer {
+      present("carriers.name", name);
+    }
+
+    static CarrierOffer of(MemoryProbe probe, byte @Nullable [] proof, @Nullable String refusal) {
+      return new CarrierOffer(Carrier.SHARED_MEMORY.label(), probe.process(), probe.descriptor(), proof, refusal);
+    }
+
+    /// Of a side that cannot share memory of its own.
+    static CarrierOffer none(String refusal) {
+      return new CarrierOffer(Carrier.SHARED_MEMORY.label(), null, null, null, refusal);
+    }
+
+    /// That of shared memory; null if there is none.
+    static @Nullable CarrierOffer sharedMemory(@Nullable List<CarrierOffer> offers) {
+      return offers == null
+          ? null
+          : offers.stream().filter(offer -> offer.name().equals(Carrier.SHARED_MEMORY.label())).findFirst()
+              .orElse(null);
+    }
+
+    /// @throws PeerMemoryException if the peer has no memory to share
+    long requireProcess() {
+      if (process == null || descriptor == null) {
+        throw new PeerMemoryException("the peer must have memory to share (was refused: " + refusal + ")", null);
+      }
+      return process;
+    }
+
+    /// What stands in the probe that a client tells of.
+    ///
+    /// @throws PeerMemoryException if this process cannot read it
+    byte[] readOfClient() {
+      return MemoryProbe.readOfClient(requireProcess(), requireNonNull(descriptor));
+    }
+
+    /// What stands in the probe that a node tells of.
+    ///
+    /// @throws PeerMemoryException if this process cannot read it
+    byte[] readOfNode() {
+      return MemoryProbe.readOfNode(requireProcess(), requireNonNull(descriptor));
+    }
+  }
+
   /// The client's side: the versions it speaks, and what it holds, if it wants that checked.
-  record Hello(List<Integer> versions, @Nullable Space space, String client) {
+  ///
+  /// @param carriers besides frames; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Hello(List<Integer> versions, @Nullable Space space, String client, @Nullable List<CarrierOffer> carriers) {
     Hello {
       versions = copied("versions", versions);
       present("client", client);
+      carriers = carriers == null ? null : copied("carriers", carriers);
+    }
+
+    Hello(List<Integer> versions, @Nullable Space space, String client) {
+      this(versions, space, client, null);
     }
 
     /// @throws WireFormatException if the versions are others
@@ -94,11 +163,50 @@ final class Handshake {
     }
   }
 
+  /// Where else the node can be talked to.
+  ///
+  /// @param transport [TransportKind#word]; one that is not known here counts for nothing
+  /// @param address as [Endpoint] writes it
+  record Place(String transport, String address) {
+    Place {
+      present("endpoints.transport", transport);
+      present("endpoints.address", address);
+    }
+
+    static Place of(Endpoint endpoint) {
+      return new Place(endpoint.transport().word(), endpoint.toString());
+    }
+
+    /// Empty if it is of a kind that is not known here.
+    Optional<Endpoint> endpoint() {
+      try {
+        return Optional.of(Endpoint.parse(address)).filter(known -> known.transport().word().equals(transport));
+      } catch (IllegalArgumentException e) {
+        return Optional.empty();
+      }
+    }
+  }
+
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
+  ///
+  /// @param carriers the answer to those of the client; null if it offered none
+  /// @param host equal for nodes and clients of one host; null if the node does not tell
+  /// @param endpoints where this client can reach the node, the preferred one first; null if the node does not tell
+  @JsonInclude(JsonInclude.Include.NON_NULL)
   record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
       int maxKeys,
-      @Nullable Long capacityBlocks, @Nullable Long generation) {
+      @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers,
+      @Nullable String host, @Nullable List<Place> endpoints) {
+    Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
+        int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
+      this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
+          null,
+          null);
+    }
+
     Welcome {
+      carriers = carriers == null ? null : copied("welcome.carriers", carriers);
+      endpoints = endpoints == null ? null : copied("welcome.endpoints", endpoints);
       present("welcome.server", server);
       present("welcome.node", node);
       present("welcome.tier", tier);
@@ -109,6 +217,11 @@ final class Handshake {
         throw WireFormatException.request("welcome", "within the limits of the protocol",
             String.valueOf(e.getMessage()));
       }
+    }
+
+    /// Those of the node that are known here, the preferred one first.
+    List<Endpoint> places() {
+      return endpoints == null ? List.of() : endpoints.stream().flatMap(place -> place.endpoint().stream()).toList();
     }
 
     /// @throws WireFormatException if the version is another

@@ -37,17 +37,19 @@ final class HoldMessages {
 
   /// What a `match` or `exists` that leases asks for.
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives) {
+  record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives, @Nullable Boolean prefetch) {
     LeaseWanted {
       life("lease.millis", millis);
     }
 
     static LeaseWanted of(LeaseTerms terms) {
-      return new LeaseWanted(HoldMessages.millis(terms.life()), terms.survives() ? true : null);
+      return new LeaseWanted(HoldMessages.millis(terms.life()), terms.survives() ? true : null,
+          terms.prefetch() ? true : null);
     }
 
     LeaseTerms terms(boolean prefixOnly) {
-      return new LeaseTerms(life("lease.millis", millis), prefixOnly, survives != null && survives);
+      return new LeaseTerms(life("lease.millis", millis), prefixOnly, survives != null && survives,
+          prefetch != null && prefetch);
     }
   }
 

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
+import io.penstock.carrier.UnlandedSlices;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class InFlight {
   @GuardedBy("this") private int slices;
   @GuardedBy("this") private boolean over;
   @GuardedBy("this") private @Nullable BlockScope scope;
+  @GuardedBy("this") private @Nullable UnlandedSlices unlanded;
 
   /// One more slice; the answer is run once when the socket released it, and runs `released`.
   Runnable enter(Runnable released) {
@@ -26,6 +28,23 @@ final class InFlight {
       released.run();
       leave();
     };
+  }
+
+  /// What the stream keeps until its receiver has landed it.
+  synchronized void keep(UnlandedSlices slices) {
+    unlanded = slices;
+  }
+
+  /// The receiver has landed all slices of the windows up to `window`.
+  void landed(int window) {
+    UnlandedSlices slices = unlanded();
+    if (slices != null) {
+      slices.landed(window);
+    }
+  }
+
+  private synchronized @Nullable UnlandedSlices unlanded() {
+    return unlanded;
   }
 
   /// What the stream holds; made here, so that it ends with the connection even if the stream is lost.
@@ -51,8 +70,13 @@ final class InFlight {
 
   /// The stream sends no more.
   void over() {
+    UnlandedSlices kept;
     synchronized (this) {
       over = true;
+      kept = unlanded;
+    }
+    if (kept != null) {
+      kept.close();
     }
     tell();
   }

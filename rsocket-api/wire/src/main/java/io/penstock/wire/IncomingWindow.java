@@ -53,6 +53,11 @@ final class IncomingWindow {
         outcomes ? Messages.Bits.of(room.duplicates()) : null);
   }
 
+  /// Its number in the put.
+  int number() {
+    return drafts().number();
+  }
+
   /// Blocks of its run.
   int blocks() {
     return blocks;
@@ -68,9 +73,9 @@ final class IncomingWindow {
     return firstWanted;
   }
 
-  /// Whether its room was taken back, as a tier does that closes.
-  boolean isRevoked() {
-    return room.isRevoked();
+  /// The error to tell when a slice could not land because of `failure`.
+  RuntimeException causeOf(IllegalStateException failure, String tier) {
+    return room.causeOf(failure, tier);
   }
 
   /// Slices that must still come: exact once the first came, before that the least that can carry the bytes.
@@ -97,15 +102,16 @@ final class IncomingWindow {
   /// Lands one slice; true if it was the last.
   ///
   /// @param keys of the request
-  boolean land(ByteBuf data, List<BlockKey> keys) {
+  /// @param landing of the stream
+  boolean land(ByteBuf data, List<BlockKey> keys, Landing landing) {
     SliceHeader header = SliceHeader.decode(data, any().key().space(), layout(), maxSliceBytes, keys.size());
     header.requireKeys(keys);
     try {
       drafts().follow(header.place());
       if (outcomes) {
-        Landing.landIntact(data, header, layout(), drafts());
+        landing.landIntact(data, header, layout(), drafts());
       } else {
-        Landing.land(data, header, layout(), drafts());
+        landing.land(data, header, layout(), drafts());
       }
     } catch (UnexpectedSliceException e) {
       throw WireFormatException.slice(e);

@@ -2,7 +2,9 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
@@ -20,11 +22,21 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
+import io.penstock.wire.security.Credentials;
+import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
+import io.rsocket.util.DefaultPayload;
+import io.rsocket.util.EmptyPayload;
+import java.nio.file.Files;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,6 +51,7 @@ public final class KvClient {
   private final Permits budget;
   private final SpaceId space;
   private final Handshake.Welcome welcome;
+  private final ClientCarriers carriers;
   private final SliceFraming framing;
   private final AtomicLong tickets = new AtomicLong();
 
@@ -51,8 +64,10 @@ public final class KvClient {
     this.budget = budget.permits();
     this.space = space.id();
     this.welcome = welcome;
-    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, sliceBytes(),
-        Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
+    this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
+    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
+        sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
+    connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
 
   /// Connects and agrees on version, space and limits.
@@ -61,7 +76,8 @@ public final class KvClient {
   /// @param arena where fetched blocks land
   /// @param budget limits the bytes in flight towards the arena
   /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] with
-  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException]
+  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException],
+  ///     [CarrierUnavailableException]
   public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
       BlockArena arena,
       ByteBudget budget) {
@@ -88,15 +104,63 @@ public final class KvClient {
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
 
-  private static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
+  static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(CheckedFrames::ofClient)
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())
+        .setupPayload(Mono.fromSupplier(() -> setup(options.credentials())))
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  private static Payload setup(Credentials credentials) {
+    ByteBuf metadata = credentials.metadata(ByteBufAllocator.DEFAULT);
+    return metadata.isReadable()
+        ? DefaultPayload.create(Unpooled.EMPTY_BUFFER, metadata) // copies and releases
+        : EmptyPayload.INSTANCE;
+  }
+
+  /// The same by the best transport that both have: a client on the node's host goes on over its Unix domain socket.
+  ///
+  /// The node tells where it listens. That it is on this host is proven by its socket's file, which can be opened here,
+  /// and by the node behind it, which is the same start of the same node; no name counts. Where one of these fails, the
+  /// first connection stays.
+  ///
+  /// @param transports makes a client of a place
+  public static Mono<Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports,
+      KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget) {
+    Function<Endpoint, Mono<Reached>> connecting = place -> connect(transports.apply(place), options, space, arena,
+        budget).map(client -> new Reached(client, place));
+    return connecting.apply(node).flatMap(first -> first.client().nearer(node)
+        .map(socket -> connecting.apply(socket).flatMap(first::orNearer).onErrorResume(notHere -> Mono.just(first)))
+        .orElseGet(() -> Mono.just(first)));
+  }
+
+  /// A client, and where it reached its node.
+  public record Reached(KvClient client, Endpoint place) {
+    /// `nearer`, if the same node is behind it; the other one is closed.
+    private Mono<Reached> orNearer(Reached nearer) {
+      boolean same = client.generation() != 0 && client.generation() == nearer.client.generation();
+      return same ? client.close().thenReturn(nearer) : nearer.client.close().thenReturn(this);
+    }
+  }
+
+  /// A socket of this host at which the node may be, if it was reached in another way.
+  private Optional<Endpoint> nearer(Endpoint reached) {
+    String host = welcome.host();
+    boolean sameHost = host != null && AdvertisedEndpoints.hostToken().filter(host::equals).isPresent();
+    return reached.transport() == TransportKind.TCP && sameHost
+        ? endpoints().stream().filter(place -> place.transport() == TransportKind.UDS)
+            .filter(place -> Files.isReadable(place.path())).findFirst()
+        : Optional.empty();
+  }
+
+  /// Where the node says that it can be reached from here, its preferred transport first; empty if it does not say.
+  public List<Endpoint> endpoints() {
+    return welcome.places();
   }
 
   /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.
@@ -111,17 +175,19 @@ public final class KvClient {
   }
 
   private static Mono<ServerStat> statOf(NodeConnection connection, KvClientOptions options) {
-    return connection.ask(Routes.HELLO, hello(options, null), Handshake.Welcome.class)
+    return connection.ask(Routes.HELLO, hello(options, null, null), Handshake.Welcome.class)
         .doOnNext(Handshake.Welcome::requireVersion)
         .then(connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class));
   }
 
-  private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space) {
-    return new Handshake.Hello(List.of(Routes.VERSION), space, options.name() + " " + PenstockVersion.current());
+  private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,
+      @Nullable List<Handshake.CarrierOffer> carriers) {
+    return new Handshake.Hello(List.of(Routes.VERSION), space, options.name() + " " + PenstockVersion.current(),
+        carriers);
   }
 
   private static Mono<Handshake.Welcome> agreed(NodeConnection connection, KvClientOptions options, CacheSpace space) {
-    Handshake.Hello hello = hello(options, Handshake.Space.of(space));
+    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
     return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
   }
 
@@ -143,6 +209,16 @@ public final class KvClient {
   /// Penstock version of the node.
   public String serverVersion() {
     return welcome.server();
+  }
+
+  /// What carries slices from the node, if its blocks lie in memory for it.
+  public Carrier incomingCarrier() {
+    return carriers.incoming();
+  }
+
+  /// What carries slices to the node, if the blocks of a put lie in memory for it.
+  public Carrier outgoingCarrier() {
+    return carriers.outgoing();
   }
 
   /// Where fetched blocks land.
@@ -225,15 +301,21 @@ public final class KvClient {
       long ticket = tickets.incrementAndGet();
       Messages.GetRequest request =
           new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under);
+              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
+              carriers.proof());
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
               options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection::failure);
-      GetReceiver stream = new GetReceiver(setting, asked,
+      GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
       sink.onCancel(stream::cancel);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     });
+  }
+
+  private Landing landing(long ticket) {
+    return Landing.of(carriers.receiver(),
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)));
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of

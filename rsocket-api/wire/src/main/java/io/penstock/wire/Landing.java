@@ -3,37 +3,101 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
+import io.penstock.carrier.InlineCarrier;
+import io.penstock.carrier.SliceReceiver;
+import io.penstock.carrier.SliceReceiver.IncomingFrame;
+import io.penstock.carrier.SliceReceiver.SliceBytes;
 import io.penstock.tier.slice.DraftWindow;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
-/// Copies the bytes of a slice from a receive buffer into the drafts of its window, the one copy on the way in, and
-/// verifies them there.
+/// Copies the bytes of the slices of one stream into the drafts of their window, the one copy on the way in, and
+/// verifies them there. A sender that keeps blocks until they have landed is told of each window.
 final class Landing {
-  private Landing() {}
+  /// Reads the bytes of slices whose frames have references; null if the peer must not send such slices.
+  private final @Nullable SliceReceiver shared;
+  private final IntConsumer landed;
+  /// Whether the sender keeps blocks that have landed.
+  private boolean owed;
+
+  private Landing(@Nullable SliceReceiver shared, IntConsumer landed) {
+    this.shared = shared;
+    this.landed = landed;
+  }
+
+  /// Of a stream whose slices have their bytes in their frames.
+  static Landing inline() {
+    return of(null, window -> {});
+  }
+
+  /// @param shared reads the bytes of slices whose frames have references; null if there must be none
+  /// @param landed tells the sender the number of a window all of whose slices have landed
+  static Landing of(@Nullable SliceReceiver shared, IntConsumer landed) {
+    return new Landing(shared, landed);
+  }
 
   /// @param window has a draft at each position of the slice
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along
-  /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before
-  static void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before, or a reference is wrong
+  /// @throws io.penstock.carrier.PeerMemoryException if memory of the sender cannot be read
+  void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     land(data, header, layout, window::land);
   }
 
   /// The same, but bytes that differ end their block alone, see [DraftWindow#landIntact].
-  static void landIntact(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
+  void landIntact(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     land(data, header, layout, window::landIntact);
+  }
+
+  /// Whether the sender keeps blocks that have landed.
+  boolean isOwed() {
+    return owed;
+  }
+
+  /// Tells the sender that all slices of `window` have landed, if it keeps blocks for that.
+  void tell(int window) {
+    if (owed) {
+      owed = false;
+      landed.accept(window);
+    }
   }
 
   private interface Part {
     void land(int position, GranuleRange range, int[] checksums, String boundary, Consumer<MemorySegment> writer);
   }
 
-  private static void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
-    int bytes = header.range().bytes(layout);
+  private void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
+    owed |= header.isReferring();
+    SliceBytes bytes = receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()),
+        header.positions().length, header.range().bytes(layout));
     for (int i = 0; i < header.positions().length; i++) {
-      int from = data.readerIndex() + header.bytes() + i * bytes;
+      int block = i;
       part.land(header.positions()[i], header.range(), header.checksums()[i], "wire",
-          memory -> data.getBytes(from, memory.asByteBuffer()));
+          memory -> bytes.read(block, memory));
+    }
+  }
+
+  private SliceReceiver receiver(SliceHeader header) {
+    if (!header.isReferring()) {
+      return InlineCarrier.INSTANCE;
+    } else if (shared == null) {
+      throw WireFormatException.slice("flags", "0, without shared memory", 1);
+    }
+    return shared;
+  }
+
+  /// What stands behind the header.
+  private record Body(ByteBuf data, int start) implements IncomingFrame {
+    @Override
+    public int bytes() {
+      return data.writerIndex() - start;
+    }
+
+    @Override
+    public void read(int offset, MemorySegment to) {
+      data.getBytes(start + offset, to.asByteBuffer());
     }
   }
 }

@@ -152,9 +152,10 @@ final class Messages {
   }
 
   /// @param lease names the read lease to read under; null for none
+  /// @param proof what the client read in the node's probe, so that slices may come as references; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket, @Nullable Long lease) {
+      long ticket, @Nullable Long lease, byte @Nullable [] proof) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
@@ -165,7 +166,7 @@ final class Messages {
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
         long ticket) {
-      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null);
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null, null);
     }
 
     OnMiss miss() {
@@ -212,6 +213,16 @@ final class Messages {
   }
 
   record DrainRequest(long ticket) {}
+
+  /// All slices of the windows up to `window` of the stream with `ticket` have landed.
+  record Landed(long ticket, int window) {
+    Landed {
+      requireTicket(ticket);
+      if (window < 0) {
+        throw WireFormatException.request("window", ">= 0", window);
+      }
+    }
+  }
 
   record DrainReply(boolean drained) {}
 

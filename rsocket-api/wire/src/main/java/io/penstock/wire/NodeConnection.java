@@ -21,6 +21,11 @@ record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
         .onErrorMap(this::failure);
   }
 
+  /// A message without an answer. A connection that is lost needs none.
+  void tell(String route, Object message) {
+    rsocket.fireAndForget(request(route, message)).onErrorComplete().subscribe();
+  }
+
   /// Errors of the connection as the caller hears them; one that was lost is ended.
   Throwable failure(Throwable error) {
     Throwable told = WireErrors.fromWire(error, peer);

@@ -60,10 +60,13 @@ final class PutMessages {
   /// A payload of a `put` response: there is room for a window, or blocks were stored; exactly one of the two.
   ///
   /// @param failed beside `stored`: blocks of the window that were not stored, and why
+  /// @param landed beside `stored`: number of the window, of which all slices have landed; null to a sender that keeps
+  ///     nothing for that
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored, @Nullable List<Failed> failed) {
+  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored, @Nullable List<Failed> failed,
+      @Nullable Integer landed) {
     PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
-      this(room, stored, null);
+      this(room, stored, null, null);
     }
 
     PutSignal {
@@ -72,6 +75,9 @@ final class PutMessages {
       }
       stored = stored == null ? null : copied("stored", stored);
       failed = failed == null ? null : copied("failed", failed);
+      if (landed != null && landed < 0) {
+        throw WireFormatException.request("landed", ">= 0", landed);
+      }
     }
   }
 

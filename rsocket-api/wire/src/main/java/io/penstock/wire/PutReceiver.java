@@ -4,10 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.carrier.SliceReceiver;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
@@ -38,12 +38,14 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param room blocks that open windows of the connection may have
   /// @param waiting counts the puts that wait for room, over all connections
   /// @param stall how long a sender may be silent
+  /// @param shared reads slices whose frames have references; null if there must be none
   /// @param over told once when the channel holds nothing any more
   record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room,
       AtomicInteger waiting,
       int windowsAhead,
       int maxSliceBytes, int windowBlocks,
-      Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, Runnable over) {}
+      Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, @Nullable SliceReceiver shared,
+      Runnable over) {}
 
   /// Most slices that are asked for ahead.
   private static final int CREDIT_SLICES = 16;
@@ -51,6 +53,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final CoreSubscriber<? super Payload> out;
   private final Setting setting;
   private final List<BlockKey> keys;
+  private final Landing landing;
   private final BlockScope scope = new BlockScope();
   private final ArrayDeque<PutMessages.PutSignal> signals = new ArrayDeque<>();
   /// Those with room for more slices.
@@ -76,6 +79,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.out = out;
     this.setting = setting;
     this.keys = keys;
+    this.landing = Landing.of(setting.shared(), window -> {});
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
     this.silence =
         new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed,
@@ -244,9 +248,9 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
       throw WireFormatException.slice("window", "one with room", "none");
     }
     try {
-      return window.land(data, keys);
+      return window.land(data, keys, landing);
     } catch (IllegalStateException e) {
-      throw window.isRevoked() ? new TierClosedException(setting.tier().info().name()) : e;
+      throw window.causeOf(e, setting.tier().info().name());
     }
   }
 
@@ -261,7 +265,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     List<PutMessages.Stored> stored = window.stored(receipts);
     giveRoom(window.blocks());
     if (!done) {
-      signals.add(new PutMessages.PutSignal(null, stored, window.failed()));
+      signals.add(
+          new PutMessages.PutSignal(null, stored, window.failed(), setting.shared() == null ? null : window.number()));
       proceed();
     }
   }

@@ -36,6 +36,7 @@ final class PutSender {
   /// Blocks that the node found damaged.
   private final List<BlockKey> damaged = new ArrayList<>();
   private final AtomicInteger taken = new AtomicInteger();
+  private final InFlight inFlight = new InFlight();
 
   /// @param open the message that opens the channel, for `keys`
   PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open) {
@@ -49,7 +50,7 @@ final class PutSender {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
-                new InFlight(), null)),
+                inFlight, null)),
         BlockScope::close, false);
     return connection.rsocket().requestChannel(up)
         .map(this::signalled) // releases the payload before anything can drop it
@@ -99,6 +100,9 @@ final class PutSender {
     }
     if (signal.failed() != null) {
       signal.failed().forEach(failed -> damaged.add(failed.key(keys)));
+    }
+    if (signal.landed() != null) {
+      inFlight.landed(signal.landed());
     }
     return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
   }

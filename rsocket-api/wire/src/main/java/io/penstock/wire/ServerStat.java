@@ -23,7 +23,7 @@ public record ServerStat(String node, String tier, String medium, TierStat stat,
   }
 
   static ServerStat of(String node, TierInfo asked, List<SpaceStat> spaces, NodeBudget budget, boolean draining) {
-    String id = SpaceRoutes.publicId(asked.space());
+    String id = asked.space().publicId();
     SpaceStat own = spaces.stream().filter(space -> space.space().equals(id) && space.tier().equals(asked.name()))
         .findFirst().orElseThrow();
     return new ServerStat(node, own.tier(), own.medium(), own.stat(), budget.permits().inUse(),

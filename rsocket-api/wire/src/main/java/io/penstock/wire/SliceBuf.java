@@ -3,8 +3,8 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 
-/// Header and spans of one outgoing slice; tells once when the socket is done with them.
-final class SliceBuf extends CompositeByteBuf {
+/// The parts of one outgoing payload; tells once when the socket is done with them.
+class SliceBuf extends CompositeByteBuf {
   private final Runnable released;
 
   SliceBuf(ByteBufAllocator allocator, int components, Runnable released) {

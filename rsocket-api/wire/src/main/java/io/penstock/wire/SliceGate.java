@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.penstock.block.LayerSlice;
+import io.penstock.carrier.UnlandedSlices;
 import io.rsocket.Payload;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -14,13 +15,15 @@ import reactor.core.publisher.Operators;
 ///
 /// RSocket queues what `request(n)` lets through; so a slice that the peer asked for waits here until the connection's
 /// send window has room for its bytes, and the room is given back when the socket has released them. A stream that has
-/// no slice to send holds no room. All state is touched by [#serial] steps only.
+/// no slice to send holds no room. A stream whose slices are references does not complete before its receiver has landed
+/// them, or has cancelled. All state is touched by [#serial] steps only.
 final class SliceGate extends SerialSubscription implements CoreSubscriber<LayerSlice> {
   private final CoreSubscriber<? super Payload> actual;
   private final SliceFraming framing;
   private final InFlight inFlight;
   /// Ends a stream whose reader gives no credit, or takes nothing from its socket; null for no limit.
   private final @Nullable SilenceLimit stall;
+  private final UnlandedSlices unlanded = new UnlandedSlices(() -> serial.run(this::proceed));
   private @Nullable Supplier<Payload> head;
   private @Nullable Subscription slices;
   /// A slice whose bytes wait for room.
@@ -38,9 +41,10 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     this.framing = framing;
     this.head = head;
     this.inFlight = inFlight;
+    inFlight.keep(unlanded);
     this.stall = rule == null
         ? null
-        : new SilenceLimit("credit, or slices to be taken,", rule, serial, this::isOwed,
+        : new SilenceLimit("credit, or slices to be taken or landed,", rule, serial, this::isOwed,
             this::moved);
   }
 
@@ -62,9 +66,10 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
         .subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight, stall)));
   }
 
-  /// Whether the reader owes credit, or its connection room in the send window.
+  /// Whether the reader owes credit, or its connection room in the send window, or the news that the last slices have
+  /// landed.
   private boolean isOwed() {
-    return !done && (requested == 0 || place != null);
+    return !done && (requested == 0 || place != null || ended);
   }
 
   @Override
@@ -101,7 +106,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
       head = null;
       emit(first);
     }
-    if (head == null && waiting == null && ended) {
+    if (head == null && waiting == null && ended && unlanded.isEmpty()) {
       finish();
     } else if (requested > 0 && !asked && !ended && waiting == null && slices != null) {
       asked = true;
@@ -152,7 +157,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
       return;
     }
     try (slice) {
-      emit(framing.encode(slice, inFlight.enter(() -> framing.sendWindow().release(bytes))));
+      emit(framing.encode(slice, unlanded, inFlight.enter(() -> framing.sendWindow().release(bytes))));
     }
     proceed();
   }
@@ -192,5 +197,6 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
       waiting.close();
       waiting = null;
     }
+    unlanded.close();
   }
 }

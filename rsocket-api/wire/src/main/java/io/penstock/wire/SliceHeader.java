@@ -11,9 +11,9 @@ import io.penstock.block.LayerSpan;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checksum;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
 /// |---|---|---|
 /// | 0 | 4 | magic `PKS1` |
 /// | 4 | 2 | version, 1 |
-/// | 6 | 2 | flags, 0 |
+/// | 6 | 2 | flags: 0, or 1 if the bytes are elsewhere and references to them follow |
 /// | 8 | 4 | header bytes, tables included |
 /// | 12 | 4 | CRC32C of the header with this field 0 |
 /// | 16 | 16 | space id |
@@ -47,9 +47,10 @@ import java.util.zip.CRC32C;
 /// @param checksums for each block one a granule
 /// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the
 ///     request on its way
-/// @param bytes length of the header: where the payload starts
+/// @param bytes length of the header: where the payload, or the references, start
+/// @param isReferring whether references follow instead of bytes
 record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc,
-    int bytes) {
+    int bytes, boolean isReferring) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
   static final int VERSION_OFFSET = 4;
@@ -69,29 +70,42 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] position
   static final int PAYLOAD_BYTES_OFFSET = 64;
   static final int KEYS_CRC_OFFSET = 68;
   static final int TABLES_OFFSET = 72;
+  private static final int REFERRING = 1;
 
   /// Header bytes beyond which no slice can be valid; keeps a hostile length from costing memory.
   static final int LARGEST_HEADER_BYTES = 4 << 20;
 
-  /// The header of `slice`. The checksums are those the granules were produced with.
+  /// The header of `slice`, whose bytes follow. The checksums are those the granules were produced with.
   ///
   /// @throws io.penstock.block.BlockCorruptException if rows are cut from a granule that differs from its checksum
   static ByteBuf encode(LayerSlice slice, SpaceId space, BlockLayout layout, ByteBufAllocator allocator) {
+    return encode(slice, false, space, layout, allocator, 0);
+  }
+
+  /// The same for a slice with `references` instead of bytes, which it ends with.
+  static ByteBuf encode(LayerSlice slice, byte[] references, SpaceId space, BlockLayout layout,
+      ByteBufAllocator allocator) {
+    return encode(slice, true, space, layout, allocator, references.length).writeBytes(references);
+  }
+
+  private static ByteBuf encode(LayerSlice slice, boolean isReferring, SpaceId space, BlockLayout layout,
+      ByteBufAllocator allocator, int room) {
     GranuleRange range = slice.range();
     List<LayerSpan> spans = slice.spans();
     int planes = layout.planes().size();
     int length = TABLES_OFFSET + 4 * spans.size() * (1 + range.count());
-    ByteBuf to = allocator.directBuffer(length, length);
+    ByteBuf to = allocator.directBuffer(length + room, length + room);
     try {
       ByteBuffer id = ByteBuffer.allocate(SpaceId.BYTES);
       space.write(id);
-      to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeIntLE(length).writeIntLE(0)
+      to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(isReferring ? REFERRING : 0).writeIntLE(length)
+          .writeIntLE(0)
           .writeBytes(id.flip());
       to.writeIntLE(slice.place().window()).writeIntLE(slice.place().remaining());
       to.writeShortLE(range.first() / planes).writeShortLE(range.first() % planes).writeIntLE(range.count());
       to.writeIntLE(range.firstRow()).writeIntLE(range.rows());
       to.writeIntLE(spans.size()).writeIntLE(0).writeIntLE(slice.bytes());
-      to.writeIntLE(crcOf(spans.stream().map(LayerSpan::key).toList()));
+      to.writeIntLE(crcOf(spans.size(), i -> spans.get(i).key()));
       for (int i = 0; i < spans.size(); i++) {
         to.writeIntLE(slice.position(i));
       }
@@ -124,8 +138,8 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] position
     require(bytes >= TABLES_OFFSET && bytes <= Math.min(length, LARGEST_HEADER_BYTES), "header bytes",
         () -> "in [" + TABLES_OFFSET + ", " + Math.min(length, LARGEST_HEADER_BYTES) + "]", bytes);
     requireChecksum(data, start, bytes);
-    require(data.getUnsignedShortLE(start + FLAGS_OFFSET) == 0, "flags", () -> "0",
-        data.getUnsignedShortLE(start + FLAGS_OFFSET));
+    int flags = data.getUnsignedShortLE(start + FLAGS_OFFSET);
+    require((flags & ~REFERRING) == 0, "flags", () -> "0 or " + REFERRING, flags);
     requireSpace(data, start, space);
     GranuleRange range = range(data, start, layout);
     int blocks = data.getIntLE(start + BLOCKS_OFFSET);
@@ -134,10 +148,15 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] position
     require(bytes == TABLES_OFFSET + tables, "header bytes", () -> "" + (TABLES_OFFSET + tables), bytes);
     require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", () -> "0",
         data.getIntLE(start + GENERATION_OFFSET));
-    requirePayload(data, start, length - bytes, (long) blocks * range.bytes(layout), maxSliceBytes);
+    requirePayload(data, start, (long) blocks * range.bytes(layout), maxSliceBytes);
+    if (flags == 0) {
+      int came = length - bytes;
+      int told = data.getIntLE(start + PAYLOAD_BYTES_OFFSET);
+      require(came == told, "bytes after the header", () -> "" + told, came);
+    }
     return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys),
         checksums(data, start, blocks, range),
-        data.getIntLE(start + KEYS_CRC_OFFSET), bytes);
+        data.getIntLE(start + KEYS_CRC_OFFSET), bytes, flags == REFERRING);
   }
 
   /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached
@@ -146,12 +165,14 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] position
   /// @param keys of the request
   /// @throws WireFormatException if the sender's were others
   void requireKeys(List<BlockKey> keys) {
-    requireEqual("keys CRC32C", crcOf(Arrays.stream(positions).mapToObj(keys::get).toList()), keysCrc);
+    requireEqual("keys CRC32C", crcOf(positions.length, i -> keys.get(positions[i])), keysCrc);
   }
 
-  private static int crcOf(List<BlockKey> keys) {
-    ByteBuffer hashes = ByteBuffer.allocate(keys.size() * BlockHash.BYTES);
-    keys.forEach(key -> key.hash().write(hashes));
+  private static int crcOf(int count, IntFunction<BlockKey> keys) {
+    ByteBuffer hashes = ByteBuffer.allocate(count * BlockHash.BYTES);
+    for (int i = 0; i < count; i++) {
+      keys.apply(i).hash().write(hashes);
+    }
     return Checksum.of(hashes.flip());
   }
 
@@ -206,11 +227,10 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] position
     return GranuleRange.rows(first, firstRow, rows);
   }
 
-  private static void requirePayload(ByteBuf data, int start, int came, long needed, int maxSliceBytes) {
+  private static void requirePayload(ByteBuf data, int start, long needed, int maxSliceBytes) {
     int told = data.getIntLE(start + PAYLOAD_BYTES_OFFSET);
     require(told == needed, "payload bytes", () -> "" + needed, told);
-    require(came == needed, "bytes after the header", () -> "" + needed, came);
-    require(came <= maxSliceBytes, "payload bytes", () -> "<= " + maxSliceBytes, came);
+    require(told <= maxSliceBytes, "payload bytes", () -> "<= " + maxSliceBytes, told);
   }
 
   private static LayerSlice.Position place(ByteBuf data, int start) {

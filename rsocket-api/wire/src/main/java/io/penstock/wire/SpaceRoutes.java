@@ -4,25 +4,61 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Finds the tier of the space that a request names.
-record SpaceRoutes(NodeSpaces spaces, Limits limits) {
+/// Finds the tier of the space that a request names, if the caller may have it do that.
+///
+/// @param caller null if every peer may do everything
+record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
   /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
   SpaceRoutes {
     spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
   }
 
-  /// @param id null for the first space
-  /// @throws WireFormatException naming the spaces that the node has, if it lacks this one
-  BlockTier of(String field, byte @Nullable [] id) {
-    return id == null ? first() : of(field, Fields.spaceId(field, id));
+  SpaceRoutes(NodeSpaces spaces, Limits limits) {
+    this(spaces, limits, null);
   }
 
-  BlockTier of(String field, SpaceId id) {
+  /// The same for one user, to whom a space without a role does not exist.
+  SpaceRoutes of(Caller user) {
+    return new SpaceRoutes(new VisibleSpaces(spaces, user), limits, user);
+  }
+
+  /// @param id null for the first space
+  /// @throws WireFormatException naming the spaces that the node has, if it lacks this one; or saying that the caller
+  ///     must not use `route` there
+  BlockTier of(String route, String field, byte @Nullable [] id) {
+    return allowed(route, id == null ? first() : of(field, Fields.spaceId(field, id)));
+  }
+
+  BlockTier of(String route, String field, SpaceId id) {
+    return allowed(route, of(field, id));
+  }
+
+  private BlockTier allowed(String route, BlockTier tier) {
+    require(Routes.roleFor(route), route, tier);
+    return tier;
+  }
+
+  /// @param what is asked for, in the words of a message
+  /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
+  void require(Role least, String what, BlockTier tier) {
+    if (caller == null) {
+      return;
+    }
+    Role role = caller.role(tier.info().name()).orElse(null);
+    if (role == null || !role.includes(least)) {
+      throw new WireFormatException(ErrorCode.FORBIDDEN, "role",
+          least.word() + " for " + what + " in space " + tier.info().name(), role == null ? "none" : role.word());
+    }
+  }
+
+  private BlockTier of(String field, SpaceId id) {
     for (BlockTier tier : spaces.tiers()) {
       if (tier.info().space().id().equals(id)) {
         return tier;
@@ -45,21 +81,18 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
 
   private String names() {
     List<BlockTier> tiers = spaces.tiers();
+    if (tiers.isEmpty()) {
+      return "one in which the user has a role";
+    }
     return tiers.size() == 1
         ? name(tiers.getFirst().info())
-        : tiers.stream().map(tier -> tier.info().name() + " " + publicId(tier.info().space()))
+        : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().publicId())
             .map(String::strip).collect(Collectors.joining(", ", "one of ", ""));
   }
 
   private static String name(TierInfo info) {
-    String id = publicId(info.space());
+    String id = info.space().publicId();
     return id.isEmpty() ? info.name() : id;
-  }
-
-  /// The id of `space` in hex; empty if it has a salt. A peer that knows the id can ask for its blocks, so the id is as
-  /// secret as the salt.
-  static String publicId(CacheSpace space) {
-    return space.tenantSalt().isEmpty() ? "" + space.id() : "";
   }
 
   /// The tier for a client that says `hello`; opened for it if the node does so.

@@ -16,7 +16,7 @@ public record SpaceStat(String tier, String medium, String space, String model, 
   }
 
   static SpaceStat of(TierInfo info, TierStat stat) {
-    return new SpaceStat(info.name(), info.medium().name(), SpaceRoutes.publicId(info.space()), info.space().model(),
+    return new SpaceStat(info.name(), info.medium().name(), info.space().publicId(), info.space().model(),
         info.space().layout().blockBytes(), stat);
   }
 }

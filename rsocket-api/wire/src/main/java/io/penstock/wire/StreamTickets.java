@@ -67,6 +67,14 @@ final class StreamTickets {
     return inFlight;
   }
 
+  /// The client has landed all slices of the windows up to that of `told`. A stream that is over keeps nothing.
+  void landed(Messages.Landed told) {
+    InFlight inFlight = streams.get(told.ticket());
+    if (inFlight != null) {
+      inFlight.landed(told.window());
+    }
+  }
+
   /// The connection is gone, and every stream was cancelled. One that never heard of that is over all the same.
   void close() {
     List.copyOf(streams.values()).forEach(InFlight::abandon);

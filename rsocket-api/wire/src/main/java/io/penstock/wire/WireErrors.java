@@ -5,9 +5,12 @@ import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
+import io.penstock.wire.transfer.SegmentLink;
+import io.penstock.wire.transfer.SegmentRegistry.UnknownSegmentException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
@@ -67,10 +70,14 @@ final class WireErrors {
           .with("free", e.free()).with("waiters", e.maxWaiters());
       case AwaitTimeoutException e ->
         ErrorData.none().with("what", e.what()).with("millis", e.timeout().toMillis());
+      case UnknownSegmentException e ->
+        ErrorData.none().with("segment", e.segment()).with("generation", e.generation());
       case TierClosedException e -> ErrorData.none().with("tier", e.tier());
       case LeaseExpiredException e -> ErrorData.none().with("lease", e.id());
       case HoldLimitException e ->
         ErrorData.none().with("what", e.what()).with("wanted", e.wanted()).with("most", e.most());
+      case RoomTimeoutException e -> ErrorData.none().with("place", e.place()).with("wanted", e.wanted())
+          .with("free", e.free()).with("millis", e.timeout().toMillis());
       default -> ErrorData.none();
     };
   }
@@ -81,6 +88,8 @@ final class WireErrors {
       case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
       case WireFormatException e -> e.code();
       case BlockCorruptException e -> ErrorCode.BLOCK_CORRUPT;
+      case SegmentLink.CorruptException e -> ErrorCode.BLOCK_CORRUPT;
+      case UnknownSegmentException e -> ErrorCode.UNKNOWN_SEGMENT;
       case IncompleteBlockException e -> ErrorCode.INCOMPLETE_BLOCK;
       case BudgetExhaustedException e -> ErrorCode.BUDGET_EXHAUSTED;
       case AwaitTimeoutException e -> ErrorCode.AWAIT_TIMEOUT;
@@ -88,11 +97,11 @@ final class WireErrors {
       case TierClosedException e -> ErrorCode.TIER_CLOSED;
       case LeaseExpiredException e -> ErrorCode.LEASE_EXPIRED;
       case HoldLimitException e -> ErrorCode.HOLD_LIMIT;
+      case RoomTimeoutException e -> ErrorCode.ROOM_TIMEOUT;
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
       case JacksonException e -> ErrorCode.BAD_REQUEST;
-      case UnsupportedOperationException e -> ErrorCode.PERMANENT; // a tier without leases and pins
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
@@ -165,11 +174,16 @@ final class WireErrors {
       case AWAIT_TIMEOUT ->
         new AwaitTimeoutException(data.text("what"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case TIER_CLOSED -> new TierClosedException(data.text("tier"));
+      case UNKNOWN_SEGMENT -> new UnknownSegmentException(data.text("segment"),
+          data.number("generation", Long.MIN_VALUE, Long.MAX_VALUE));
       case DRAINING -> new DrainingException();
       case LEASE_EXPIRED -> new LeaseExpiredException(data.number("lease", Long.MIN_VALUE, Long.MAX_VALUE));
       case HOLD_LIMIT -> new HoldLimitException(data.text("what"), data.number("wanted", 0, Long.MAX_VALUE),
           data.number("most", 0, Long.MAX_VALUE));
-      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
+      case ROOM_TIMEOUT -> new RoomTimeoutException(data.text("place"), data.number("wanted", 0, Long.MAX_VALUE),
+          data.number("free", Long.MIN_VALUE, Long.MAX_VALUE),
+          Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
+      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);
       case null -> remote(code, sentence);

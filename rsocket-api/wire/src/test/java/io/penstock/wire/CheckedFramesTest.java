@@ -141,8 +141,8 @@ final class CheckedFramesTest {
     LoopResources loops = LoopResources.create("source", 1, true);
     List<Object> sources = new CopyOnWriteArrayList<>();
     TcpListener listening = requireNonNull(RSocketServer.create((setup, peer) -> {
-      sources.add(CheckedFrames.source());
-      sources.add(CheckedFrames.source());
+      sources.add(CheckedFrames.peer().source());
+      sources.add(CheckedFrames.peer().source());
       return Mono.just(new RSocket() {});
     }).interceptors(registry -> CheckedFrames.ofNode(registry, Duration.ofMinutes(5)))
         .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops)).block(WireNode.PATIENCE));

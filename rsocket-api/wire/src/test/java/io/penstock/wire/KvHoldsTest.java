@@ -83,6 +83,13 @@ final class KvHoldsTest {
   }
 
   @Test
+  void termsOfALease_travelWhole() {
+    LeaseTerms terms = PREFIX.withLife(Duration.ofSeconds(7)).withSurvives(true).withPrefetch(true);
+    assertThat(HoldMessages.LeaseWanted.of(terms).terms(true)).isEqualTo(terms);
+    assertThat(HoldMessages.LeaseWanted.of(PREFIX).terms(true)).isEqualTo(PREFIX);
+  }
+
+  @Test
   void leaseOfAMatch_keepsItsBlocksForALaterGet() {
     try (WireNode node = node()) {
       KvClient client = node.client(WINDOW);

@@ -224,7 +224,7 @@ final class KvInterruptionTest {
   }
 
   private static void interrupted(WireNode node, Link link, Relay relay, List<BlockKey> old, List<BlockKey> fresh) {
-    try (SlabArena arena = new SlabArena("interrupted", LAYOUT, 64, 8)) {
+    try (SlabArena arena = new SlabArena("interrupted", LAYOUT, 64, 8, link.chunks())) {
       ByteBudget budget = new ByteBudget("interrupted", 64 * WireNode.SLICE_BYTES, 8);
       KvClientOptions options =
           WireNode.asking(WINDOW).keepAlive(Duration.ofMillis(300), Duration.ofMillis(1500)).build();

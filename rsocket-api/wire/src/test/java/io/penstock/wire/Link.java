@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -12,7 +13,7 @@ import io.rsocket.transport.netty.server.CloseableChannel;
 import io.rsocket.transport.netty.server.TcpServerTransport;
 import reactor.netty.resources.LoopResources;
 
-/// The transports that the protocol must run on: RSocket's own, and ours.
+/// The transports that the protocol must run on: RSocket's own, ours, and ours with blocks in shared memory.
 enum Link {
   STOCK {
     @Override
@@ -47,6 +48,27 @@ enum Link {
     ClientTransport client(int port) {
       return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), loops);
     }
+  },
+  SHARED_MEMORY {
+    @Override
+    ServerTransport<? extends Closeable> server() {
+      return PENSTOCK.server();
+    }
+
+    @Override
+    int port(KvServer server) {
+      return PENSTOCK.port(server);
+    }
+
+    @Override
+    ClientTransport client(int port) {
+      return PENSTOCK.client(port);
+    }
+
+    @Override
+    ChunkSource chunks() {
+      return ChunkSource.shared("wire-test");
+    }
   };
 
   abstract ServerTransport<? extends Closeable> server();
@@ -54,4 +76,9 @@ enum Link {
   abstract int port(KvServer server);
 
   abstract ClientTransport client(int port);
+
+  /// Memory of the blocks at both ends.
+  ChunkSource chunks() {
+    return ChunkSource.ofJdk();
+  }
 }

@@ -77,7 +77,7 @@ final class PutReceiverTest {
         new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
             2, 4096,
             4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
   }
@@ -135,7 +135,7 @@ final class PutReceiverTest {
         new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
             2, 4096,
             4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(3));
     assertNull(error);
@@ -157,7 +157,7 @@ final class PutReceiverTest {
         new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
             2, 4096,
             4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
+            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(2));
     assertInstanceOf(AwaitTimeoutException.class, error);

@@ -209,7 +209,7 @@ final class ReceiverFuzzTest {
             stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
             new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),
-            () -> signals.over++),
+            null, () -> signals.over++),
         ALL);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);

@@ -57,7 +57,7 @@ final class WireNode implements AutoCloseable {
     this.link = link;
     this.space = space;
     this.timers = timers;
-    this.tier = new HostTier(space, capacityBlocks, tierOptions, TierListener.noop());
+    this.tier = new HostTier(space, capacityBlocks, tierOptions, TierListener.noop(), link.chunks());
     this.ingress = leaks.watch(new ByteBudget("ingress", ingressBytes, 64));
     this.server = requireNonNull(KvServer.bind(link.server(), tier, options, ingress, timers).block(PATIENCE));
   }
@@ -91,7 +91,7 @@ final class WireNode implements AutoCloseable {
   }
 
   SlabArena arena(int slots) {
-    SlabArena arena = leaks.watch(new SlabArena("client", space.layout(), slots, 64));
+    SlabArena arena = leaks.watch(new SlabArena("client", space.layout(), slots, 64, link.chunks()));
     watched.add(() -> arena.claimedSlots() + " slots of " + slots);
     return arena;
   }

@@ -3,6 +3,7 @@ package io.penstock.node.admin;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.TierGauges;
 import io.penstock.node.cli.Json;
 import io.penstock.node.whatif.WhatIfPages;
@@ -28,36 +29,49 @@ import reactor.netty.resources.LoopResources;
 /// |---|---|
 /// | `/metrics` | the registry in Prometheus' text format |
 /// | `/health` | [Health] as JSON, 200 when ready, else 503 |
-/// | `/whatif` | what other capacities would bring, as JSON |
-/// | `/whatif.svg` | the same as a chart |
+/// | `/whatif` | what other capacities would bring to each space, as JSON |
+/// | `/whatif.svg?space=NAME` | the same of one space, as a chart; of the first if none is named |
 /// | `/` | where to look |
 public final class AdminServer {
   private static final String INDEX = """
       penstock
         /metrics  for Prometheus
         /health   200 when ready, else 503
-        /whatif   what other capacities would bring; /whatif.svg is the chart
+        /whatif   what other capacities would bring; /whatif.svg?space=NAME is the chart
       """;
   private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   private final Supplier<List<BlockTier>> tiers;
+  private final Supplier<List<TransportState>> transports;
   private final Supplier<NodeState> state;
   private final PrometheusMeterRegistry registry;
   private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
   private final Scheduler timers;
   private final WhatIfPages whatIf;
+  private final Supplier<List<String>> warnings;
+
+  /// A node that warns of nothing.
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Scheduler timers, WhatIfPages whatIf) {
+    this(tiers, transports, state, registry, timers, whatIf, List::of);
+  }
 
   /// @param tiers whose figures are shown; there may be more of them later
+  /// @param transports shown by `/health`
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
-  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<NodeState> state, PrometheusMeterRegistry registry,
-      Scheduler timers,
-      WhatIfPages whatIf) {
+  /// @param warnings what an operator should mend, although the node serves; asked at every probe
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {
+    this.warnings = warnings;
     this.tiers = tiers;
+    this.transports = transports;
     this.state = state;
     this.registry = registry;
     tiers.get().forEach(this::gauges);
@@ -89,8 +103,9 @@ public final class AdminServer {
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
-    return stat().map(tiers -> Health.of(state.get(), tiers))
-        .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
+    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get(), warnings.get()))
+        .onErrorResume(failure -> Mono
+            .just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()), warnings.get())))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
           return text(response, "application/json", Json.of(health) + "\n");
@@ -102,7 +117,9 @@ public final class AdminServer {
   }
 
   private Mono<Void> whatIfChart(HttpServerRequest request, HttpServerResponse response) {
-    return text(response, "image/svg+xml", whatIf.svg());
+    List<String> spaces = new QueryStringDecoder(request.uri()).parameters().getOrDefault("space", List.of());
+    return whatIf.svg(spaces.isEmpty() ? null : spaces.getFirst())
+        .map(chart -> text(response, "image/svg+xml", chart)).orElseGet(response::sendNotFound);
   }
 
   /// Asks the tiers and refreshes the gauges with their answers.

@@ -15,7 +15,7 @@ final class LongFrames implements Attack {
   private static final int FRAME_BYTES = 15_000_000;
   private static final int BYTES_A_TICK = 64 << 10;
 
-  private final ByteBuf zeros =
+  private static final ByteBuf ZEROS =
       Unpooled.unreleasableBuffer(Unpooled.directBuffer(BYTES_A_TICK).writeZero(BYTES_A_TICK));
   private final Crowd strangers;
   private final Crowd guests;
@@ -46,7 +46,7 @@ final class LongFrames implements Attack {
       return bytes;
     }
     int now = Math.min(bytes, BYTES_A_TICK);
-    peer.raw(zeros.slice(0, now));
+    peer.raw(ZEROS.slice(0, now));
     return bytes - now;
   }
 }

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -45,7 +46,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   private final Consumer<Peer> greeting;
   private final Deque<Integer> streams = new ArrayDeque<>();
   /// Frames still to send of requests that go on slowly.
-  private final Map<Integer, Iterator<ByteBuf>> later = new HashMap<>();
+  private final Map<Integer, Iterator<Supplier<ByteBuf>>> later = new HashMap<>();
   /// Those of them that have credit.
   private final Set<Integer> credited = new LinkedHashSet<>();
   private @Nullable Channel channel;
@@ -98,7 +99,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   /// [#goOn].
   ///
   /// @param frames of a stream
-  void thenSlowly(IntFunction<Iterator<ByteBuf>> frames) {
+  void thenSlowly(IntFunction<Iterator<Supplier<ByteBuf>>> frames) {
     later.put(next - 2, frames.apply(next - 2));
   }
 
@@ -108,9 +109,9 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   private void sendNext(int stream) {
-    Iterator<ByteBuf> frames = later.getOrDefault(stream, Collections.emptyIterator());
+    Iterator<Supplier<ByteBuf>> frames = later.getOrDefault(stream, Collections.emptyIterator());
     if (frames.hasNext()) {
-      send(frames.next());
+      send(frames.next().get());
     }
   }
 

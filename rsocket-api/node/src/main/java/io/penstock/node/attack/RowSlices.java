@@ -7,6 +7,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockLayout;
 import io.rsocket.frame.PayloadFrameCodec;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -22,15 +23,15 @@ final class RowSlices {
 
   private RowSlices() {}
 
-  /// Payloads of `stream`, one for each row.
+  /// What makes the payloads of `stream`, one for each row.
   ///
   /// @param hashes of the put, of which the first counts
-  static Stream<ByteBuf> frames(int stream, Target target, byte[] hashes) {
+  static Stream<Supplier<ByteBuf>> frames(int stream, Target target, byte[] hashes) {
     BlockLayout layout = target.layout();
     AtomicInteger left = new AtomicInteger(SLICES_OF_WINDOW);
     return IntStream.range(0, layout.granules()).boxed()
         .flatMap(granule -> IntStream.range(0, layout.rows(granule))
-            .mapToObj(row -> frame(stream, target, hashes, granule, row, left.decrementAndGet())));
+            .mapToObj(row -> () -> frame(stream, target, hashes, granule, row, left.decrementAndGet())));
   }
 
   private static ByteBuf frame(int stream, Target target, byte[] hashes, int granule, int number, int left) {

@@ -82,8 +82,7 @@ final class Complaint {
   }
 
   private static List<String> options(CommandLine command) {
-    return command.getCommandSpec().options().stream().filter(option -> !option.hidden()).map(OptionSpec::longestName)
-        .toList();
+    return command.getCommandSpec().options().stream().map(OptionSpec::longestName).toList();
   }
 
   private static String ofValue(ArgSpec argument, String value, ParameterException failure) {

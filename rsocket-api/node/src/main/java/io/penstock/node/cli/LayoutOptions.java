@@ -3,7 +3,6 @@ package io.penstock.node.cli;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.Topic;
 import java.util.Map;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
@@ -11,11 +10,9 @@ import picocli.CommandLine.Model.CommandSpec;
 /// Gives a command the options that state a model's layout, as the model transformer of its annotation. Picocli applies
 /// it to a command that is made by `new CommandLine(…)`, and to the commands below it.
 public final class LayoutOptions implements IModelTransformer {
-  private static final Topic TOPIC = new Topic("Model and blocks", LayoutSettings.ALL);
-
   @Override
   public CommandSpec transform(CommandSpec spec) {
-    SettingOptions.addWithoutVariables(spec, TOPIC);
+    SettingOptions.addWithoutVariables(spec, LayoutPage.TOPIC);
     return spec;
   }
 

@@ -14,8 +14,8 @@ public final class Nearest {
 
   private Nearest() {}
 
-  /// Those of `names` that are `word` but for a slip every three letters (one at least), or of which it is the
-  /// beginning or the last word: the nearest first, three at most.
+  /// Those of `names` that are `word` but for a slip every three letters (one at least), of which it is the beginning
+  /// or the last word, or whose singular it is: the nearest first, three at most.
   public static List<String> of(String word, Collection<String> names) {
     String bare = bare(word);
     return names.stream().filter(name -> isNear(bare, bare(name)))
@@ -25,7 +25,8 @@ public final class Nearest {
   }
 
   private static boolean isNear(String word, String name) {
-    boolean isPart = word.length() >= LEAST_PART && (name.startsWith(word) || name.endsWith("-" + word));
+    boolean isPart = word.length() >= LEAST_PART && (name.startsWith(word) || name.endsWith("-" + word)
+        || (word.endsWith("y") && name.equals(word.substring(0, word.length() - 1) + "ies")));
     return !word.isEmpty() && (isPart
         || (word.charAt(0) == name.charAt(0) && slips(word, name) <= Math.max(1, word.length() / LETTERS_A_SLIP)));
   }

@@ -2,6 +2,7 @@ package io.penstock.node.cli;
 
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnresolvedAddressException;
@@ -31,6 +32,7 @@ public final class Reason {
       case UncheckedIOException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
       case UncheckedIOException e when isWithoutWords(e) -> ofCause(e);
       case StorageFailedException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
+      case ConnectException e when e.getMessage() == null -> "connection refused";
       case UnknownHostException e -> "no address is known for " + e.getMessage();
       case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";

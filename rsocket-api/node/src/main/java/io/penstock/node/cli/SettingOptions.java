@@ -18,18 +18,26 @@ public final class SettingOptions {
 
   /// Adds an option for each setting of `topic`, under its title.
   public static void addTo(CommandSpec spec, Topic topic) {
-    addTo(spec, topic, true);
+    addTo(spec, topic, topic.settings(), "", true);
+  }
+
+  /// The same, but the help of the command shows only `first`, and names the page that shows all.
+  ///
+  /// @param page what `penstock help` takes for it
+  public static void addTo(CommandSpec spec, Topic topic, Setting<?> first, String page) {
+    addTo(spec, topic, List.of(first), "; penstock help " + page + " shows all", true);
   }
 
   /// The same for a command that takes these settings from its options alone: the help names no variable.
   static void addWithoutVariables(CommandSpec spec, Topic topic) {
-    addTo(spec, topic, false);
+    addTo(spec, topic, topic.settings(), "", false);
   }
 
-  private static void addTo(CommandSpec spec, Topic topic, boolean takesVariables) {
+  private static void addTo(CommandSpec spec, Topic topic, List<Setting<?>> shown, String more,
+      boolean takesVariables) {
     ArgGroupSpec.Builder group = ArgGroupSpec.builder().exclusive(false).validate(false).multiplicity("0..1")
-        .heading("%n" + topic.title() + ":%n").order(spec.argGroups().size());
-    topic.settings().forEach(setting -> group.addArg(option(setting, false, takesVariables)));
+        .heading("%n" + topic.title() + more + ":%n").order(spec.argGroups().size());
+    topic.settings().forEach(setting -> group.addArg(option(setting, !shown.contains(setting), takesVariables)));
     spec.addArgGroup(group.build());
   }
 

@@ -1,6 +1,8 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.LayoutPage;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.cli.TimeOption;
@@ -13,24 +15,31 @@ import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.config.Topic;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /// A command that talks to a node: it has the address of the node and the layout of its blocks.
 abstract class ClientCommand implements Callable<Integer> {
+  /// What names a space beside its layout. A node states it for each space, so its variables are those of a client.
+  private static final List<Setting<?>> OWN = List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES);
+
   /// What names the space of a client.
-  static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(),
-      Stream.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)).toList();
+  static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
 
   /// The layout, which node and client must both state, and limits of the client's own.
-  static final List<Topic> TOPICS = List.of(new Topic("Model and blocks", LayoutSettings.ALL),
-      new Topic("Space", List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES)),
+  static final List<Topic> TOPICS = List.of(LayoutPage.TOPIC,
+      new Topic("Space", OWN),
       new Topic("Limits", List.of(NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS)));
 
   final Console console;
@@ -39,10 +48,20 @@ abstract class ClientCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733",
-      converter = HostPort.Converter.class,
-      description = "The node to talk to (default: ${DEFAULT-VALUE}).")
-  private HostPort address = new HostPort("127.0.0.1", 7733);
+  @Option(names = "--connect", paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
+      converter = NodeAddress.Converter.class,
+      description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT (default: ${DEFAULT-VALUE}).")
+  private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
+
+  @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
+      description = "tcp, ws, uds or auto: with HOST:PORT, uds and auto go on over the Unix domain socket of a node on this"
+          + " host; without one, uds is an error (default: that of the address).")
+  private NodeAddress.@Nullable Way transport;
+
+  @Option(names = "--salt-file", paramLabel = "FILE",
+      description = "File with the salt of a tenant, instead of --salt, which other users of the machine can see. The"
+          + " variable PENSTOCK_SALT may have it, too.")
+  private @Nullable String saltFile;
 
   @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
       description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
@@ -50,6 +69,9 @@ abstract class ClientCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Print the result for machines.")
   private boolean json;
+
+  @Mixin
+  private SecurityOptions security = new SecurityOptions();
 
   ClientCommand(Console console, Dialer dialer) {
     this.console = console;
@@ -60,9 +82,22 @@ abstract class ClientCommand implements Callable<Integer> {
   public final Integer call() throws IOException {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(),
         TOPICS.stream().flatMap(topic -> topic.settings().stream()).toList());
-    NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
+    Map<String, String> variables = new HashMap<>(console.environment());
+    if (saltFile != null) {
+      flags.merge(SpaceSettings.SALT, saltOf(saltFile), (given, fromFile) -> {
+        throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
+      });
+    }
+    for (Setting<?> setting : OWN) {
+      String variable = variables.remove(setting.variable());
+      if (variable != null) {
+        flags.putIfAbsent(setting, variable);
+      }
+    }
+    NodeConfig config = NodeConfig.resolve(null, variables, flags);
+    NodeAddress address = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
     Work work = work(config);
-    try (NodeLink node = dialled(config)) {
+    try (NodeLink node = dialled(address, config)) {
       return work.with(node);
     } catch (RemotePermanentException e) {
       throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
@@ -72,7 +107,15 @@ abstract class ClientCommand implements Callable<Integer> {
     }
   }
 
-  private NodeLink dialled(NodeConfig config) {
+  private static String saltOf(String file) throws IOException {
+    String salt = InputFile.text(file).strip();
+    if (salt.isEmpty()) {
+      throw new IllegalArgumentException("--salt-file must have a salt (was empty: " + file + ")");
+    }
+    return salt;
+  }
+
+  private NodeLink dialled(NodeAddress address, NodeConfig config) {
     return needsSpace(config) ? dialer.dial(address, config, timeout) : dialer.dialNode(address, config, timeout);
   }
 

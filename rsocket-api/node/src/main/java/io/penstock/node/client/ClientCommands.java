@@ -1,7 +1,9 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.LayoutPage;
 import io.penstock.node.cli.SettingOptions;
+import io.penstock.node.config.LayoutSettings;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -25,7 +27,8 @@ public final class ClientCommands {
 
   private static CommandLine line(ClientCommand command) {
     CommandLine line = new CommandLine(command);
-    ClientCommand.TOPICS.forEach(topic -> SettingOptions.addTo(line.getCommandSpec(), topic));
+    SettingOptions.addTo(line.getCommandSpec(), LayoutPage.TOPIC, LayoutSettings.MODEL, LayoutPage.NAME);
+    ClientCommand.TOPICS.stream().skip(1).forEach(topic -> SettingOptions.addTo(line.getCommandSpec(), topic));
     line.getCommandSpec().usageMessage().abbreviateSynopsis(true);
     return line;
   }

@@ -9,10 +9,10 @@ interface Dialer {
   /// @param config of which the space, slice and window sizes count
   /// @param patience longest wait
   /// @throws io.penstock.node.cli.UnavailableException if no node answers
-  NodeLink dial(HostPort address, NodeConfig config, Duration patience);
+  NodeLink dial(NodeAddress address, NodeConfig config, Duration patience);
 
   /// The same for a command that asks about a node and needs none of its spaces.
-  default NodeLink dialNode(HostPort address, NodeConfig config, Duration patience) {
+  default NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
     return dial(address, config, patience);
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.node.client;
 
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import picocli.CommandLine.ITypeConverter;
 
 /// Where a node listens, written `HOST:PORT`; an IPv6 address stands in brackets.
@@ -14,19 +16,16 @@ public record HostPort(String host, int port) {
 
   /// @throws IllegalArgumentException if `text` is no address
   public static HostPort parse(String text) {
-    int colon = text.lastIndexOf(':');
-    if (colon <= 0 || (text.indexOf(':') != colon && !text.startsWith("["))) {
-      throw refused(text);
-    }
-    String host = text.substring(0, colon);
-    if (host.startsWith("[") && host.endsWith("]")) {
-      host = host.substring(1, host.length() - 1);
-    }
+    Endpoint place;
     try {
-      return new HostPort(host, Integer.parseInt(text.substring(colon + 1)));
-    } catch (NumberFormatException e) {
+      place = Endpoint.parse(text);
+    } catch (IllegalArgumentException e) {
       throw refused(text);
     }
+    if (place.transport() != TransportKind.TCP) {
+      throw refused(text);
+    }
+    return new HostPort(place.host(), place.port());
   }
 
   private static IllegalArgumentException refused(String text) {

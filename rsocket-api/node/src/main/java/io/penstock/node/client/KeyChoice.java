@@ -82,8 +82,9 @@ final class KeyChoice {
     if (tokens != null) {
       return ofTokens(id, space.layout().tokens(), Ranges.parse("--tokens", tokens));
     }
-    List<String> texts = file == null ? keys : lines(file, in);
-    return texts.stream().map(BlockKey::parse).map(key -> inside(id, key)).toList();
+    return file == null
+        ? keys.stream().map(key -> inside(id, BlockKey.parse(key))).toList()
+        : ofLines(id, file, in);
   }
 
   private int count() {
@@ -105,14 +106,29 @@ final class KeyChoice {
     return keys;
   }
 
-  private static List<String> lines(String file, InputStream in) throws IOException {
-    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : InputFile.text(file);
-    List<String> lines = all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
-    if (lines.isEmpty()) { // as a put that failed leaves it
-      throw new IllegalArgumentException(
-          "--keys-from must have one key a line (was empty: " + (file.equals("-") ? "standard input" : file) + ")");
+  private static List<BlockKey> ofLines(SpaceId space, String file, InputStream in) throws IOException {
+    boolean isInput = file.equals("-");
+    String name = isInput ? "standard input" : file;
+    List<String> lines =
+        (isInput ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : InputFile.text(file)).lines().toList();
+    List<BlockKey> keys = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      if (!lines.get(i).isBlank()) {
+        keys.add(ofLine(space, lines.get(i).strip(), name, i + 1));
+      }
     }
-    return lines;
+    if (keys.isEmpty()) { // as a put that failed leaves it
+      throw new IllegalArgumentException("--keys-from must have one key a line (was empty: " + name + ")");
+    }
+    return keys;
+  }
+
+  private static BlockKey ofLine(SpaceId space, String text, String file, int line) {
+    try {
+      return inside(space, BlockKey.parse(text));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("%s, line %d: %s".formatted(file, line, e.getMessage()), e);
+    }
   }
 
   /// `key`, which is of `space`.

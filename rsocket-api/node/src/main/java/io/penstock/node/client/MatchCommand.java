@@ -25,10 +25,12 @@ import picocli.CommandLine.Mixin;
     name = "match",
     description = {"Prints how many of the keys, from the first, a node has.", "", "A match does not count as a use.",
       "With --lease the node does not evict that prefix until the lease has ended; `get --lease ID` reads under it.",
+      "With --prefetch the leased blocks on slower levels are read to memory now, so that the get does not wait.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock match --trace-id 0-15", "  penstock match --trace-id 0-15 --lease=30s", ""})
+    footer = {"  penstock match --trace-id 0-15", "  penstock match --trace-id 0-15 --lease=30s",
+      "  penstock match --trace-id 0-15 --lease --prefetch", ""})
 final class MatchCommand extends ClientCommand {
   /// The answer in JSON.
   ///
@@ -51,12 +53,18 @@ final class MatchCommand extends ClientCommand {
       description = "Lease the prefix for so long, 10s if none is given; the lease outlives this command.")
   private @Nullable Duration lease;
 
+  @Option(names = "--prefetch", description = "With --lease: read the leased blocks to memory now.")
+  private boolean prefetch;
+
   MatchCommand(Console console, Dialer dialer) {
     super(console, dialer);
   }
 
   @Override
   Work work(NodeConfig config) throws IOException {
+    if (prefetch && lease == null) {
+      throw new IllegalArgumentException("--prefetch must come with --lease (was alone)");
+    }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     return node -> match(node, keys);
   }
@@ -82,7 +90,8 @@ final class MatchCommand extends ClientCommand {
 
   private Leased lease(NodeLink node, List<BlockKey> keys, Duration life) {
     ReadLease given = Misuse.of("--lease",
-        node.holds().lease(keys, LeaseTerms.defaults().withLife(life).withSurvives(true)), patience());
+        node.holds().lease(keys, LeaseTerms.defaults().withLife(life).withSurvives(true).withPrefetch(prefetch)),
+        patience());
     return new Leased(given.id(), given.leased().count(), given.life().toMillis());
   }
 }

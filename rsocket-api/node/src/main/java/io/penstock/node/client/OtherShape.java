@@ -22,8 +22,9 @@ public final class OtherShape {
   /// `refusal` in the words of the command line, if it is about the shape of blocks: then the command line is wrong;
   /// else itself.
   ///
+  /// @param node where it is
   /// @param flags that the command has
-  public static RuntimeException told(HostPort node, CacheSpace ours, Set<String> flags,
+  public static RuntimeException told(Object node, CacheSpace ours, Set<String> flags,
       RemotePermanentException refusal) {
     return refusal.code() == ErrorCode.SPACE_MISMATCH.code()
         ? new IllegalArgumentException(sentence(node, ours.layout(), flags, refusal.field(), refusal.wanted(),
@@ -33,7 +34,7 @@ public final class OtherShape {
 
   /// @param field that differs, with the node's value and ours; null if the node named none that is known here
   /// @param said by the node, repeated where no flag of the command would help
-  static String sentence(HostPort node, BlockLayout ours, Set<String> flags, @Nullable String field,
+  static String sentence(Object node, BlockLayout ours, Set<String> flags, @Nullable String field,
       @Nullable Object theirs, @Nullable Object mine, String said) {
     if ("space".equals(field) && "absent".equals(mine)) {
       return "--model, --salt and the layout of a space must be given, for every space of the node at %s has a salt"

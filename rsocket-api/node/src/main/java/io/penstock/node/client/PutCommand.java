@@ -21,7 +21,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,12 +42,15 @@ import picocli.CommandLine.Parameters;
 final class PutCommand extends ClientCommand {
   /// What became of one block, in JSON.
   ///
-  /// @param stored false if the node had it already
-  record Line(String key, boolean stored, @Nullable String tier, @Nullable String durability, @Nullable Long sequence) {
-    static Line of(BlockKey key, @Nullable Receipt receipt) {
+  /// @param stored whether this command stored it
+  /// @param present whether the node had it already, so that nothing was sent; if neither, another client is writing it
+  record Line(String key, boolean stored, boolean present, @Nullable String tier, @Nullable String durability,
+      @Nullable Long sequence) {
+    static Line of(BlockKey key, WindowPut put) {
+      Receipt receipt = put.receipts().get(key);
       return receipt == null
-          ? new Line(key.toString(), false, null, null, null)
-          : new Line(key.toString(), true, receipt.tier(),
+          ? new Line(key.toString(), false, put.present().contains(key), null, null, null)
+          : new Line(key.toString(), true, false, receipt.tier(),
               receipt.durability().name().toLowerCase(Locale.ROOT), receipt.sequence());
     }
   }
@@ -85,6 +87,7 @@ final class PutCommand extends ClientCommand {
 
   private long blocks;
   private long stored;
+  private long present;
 
   PutCommand(Console console, Dialer dialer) {
     super(console, dialer);
@@ -121,6 +124,10 @@ final class PutCommand extends ClientCommand {
       throw new IllegalArgumentException(
           "FILE, and no --count and no keys, must be given with --name (was otherwise)");
     }
+    if (pin.given() != null || !group.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--soft, --hard and --group must be left out with --name, for a value is not pinned as a whole (was given)");
+    }
     Path from = InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());
     return node -> value.put(node, from, replace);
@@ -130,9 +137,9 @@ final class PutCommand extends ClientCommand {
     try (BlockInput input = blocksToPut; Progress progress = Progress.of(bars(), "put", "blocks")) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
-        Map<BlockKey, Receipt> receipts =
+        WindowPut put =
             WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group), input, patience());
-        keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
+        keys.forEach(key -> tell(Line.of(key, put)));
         progress.at(blocks, Math.max(blocks, all(config)));
       }
       summary(config.space().layout().blockBytes(), input.paddingBytes());
@@ -170,6 +177,7 @@ final class PutCommand extends ClientCommand {
   private void tell(Line line) {
     blocks++;
     stored += line.stored() ? 1 : 0;
+    present += line.present() ? 1 : 0;
     if (isJson()) {
       console.json(line);
     } else {
@@ -179,8 +187,10 @@ final class PutCommand extends ClientCommand {
 
   private void summary(long blockBytes, long paddingBytes) {
     long bytes = blocks * blockBytes - paddingBytes;
-    console.say("%s, %s: %s stored, %s there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
-        Numbers.of(stored), Numbers.of(blocks - stored)));
+    long elsewhere = blocks - stored - present;
+    console.say("%s, %s: %s stored, %s there already%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
+        Numbers.of(stored), Numbers.of(present),
+        elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by another client"));
     if (paddingBytes > 0) {
       console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d"
           .formatted(Plural.of(paddingBytes, "zero byte"), bytes));

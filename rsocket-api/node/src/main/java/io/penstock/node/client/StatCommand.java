@@ -151,7 +151,8 @@ final class StatCommand extends ClientCommand {
             "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
                 Numbers.of(tiering.wasted())))
         .row("stayed on disk", Plural.of(tiering.held(), "hit"))
-        .row("evicted for room", Plural.of(tiering.evictedForRoom(), "block"));
+        .row("evicted for room", Plural.of(tiering.evictedForRoom(), "block"))
+        .row("above watermark", Plural.of(tiering.aboveWatermark(), "block"));
   }
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere,

@@ -4,25 +4,27 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.ServerStat;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// A link over TCP that names no space: it answers what the node says about itself, and nothing else.
+/// A link that names no space: it answers what the node says about itself, and nothing else.
 final class StatLink implements NodeLink {
-  private final HostPort address;
+  private final NodeAddress address;
   private final TcpClientOptions tcp;
   private final LoopResources loops = LoopResources.create("penstock-client", 1, true);
 
-  private StatLink(HostPort address, TcpClientOptions tcp) {
+  private StatLink(NodeAddress address, TcpClientOptions tcp) {
     this.address = address;
     this.tcp = tcp;
   }
 
-  static NodeLink to(HostPort address, Duration patience) {
-    return new StatLink(address, TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience));
+  static NodeLink to(NodeAddress address, Duration patience) {
+    return new StatLink(address,
+        address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience)));
   }
 
   @Override
@@ -32,7 +34,9 @@ final class StatLink implements NodeLink {
 
   @Override
   public Mono<ServerStat> stat() {
-    return KvClient.statOf(TcpTransport.client(tcp, loops), WireLink.options().build())
+    return KvClient
+        .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+            WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
   }
 

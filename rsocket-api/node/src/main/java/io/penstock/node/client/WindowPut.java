@@ -11,22 +11,23 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
-/// Puts a window of blocks into a node.
-final class WindowPut {
-  private WindowPut() {}
+/// What became of a window of blocks that was put into a node. A key in neither has a block that another client is
+/// writing.
+///
+/// @param receipts by key, in the order of the keys
+/// @param present keys whose blocks the node had already: nothing was sent
+record WindowPut(Map<BlockKey, Receipt> receipts, Set<BlockKey> present) {
 
-  /// Puts the blocks without a pin and a group.
+  /// The receipts of blocks that are put without a pin and a group.
   static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {
-    return store(node, keys, PutTerms.plain(), input, patience);
+    return store(node, keys, PutTerms.plain(), input, patience).receipts;
   }
 
-  /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that another client
-  /// is writing.
-  ///
   /// @param keys as `input` answered them just now
-  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, PutTerms terms, BlockInput input,
-      Duration patience) {
+  static WindowPut store(NodeLink node, List<BlockKey> keys, PutTerms terms, BlockInput input, Duration patience) {
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = Answers.of(node.tier().reserve(keys, terms, scope), patience);
       int index = 0;
@@ -42,7 +43,8 @@ final class WindowPut {
         Answers.of(reservation.commit(reservation.drafts()), patience)
             .forEach(receipt -> receipts.put(receipt.key(), receipt));
       }
-      return receipts;
+      return new WindowPut(receipts,
+          reservation.duplicates().bits().stream().mapToObj(keys::get).collect(Collectors.toSet()));
     }
   }
 }

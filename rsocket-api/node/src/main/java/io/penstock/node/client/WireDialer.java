@@ -6,12 +6,12 @@ import java.time.Duration;
 /// Opens links over TCP.
 final class WireDialer implements Dialer {
   @Override
-  public NodeLink dial(HostPort address, NodeConfig config, Duration patience) {
+  public NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
     return WireLink.dial(address, config, patience);
   }
 
   @Override
-  public NodeLink dialNode(HostPort address, NodeConfig config, Duration patience) {
+  public NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
     return StatLink.to(address, patience);
   }
 }

@@ -13,13 +13,18 @@ import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
+import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// A link over TCP, with an arena of two windows and an event loop of its own.
+/// A link over the wire, with an arena of two windows and an event loop of its own.
 final class WireLink implements NodeLink {
   private static final Duration GOODBYE = Duration.ofSeconds(2);
 
@@ -35,18 +40,23 @@ final class WireLink implements NodeLink {
     this.tier = tier;
   }
 
-  static NodeLink dial(HostPort address, NodeConfig config, Duration patience) {
+  static NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
     CacheSpace space = config.space();
     int window = config.get(NodeSettings.WINDOW_BLOCKS);
     SlabArena arena = new SlabArena("client", space.layout(), 2 * window, 16);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     try {
-      TcpClientOptions tcp = TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience);
-      KvClientOptions options = options()
+      TcpClientOptions there =
+          address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
+      Function<Endpoint, ClientTransport> transports =
+          place -> TcpTransport.client(place, there, loops, ConnectionListener.noop());
+      KvClientOptions options = options(address)
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
-      KvClient client =
-          Answers.of(KvClient.connect(TcpTransport.client(tcp, loops), options, space, arena, budget), patience);
+      KvClient client = Answers.of(address.isBest()
+          ? KvClient.connectBest(address.place(), transports, options, space, arena, budget).flatMap(
+              best -> required(address, best))
+          : KvClient.connect(transports.apply(address.place()), options, space, arena, budget), patience);
       return new WireLink(loops, arena, client, new RemoteTier(client, space));
     } catch (RuntimeException e) {
       arena.close();
@@ -55,12 +65,20 @@ final class WireLink implements NodeLink {
     }
   }
 
-  static KvClientOptions.Builder options() {
-    return KvClientOptions.builder().name("penstock-cli");
+  private static Mono<KvClient> required(NodeAddress address, KvClient.Reached best) {
+    return Mono.fromRunnable(() -> address.require(best.place())).thenReturn(best.client())
+        .onErrorResume(wrong -> best.client().close().then(Mono.error(wrong)));
   }
 
-  static UnavailableException unavailable(HostPort address, ConnectionLostException lost) {
-    return new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", lost);
+  static KvClientOptions.Builder options(NodeAddress address) {
+    return address.pass().with(KvClientOptions.builder().name("penstock-cli"));
+  }
+
+  static UnavailableException unavailable(NodeAddress address, ConnectionLostException lost) {
+    String what = lost.getCause() instanceof RejectedSetupException
+        ? "the node at " + address + " refused the connection"
+        : "no node is listening at " + address;
+    return new UnavailableException(what + " (" + Reason.ofCause(lost) + ")", lost);
   }
 
   static void end(LoopResources loops) {

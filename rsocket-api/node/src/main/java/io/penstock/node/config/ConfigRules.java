@@ -33,7 +33,11 @@ final class ConfigRules {
     rules.rule(rules::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
     rules.rule(rules::device, NodeSettings.HBM, NodeSettings.HBM_DEVICE);
     rules.rule(rules::folder, NodeSettings.SSD, NodeSettings.SSD_DIR);
-    rules.rule(rules::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE);
+    rules.rule(rules::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE,
+        NodeSettings.WRITE_POLICY);
+    rules.rule(() -> Writing.require(config, problems), NodeSettings.WRITE_POLICY, NodeSettings.STACK_MODE,
+        NodeSettings.SSD_OFFLOAD_USES, NodeSettings.SSD);
+    rules.rule(() -> Writing.requireWatermarks(config, problems), NodeSettings.DRAM_HIGH, NodeSettings.DRAM_LOW);
     rules.rule(rules::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES);
     rules.rule(() -> rules.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH,
         NodeSettings.SSD_DISK_LOW);
@@ -45,8 +49,15 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
-    rules.rule(() -> rules.thisHost(NodeSettings.LISTEN_HOST), NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
-    rules.rule(() -> rules.thisHost(KvEventSettings.HOST), KvEventSettings.HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> SecuritySettings.require(config, problems), SecuritySettings.ALL.toArray(Setting<?>[]::new));
+    rules.rule(
+        () -> SecuritySettings.lack(config).ifPresent(lack -> rules.thisHost(NodeSettings.LISTEN_HOST, lack)),
+        NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK, SecuritySettings.TLS_CERT,
+        SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
+    rules.rule(() -> rules.thisHost(KvEventSettings.HOST, "neither TLS nor authentication"), KvEventSettings.HOST,
+        NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
+        TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
@@ -108,7 +119,7 @@ final class ConfigRules {
 
   /// Written through, each level repeats what is above it.
   private void writeThrough() {
-    if (config.get(NodeSettings.STACK_MODE) != StackOptions.Mode.WRITE_THROUGH) {
+    if (Writing.mode(config) != StackOptions.Mode.WRITE_THROUGH) {
       return;
     }
     if (config.get(NodeSettings.SSD).isOff()) {
@@ -151,12 +162,11 @@ final class ConfigRules {
     }
   }
 
-  private void thisHost(Setting<String> of) {
+  private void thisHost(Setting<String> of, String lack) {
     String host = config.get(of);
     if (!isThisHost(host) && !config.get(NodeSettings.OPEN_TO_NETWORK)) {
-      problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have neither TLS nor"
-          + " authentication; %s allows others (%s)").formatted(of.key(),
-              NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
+      problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have %s; %s allows"
+          + " others (%s)").formatted(of.key(), lack, NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
     }
   }
 

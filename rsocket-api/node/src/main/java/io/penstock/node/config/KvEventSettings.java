@@ -1,5 +1,6 @@
 package io.penstock.node.config;
 
+import io.penstock.block.CacheSpace;
 import io.penstock.node.kvevents.HashForm;
 import io.penstock.node.kvevents.KvEventsOptions;
 import io.penstock.node.kvevents.KvLayout;
@@ -13,12 +14,15 @@ public final class KvEventSettings {
   public static final Setting<String> HOST = new Setting<>("kv.events.host", SettingType.text(), DEFAULTS.host(),
       "Address at which KV events are published. Beyond this host only with --open-to-network.");
   public static final Setting<PortChoice> PORT = new Setting<>("kv.events.port", SettingType.portOrOff(), "off",
-      "Port at which KV events are published over ZeroMQ, as vLLM does, or off; 5557 by convention.");
+      "Port at which KV events are published over ZeroMQ, as vLLM does, or off; 5557 by convention. Of several spaces"
+          + " each next one takes the port 2 above.");
   public static final Setting<PortChoice> REPLAY_PORT =
       new Setting<>("kv.events.replay.port", SettingType.portOrOff(), "off",
-          "Port at which consumers ask for KV events that they missed, or off; 5558 by convention.");
+          "Port at which consumers ask for KV events that they missed, or off; 5558 by convention. Of several spaces"
+              + " each next one takes the port 2 above.");
   public static final Setting<String> TOPIC = new Setting<>("kv.events.topic", SettingType.text(), DEFAULTS.topic(),
-      "Topic of KV events.");
+      "Topic of KV events; {space} and {model} stand for the names of space and model. Without them, each of several"
+          + " spaces has @ and its name behind it.");
   public static final Setting<KvLayout> LAYOUT =
       new Setting<>("kv.events.layout", SettingType.oneOf(KvLayout.class), "map",
           "How a KV event is packed: map as vLLM 0.28 and newer do, array as older releases.");
@@ -31,9 +35,24 @@ public final class KvEventSettings {
       new Setting<>("kv.events.high.water", SettingType.count(1, 1 << 24), String.valueOf(DEFAULTS.highWater()),
           "Batches of KV events that wait for one slow consumer; it misses further ones.");
 
-  static final List<Setting<?>> ALL = List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER);
+  public static final Setting<Boolean> SALTED = new Setting<>("kv.events.salted", AscendTypes.flag(), "false",
+      "Whether the KV events of spaces with a salt are published, too. Their readers learn which prompts a tenant"
+          + " has.");
+
+  static final List<Setting<?>> ALL =
+      List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED);
 
   private KvEventSettings() {}
+
+  /// The same for one of several spaces: a stream of its own, with a topic and ports of its own.
+  ///
+  /// @param number of the space, from 0
+  /// @param of how many
+  public static KvEventsOptions options(NodeConfig config, int number, int of, String name, CacheSpace space) {
+    String stated = config.get(TOPIC);
+    String named = stated.replace("{space}", name).replace("{model}", space.model());
+    return options(config).ofSpace(number, of > 1 && !stated.contains("{") ? named + "@" + name : named);
+  }
 
   /// What `config` says of KV events; they are published unless [#PORT] is off.
   public static KvEventsOptions options(NodeConfig config) {

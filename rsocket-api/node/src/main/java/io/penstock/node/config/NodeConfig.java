@@ -67,7 +67,7 @@ public final class NodeConfig {
   private static NodeConfig resolved(List<Given> given, List<SpaceGiven> stated, List<String> problems) {
     NodeConfig config = read(NodeSettings.ALL, given, problems);
     ConfigRules.require(config, problems);
-    List<SpaceSettings> spaces = problems.isEmpty() ? StatedSpaces.of(config, stated, problems) : List.of();
+    List<SpaceSettings> spaces = StatedSpaces.of(config, stated, problems);
     if (problems.isEmpty() && (!spaces.isEmpty() || config.get(NodeSettings.SPACES_OPEN))) {
       StatedSpaces.requireRoom(config, problems);
     }

@@ -10,6 +10,7 @@ import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.StackOptions;
+import io.penstock.tier.StackOptions.WritePolicy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,11 +20,13 @@ import java.util.stream.Stream;
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
   public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
-      "Address that clients connect to; 0.0.0.0 for all interfaces. Beyond this host only with --open-to-network.");
+      "Address that clients connect to; :: for all interfaces, 0.0.0.0 for those of IPv4, localhost for both of this"
+          + " host. Beyond this host only with TLS and authentication, or with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
-      "Whether other hosts may connect, with neither TLS nor authentication.");
-  public static final Setting<Integer> LISTEN_PORT = new Setting<>("listen.port", SettingType.port(), "7733",
-      "Port that clients connect to.");
+      "Whether other hosts may connect without TLS and authentication.");
+  public static final Setting<PortRange> LISTEN_PORT =
+      new Setting<>("listen.port", TransportSettings.ports(), "7733",
+          "Port that clients connect to, or a range of which the first free one is taken.");
   public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
       "Address of the admin endpoints /metrics and /health.");
   public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
@@ -38,7 +41,8 @@ public final class NodeSettings {
   public static final Setting<MemoryPages> MEMORY_PAGES = new Setting<>("memory.pages",
       SettingType.oneOf(MemoryPages.class), "auto",
       "Pages of host memory: auto takes the largest available; huge takes all of dram at the start from pages set aside"
-          + " for it, or the node ends; plain takes ordinary pages.");
+          + " for it, or the node ends; plain takes ordinary pages; shared takes such pages in memory that clients of"
+          + " this user on this host read without a socket.");
   public static final Setting<Boolean> MEMORY_LOCK = new Setting<>("memory.lock", AscendTypes.flag(), "false",
       "Whether the node asks the system not to swap host memory. A refusal is no error.");
   public static final Setting<Optional<Integer>> MEMORY_NUMA =
@@ -117,6 +121,17 @@ public final class NodeSettings {
           "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on"
               + " every"
               + " level below its own; each level must then be larger than the one above.");
+  public static final Setting<Optional<WritePolicy>> WRITE_POLICY =
+      new Setting<>("write.policy", SettingType.orAuto(SettingType.oneOf(WritePolicy.class)), SettingType.AUTO,
+          "When a block is written to disk: write_through before it is visible, write_through_selective when it leaves"
+              + " memory and was used twice, write_back when it leaves memory; auto follows stack.mode and"
+              + " ssd.offload.uses.");
+  public static final Setting<Optional<Integer>> DRAM_HIGH = new Setting<>("dram.high",
+      SettingType.orAuto(SettingType.count(1, 100)), SettingType.AUTO,
+      "High watermark: use of dram in percent above which blocks are demoted; 100 for none; auto is 90 where memory is"
+          + " written back to a disk, else 100. Not with exact.");
+  public static final Setting<Integer> DRAM_LOW = new Setting<>("dram.low", SettingType.count(1, 100), "80",
+      "Low watermark: use of dram in percent at which that ends.");
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
           "Which block leaves when all levels are full. Use decides on which level a block is.");
@@ -180,6 +195,8 @@ public final class NodeSettings {
       "Time in which a frame that has begun must come whole.");
   public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that another client is writing.");
+  public static final Setting<Duration> ROOM_TIMEOUT = new Setting<>("room.timeout", SettingType.duration(), "30s",
+      "Longest wait of a writer for room; then its put is refused. Not with exact.");
   public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
       "Time after which a stream ends whose client gives no credit, takes nothing or sends nothing that it owes.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
@@ -199,19 +216,22 @@ public final class NodeSettings {
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
       Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
-      Topic.of("Memory", HBM, HBM_DEVICE, DRAM, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
+      Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
       Topic.of("Disk", SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE,
           SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS),
       Topic.of("Durability and damage", SSD_DURABILITY, SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE,
           SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER),
-      Topic.of("Levels", STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS,
+      Topic.of("Levels", WRITE_POLICY, STACK_MODE, POLICY, EXACT, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS,
+          SSD_PREFETCH_BLOCKS,
           LEASE_LIFE, PIN_LIFE, PIN_PERCENT, WHATIF_SAMPLES),
       Topic.of("Spaces", SPACES_OPEN, SPACES_OPEN_MOST, SPACES_OPEN_PERCENT),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
-          AWAIT_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
+          AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT),
+      new Topic("Security", SecuritySettings.ALL),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       new Topic("KV events for routers", KvEventSettings.ALL),
       Topic.of("Log", LOG_LEVEL));

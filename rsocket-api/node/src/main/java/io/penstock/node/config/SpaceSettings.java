@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
+import io.penstock.node.config.NodeConfig.Effective;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -13,11 +14,17 @@ import java.util.stream.Stream;
 /// @param name short; the name of its tier
 /// @param weight its part of the memory and the disk, in proportion to the weights of the other spaces
 /// @param quotaBytes most host memory; empty for no quota
-public record SpaceSettings(String name, CacheSpace space, int weight, Optional<Long> quotaBytes) {
+/// @param ssdQuotaBytes most bytes of its blocks on disk; empty for no quota
+/// @param effective its settings, those of its layout first
+public record SpaceSettings(String name, CacheSpace space, int weight, Optional<Long> quotaBytes,
+    Optional<Long> ssdQuotaBytes, List<Effective> effective) {
   static final Setting<Integer> WEIGHT = new Setting<>("weight", SettingType.count(1, 1_000_000), "1",
       "Part of dram and ssd that is guaranteed, in proportion to the weights of the other spaces.");
   static final Setting<Optional<Long>> QUOTA = new Setting<>("quota", AscendTypes.orNone(SettingType.longSize(4096)),
       "none", "Most host memory.");
+  static final Setting<Optional<Long>> SSD_QUOTA =
+      new Setting<>("ssd.quota", AscendTypes.orNone(SettingType.longSize(4096)), "none",
+          "Most bytes of its blocks on disk; the others divide what it leaves of ssd.");
   public static final Setting<String> SALT = new Setting<>("salt",
       new SettingType<>("TEXT", "a text", String::strip, text -> text.isEmpty() ? "" : "stated"), "",
       "Secret of a tenant: the keys of other tenants never meet its keys.");
@@ -26,7 +33,7 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
       "For a space of values of any length instead of blocks: how long the parts are in which it stores them.");
 
   /// What a space states beside its layout.
-  static final List<Setting<?>> OWN = List.of(WEIGHT, QUOTA, SALT, VALUE_PART_BYTES);
+  static final List<Setting<?>> OWN = List.of(WEIGHT, QUOTA, SSD_QUOTA, SALT, VALUE_PART_BYTES);
   /// All that a space may state.
   static final List<Setting<?>> ALL = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
 
@@ -34,13 +41,16 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
     requireNonNull(name, "name");
     requireNonNull(space, "space");
     requireNonNull(quotaBytes, "quotaBytes");
+    requireNonNull(ssdQuotaBytes, "ssdQuotaBytes");
     Checks.positive("weight", weight);
+    effective = List.copyOf(effective);
   }
 
   /// For people: one line.
   public String words() {
-    return "space %s: blocks of %s: %s; weight %d%s".formatted(name, space.model(),
+    return "space %s: blocks of %s: %s; weight %d%s%s".formatted(name, space.model(),
         LayoutSettings.words(space.layout()), weight,
-        quotaBytes.map(bytes -> ", quota " + Sizes.exact(bytes)).orElse(""));
+        quotaBytes.map(bytes -> ", quota " + Sizes.exact(bytes)).orElse(""),
+        ssdQuotaBytes.map(bytes -> ", ssd quota " + Sizes.exact(bytes)).orElse(""));
   }
 }

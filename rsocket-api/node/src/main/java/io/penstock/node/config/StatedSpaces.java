@@ -47,22 +47,24 @@ final class StatedSpaces {
     List<String> own = new ArrayList<>();
     NodeConfig space = config.withLayoutOf(given, own);
     if (own.isEmpty()) {
-      requireQuota(space, own);
+      requireQuota(space, SpaceSettings.QUOTA, own);
+      requireQuota(space, SpaceSettings.SSD_QUOTA, own);
     }
     own.forEach(problem -> problems.add("spaces." + name + ": " + problem));
     return own.isEmpty() ? Optional.of(space(name, space)) : Optional.empty();
   }
 
-  private static void requireQuota(NodeConfig space, List<String> problems) {
+  private static void requireQuota(NodeConfig space, Setting<Optional<Long>> quota, List<String> problems) {
     int blockBytes = space.space().layout().blockBytes();
-    if (space.get(SpaceSettings.QUOTA).orElse(Long.MAX_VALUE) < blockBytes) {
-      problems.add("quota must be >= one block of %s (%s)".formatted(Sizes.exact(blockBytes),
-          space.was(SpaceSettings.QUOTA)));
+    if (space.get(quota).orElse(Long.MAX_VALUE) < blockBytes) {
+      problems.add("%s must be >= one block of %s (%s)".formatted(quota.key(), Sizes.exact(blockBytes),
+          space.was(quota)));
     }
   }
 
   private static SpaceSettings space(String name, NodeConfig space) {
-    return new SpaceSettings(name, space.space(), space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA));
+    return new SpaceSettings(name, space.space(), space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA),
+        space.get(SpaceSettings.SSD_QUOTA), space.effective());
   }
 
   /// Adds the settings of the node that are not for several spaces.
@@ -77,7 +79,7 @@ final class StatedSpaces {
     if (config.get(NodeSettings.SSD).equals(Capacity.UNBOUNDED)) {
       problems.add("ssd must be bounded with spaces, which divide it (%s)".formatted(config.was(NodeSettings.SSD)));
     }
-    if (config.get(NodeSettings.STACK_MODE) != StackOptions.Mode.EXCLUSIVE) {
+    if (Writing.mode(config) != StackOptions.Mode.EXCLUSIVE) {
       problems.add("stack.mode must be exclusive with spaces (%s)".formatted(config.was(NodeSettings.STACK_MODE)));
     }
     if (config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {

@@ -8,19 +8,20 @@ import java.util.function.ToDoubleFunction;
 public final class KvEventsMeters {
   private KvEventsMeters() {}
 
-  public static void show(MeterRegistry registry, KvEventsPublisher publisher) {
-    count(registry, publisher, "penstock.kv.events.published", "Changes of blocks told as KV events",
+  /// @param tier whose events are published
+  public static void show(MeterRegistry registry, String tier, KvEventsPublisher publisher) {
+    count(registry, tier, publisher, "penstock.kv.events.published", "Changes of blocks told as KV events",
         KvEventsPublisher::published);
-    count(registry, publisher, "penstock.kv.events.dropped", "Changes of blocks that a snapshot told instead",
+    count(registry, tier, publisher, "penstock.kv.events.dropped", "Changes of blocks that a snapshot told instead",
         KvEventsPublisher::dropped);
-    count(registry, publisher, "penstock.kv.events.snapshots", "Snapshots of all blocks told as KV events",
+    count(registry, tier, publisher, "penstock.kv.events.snapshots", "Snapshots of all blocks told as KV events",
         KvEventsPublisher::snapshots);
-    count(registry, publisher, "penstock.kv.events.replayed", "Batches of KV events that consumers had replayed",
+    count(registry, tier, publisher, "penstock.kv.events.replayed", "Batches of KV events that consumers had replayed",
         KvEventsPublisher::replayed);
   }
 
-  private static void count(MeterRegistry registry, KvEventsPublisher publisher, String name, String description,
-      ToDoubleFunction<KvEventsPublisher> count) {
-    FunctionCounter.builder(name, publisher, count).description(description).register(registry);
+  private static void count(MeterRegistry registry, String tier, KvEventsPublisher publisher, String name,
+      String description, ToDoubleFunction<KvEventsPublisher> count) {
+    FunctionCounter.builder(name, publisher, count).tag("tier", tier).description(description).register(registry);
   }
 }

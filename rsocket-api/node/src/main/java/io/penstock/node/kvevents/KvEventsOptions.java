@@ -16,6 +16,9 @@ import java.util.OptionalInt;
 /// @param between least time between two snapshots that consumers cause
 public record KvEventsOptions(String host, int port, OptionalInt replayPort, String topic, KvLayout layout,
     HashForm hashes, int steps, int highWater, Duration between) {
+  /// How far the ports of two spaces are apart: events and replay have ports beside each other by convention.
+  private static final int PORTS = 2;
+
   public KvEventsOptions {
     requireNonNull(host, "host");
     requireNonNull(topic, "topic");
@@ -30,6 +33,20 @@ public record KvEventsOptions(String host, int port, OptionalInt replayPort, Str
   public static KvEventsOptions defaults() {
     return new KvEventsOptions("127.0.0.1", 0, OptionalInt.of(0), "kv-events", KvLayout.MAP, HashForm.INT, 10_000,
         100_000, Duration.ofSeconds(10));
+  }
+
+  /// The same for one of several spaces, which publishes at ports of its own: `2 × number` above these, unless any free
+  /// ones are taken.
+  ///
+  /// @param number of the space, from 0
+  public KvEventsOptions ofSpace(int number, String topic) {
+    return new KvEventsOptions(host, above(port, number),
+        replayPort.isEmpty() ? replayPort : OptionalInt.of(above(replayPort.getAsInt(), number)), topic, layout, hashes,
+        steps, highWater, between);
+  }
+
+  private static int above(int port, int number) {
+    return port == 0 ? 0 : port + PORTS * number;
   }
 
   public KvEventsOptions withLayout(KvLayout layout, HashForm hashes) {

@@ -134,6 +134,11 @@ public final class KvEventsPublisher {
     return Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
   }
 
+  /// First frame of each message.
+  public String topic() {
+    return options.topic();
+  }
+
   /// Port of the PUB socket.
   public int port() {
     return port;

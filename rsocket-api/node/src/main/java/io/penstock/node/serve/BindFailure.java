@@ -14,14 +14,36 @@ final class BindFailure {
 
   /// A taken or forbidden port is the port's fault, anything else the host's.
   static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, ChannelBindException failure) {
-    String reason = Reason.ofCause(failure);
-    String plain = reason.toLowerCase(Locale.ROOT);
-    boolean isPort = plain.contains("in use") || plain.contains("permission");
+    return of(config, host, port, 1, failure);
+  }
+
+  /// The same.
+  ///
+  /// @param tried how many ports were tried
+  static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, int tried, ChannelBindException failure) {
+    boolean isPort = isPort(failure);
     Effective said = config.effective(isPort ? port : host);
-    String rule = isPort ? "free for this user at " + config.effective(host).text() : "an address of this machine";
+    String rule = isPort
+        ? (tried > 1 ? "a range with a port that is free" : "free") + " for this user at "
+            + config.effective(host).text()
+        : "an address of this machine";
     String hint = isPort ? "; " + said.setting().flag() + " 0 takes any that is free" : "";
-    return new IOException("%s must be %s (was %s, from %s): %s%s".formatted(said.setting().key(), rule, said.text(),
-        said.origin(), reason, hint), failure);
+    String all = isPort && tried > 1 ? "all " + tried + " tried, the last: " : "";
+    return new IOException("%s must be %s (was %s, from %s): %s%s%s".formatted(said.setting().key(), rule, said.text(),
+        said.origin(), all, Reason.ofCause(failure), hint), failure);
+  }
+
+  /// True if another port may be free.
+  static boolean isPort(ChannelBindException failure) {
+    String plain = Reason.ofCause(failure).toLowerCase(Locale.ROOT);
+    return plain.contains("in use") || plain.contains("permission");
+  }
+
+  /// What keeps a node from listening at the path of `setting`.
+  static IOException at(NodeConfig config, Setting<?> setting, IOException failure) {
+    Effective said = config.effective(setting);
+    return new IOException(Reason.after("%s must be a path where this user can listen (was %s, from %s)"
+        .formatted(setting.key(), said.text(), said.origin()), failure), failure);
   }
 
   /// Has what keeps `bind` from listening at the path of `setting` name it.
@@ -29,11 +51,7 @@ final class BindFailure {
     try {
       return bind.call();
     } catch (IOException e) {
-      Effective said = config.effective(setting);
-      throw new IOException(Reason
-          .after("%s must be a path where this user can listen (was %s, from %s)".formatted(setting.key(), said.text(),
-              said.origin()), e),
-          e);
+      throw at(config, setting, e);
     }
   }
 

@@ -12,9 +12,12 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
-/// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk.
-/// Another process may still take a port before the node does; the node then fails to bind it.
+/// Tries whether a node will be able to listen for probes and publish KV events, so that one that will not is refused
+/// before it has touched a disk. Another process may still take such a port before the node does; the node then fails to
+/// bind it. The ports of clients are not tried but taken: see [NodeSockets].
 final class FreePorts {
+  private static final int MOST_PORT = 65_535;
+
   private FreePorts() {}
 
   /// Completes, or signals an `IOException` naming the setting that keeps the node from listening.
@@ -26,14 +29,25 @@ final class FreePorts {
   }
 
   private static void require(NodeConfig config) throws IOException {
-    require(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, config.get(NodeSettings.LISTEN_PORT));
     if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
       require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
     }
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
       if (!config.get(KvEventSettings.PORT).isOff() && !config.get(port).isOff()) {
-        require(config, KvEventSettings.HOST, port, config.get(port).port());
+        requireEach(config, port, config.get(port).port());
       }
+    }
+  }
+
+  /// A port for each space.
+  private static void requireEach(NodeConfig config, Setting<PortChoice> port, int number) throws IOException {
+    for (int i = 0; i < Math.max(1, config.spaces().size()); i++) {
+      int each = number == 0 ? 0 : number + 2 * i;
+      if (each > MOST_PORT) {
+        throw new IOException("%s must be <= %d with %d spaces, each of which has ports of its own (was %d)".formatted(
+            port.key(), MOST_PORT - 2 * (config.spaces().size() - 1), config.spaces().size(), number));
+      }
+      require(config, KvEventSettings.HOST, port, each);
     }
   }
 

@@ -15,11 +15,13 @@ import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
+import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Writing;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
@@ -30,6 +32,7 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
+import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.OpenSpaces;
 import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
@@ -43,26 +46,26 @@ import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.FrameLengths;
-import io.penstock.wire.transport.ConnectionSlots;
-import io.penstock.wire.transport.ReceiveLimits;
-import io.penstock.wire.transport.TcpListener;
-import io.penstock.wire.transport.TcpServerOptions;
-import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.BoundTransports;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -70,7 +73,7 @@ import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process: a stack of tiers, served over TCP, with admin endpoints beside it.
+/// A node in this process: a stack of tiers, served over its transports, with admin endpoints beside it.
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
@@ -78,6 +81,7 @@ public final class Node {
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
+  private final NodeSecurity security;
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -87,7 +91,7 @@ public final class Node {
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
-  private final LoopResources loops;
+  private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
   private final ByteBudget budget;
@@ -96,14 +100,19 @@ public final class Node {
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
-  private @Nullable KvEventsPublisher kvEvents;
+  private final List<KvStream> kvEvents = new ArrayList<>();
 
-  private Node(NodeConfig config, PrometheusMeterRegistry registry, SpaceTiers tiers) {
+  /// The KV events of one space.
+  private record KvStream(String space, KvEventsPublisher publisher) {}
+
+  private Node(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry, NodeSockets sockets,
+      SpaceTiers tiers) {
     this.config = config;
+    this.security = security;
+    this.sockets = sockets;
     this.registry = registry;
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
-    this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     Gauges.bind(registry, "node", budget);
     new JvmMemoryMetrics().bindTo(registry);
@@ -121,40 +130,47 @@ public final class Node {
   public static Mono<Node> start(NodeConfig config) {
     // Before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
-        .then(Mono.defer(() -> {
+        .then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-          TierPlan plan = tiers(config);
-          NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
-              plan.space().layout().blockBytes());
-          memory.bind(registry);
-          MeteredCopies copies = new MeteredCopies(registry);
-          return SpaceTiers
-              .open(plan, spaces(config), open(config), memory,
-                  new SpaceTiers.Watchers(
-                      each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
-                      tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
-                      new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
-              .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
-              .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
-              .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
-              .flatMap(tiers -> {
-                Node node = new Node(config, registry, tiers);
-                return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
-              });
-        }));
+          return NodeSockets.open(config, security, new ConnectionReports(registry))
+              .flatMap(sockets -> start(config, security, registry, sockets)
+                  .onErrorResume(failure -> sockets.close().then(Mono.error(failure))));
+        });
+  }
+
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry,
+      NodeSockets sockets) {
+    return Mono.defer(() -> {
+      TierPlan plan = tiers(config);
+      NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
+          plan.space().layout().blockBytes());
+      memory.bind(registry);
+      MeteredCopies copies = new MeteredCopies(registry);
+      return SpaceTiers
+          .open(plan, spaces(config), open(config), memory,
+              new SpaceTiers.Watchers(
+                  each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
+                  tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
+                  new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
+          .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
+          .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
+          .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
+          .flatMap(tiers -> {
+            Node node = new Node(config, security, registry, sockets, tiers);
+            return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+          });
+    });
   }
 
   private Mono<Void> listen() {
-    Mono<Void> wire =
-        KvServer
-            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tiers,
-                serverOptions(config), budget, timers, decisions)
-            .doOnNext(this::serving).then()
-            .onErrorMap(ChannelBindException.class,
-                e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    Mono<Void> wire = KvServer
+        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised(), security.access()), budget,
+            timers, decisions)
+        .doOnNext(this::serving).then();
+    security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
-        .then(Mono.fromCallable(this::openKvEvents)).then(wire)
+        .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
@@ -171,28 +187,39 @@ public final class Node {
     return sideCar;
   }
 
-  private @Nullable KvEventsPublisher openKvEvents() throws IOException {
-    if (!config.get(KvEventSettings.PORT).isOff()) {
-      KvEventsPublisher opened =
-          KvEventsPublisher.start(tiers.first(), KvEventSettings.options(config), InstantSource.system(),
-              System::nanoTime);
-      KvEventsMeters.show(registry, opened);
-      kvEvents = opened;
+  /// Publishes the events of each space that the settings state, except those of tenants: the port has no
+  /// authentication, and the hash of a block tells what its prompt is. Spaces that clients open later have none: a
+  /// router could not know their ports.
+  private List<KvStream> openKvEvents() throws IOException {
+    List<NodeTiers> all = config.get(KvEventSettings.PORT).isOff() ? List.of() : tiers.all();
+    for (int i = 0; i < all.size(); i++) {
+      TierInfo info = all.get(i).info();
+      if (!info.space().tenantSalt().isEmpty() && !config.get(KvEventSettings.SALTED)) {
+        continue;
+      }
+      KvEventsPublisher opened = KvEventsPublisher.start(all.get(i),
+          KvEventSettings.options(config, i, all.size(), info.name(), info.space()), InstantSource.system(),
+          System::nanoTime);
+      kvEvents.add(new KvStream(info.name(), opened));
+      KvEventsMeters.show(registry, info.name(), opened);
     }
     return kvEvents;
   }
 
   private void serving(KvServer bound) {
     server = bound;
-    Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0,
-        bound::runningStreams, () -> bound.listening() instanceof TcpListener listener ? listener.frameBytes() : 0);
+    Gauges.bindServer(registry,
+        () -> bound.listening() instanceof BoundTransports.Listening all ? all.connections() : 0,
+        bound::runningStreams, () -> bound.listening() instanceof BoundTransports.Listening all ? all.frameBytes() : 0);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tiers::tiers, this::state, registry, timers,
-            new WhatIfPages(tiers.first().info(), tiers.first()::whatIf))
+        : new AdminServer(tiers::tiers, sockets::states, this::state, registry, timers,
+            new WhatIfPages(
+                () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
+            security::problems)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -209,11 +236,12 @@ public final class Node {
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
-        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
+        .withSsd(config.get(NodeSettings.SSD), disk).withMode(Writing.mode(config))
         .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
         .withHolds(StackOptions.HoldOptions.defaults().withLeaseLife(config.get(NodeSettings.LEASE_LIFE))
             .withSoftPinLife(config.get(NodeSettings.PIN_LIFE))
-            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0))
+            .withPinShare(config.get(NodeSettings.PIN_PERCENT) / 100.0)
+            .withRoomTimeout(config.get(NodeSettings.ROOM_TIMEOUT)))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
@@ -222,7 +250,7 @@ public final class Node {
 
   private static List<SpacePlan> spaces(NodeConfig config) {
     return config.spaces().stream().map(space -> new SpacePlan(space.name(), space.space(), space.weight(),
-        space.quotaBytes().orElse(Long.MAX_VALUE))).toList();
+        space.quotaBytes().orElse(Long.MAX_VALUE), space.ssdQuotaBytes().orElse(Long.MAX_VALUE))).toList();
   }
 
   private static OpenSpaces open(NodeConfig config) {
@@ -249,10 +277,10 @@ public final class Node {
   }
 
   private static StackOptions.Tiering tiering(NodeConfig config) {
-    return new StackOptions.Tiering(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
+    return new StackOptions.Tiering(OffloadRule.usedAtLeast(Writing.offloadUses(config)),
         config.get(NodeSettings.SSD_PROMOTE_HITS),
         config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
-        config.get(NodeSettings.SSD_QUEUE_BYTES));
+        config.get(NodeSettings.SSD_QUEUE_BYTES), Writing.memoryHigh(config), Writing.memoryLow(config));
   }
 
   private static SyncRule durability(NodeConfig config) {
@@ -264,31 +292,26 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config) {
+  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints, Access access) {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).generation(System.currentTimeMillis()).build();
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints).access(access)
+        .generation(System.currentTimeMillis()).build();
   }
 
-  private static TcpServerOptions tcp(NodeConfig config) {
-    int connections = config.get(NodeSettings.CONNECTIONS);
-    ConnectionSlots slots =
-        new ConnectionSlots(connections, Math.min(connections, config.get(NodeSettings.CONNECTIONS_BY_ADDRESS)),
-            config.get(NodeSettings.NEWCOMERS), config.get(NodeSettings.SETUP_TIMEOUT));
-    return FrameLengths.of(config.limits(), config.layouts()).bound(
-        TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
-            .withSlots(slots),
-        ReceiveLimits.defaults().withRoomBytes(config.get(NodeSettings.FRAMES_BYTES))
-            .withFrameTime(config.get(NodeSettings.FRAME_TIMEOUT)));
-  }
-
-  /// Port that clients connect to.
+  /// Port that clients connect to; 0 if the node has Unix domain sockets alone.
   public int port() {
-    KvServer bound = server;
-    if (bound == null || !(bound.listening() instanceof TcpListener listener)) {
-      throw new IllegalStateException("node must be listening (was not)");
-    }
-    return listener.port();
+    return sockets.port();
+  }
+
+  /// Every transport that was wanted, the preferred one first.
+  List<TransportState> transports() {
+    return sockets.states();
+  }
+
+  /// Where clients beyond this host find the node.
+  List<Endpoint> endpoints() {
+    return sockets.shown();
   }
 
   /// Port of the admin endpoints, if they are on.
@@ -297,12 +320,9 @@ public final class Node {
     return bound == null ? OptionalInt.empty() : OptionalInt.of(bound.port());
   }
 
-  /// The ports of KV events: of the events and, if it is on, of the replay. Empty if they are off.
-  public List<Integer> kvEventPorts() {
-    KvEventsPublisher opened = kvEvents;
-    return opened == null
-        ? List.of()
-        : IntStream.concat(IntStream.of(opened.port()), opened.replayPort().stream()).boxed().toList();
+  /// Where the KV events of each space are published; empty if they are off.
+  List<Ready.KvEvents> kvEvents() {
+    return kvEvents.stream().map(each -> Ready.KvEvents.of(each.space, each.publisher)).toList();
   }
 
   public NodeState state() {
@@ -340,12 +360,11 @@ public final class Node {
     SideCarServer openSideCar = sideCar;
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    KvEventsPublisher events = kvEvents;
-    Mono<Void> publisher =
-        events == null ? Mono.empty() : Mono.<Void>fromRunnable(events::close).subscribeOn(decisions);
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publisher,
+    Mono<Void> publishers = Flux.fromIterable(kvEvents)
+        .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
-        loops.disposeLater(QUIET, GOODBYE),
+        sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 

@@ -2,38 +2,71 @@ package io.penstock.node.serve;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
+import io.penstock.node.admin.TransportState;
 import io.penstock.node.cli.Json;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.SpaceSettings;
+import io.penstock.node.kvevents.KvEventsPublisher;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// What a node reports when it is ready, for programs that wait for it.
 ///
+/// @param port of TCP
+/// @param transports each that was wanted, the preferred one first
+/// @param endpoints where clients on other hosts, or those behind `advertise.towards`, find the node
 /// @param adminPort null if the admin endpoints are off
-/// @param kvEventPorts of KV events: events, then replay; empty if they are off
+/// @param kvEventPorts of KV events of the first space: events, then replay; empty if they are off
+/// @param kvEvents where the KV events of each space are published; absent if they are off
 /// @param model with `space`, `layout` and `blockBytes`: of the first space where the node has several
 /// @param space of the blocks, as their keys begin
 /// @param layout of a block, as [LayoutSettings#words] writes it
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
-record Ready(String host, int port, @Nullable String adminHost, @Nullable Integer adminPort,
-    List<Integer> kvEventPorts, String model,
+record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
+    @Nullable String adminHost, @Nullable Integer adminPort,
+    List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     long pid) {
+  /// Where the KV events of one space are published.
+  ///
+  /// @param replayPort null if replay is off
+  record KvEvents(String space, String topic, int port, @Nullable Integer replayPort) {
+    static KvEvents of(String space, KvEventsPublisher publisher) {
+      OptionalInt replay = publisher.replayPort();
+      return new KvEvents(space, publisher.topic(), publisher.port(),
+          replay.isPresent() ? (Integer) replay.getAsInt() : null);
+    }
+
+    private List<Integer> ports() {
+      return replayPort == null ? List.of(port) : List.of(port, replayPort);
+    }
+
+    /// `5557, replay on port 5558`.
+    private String words() {
+      return port + (replayPort == null ? "" : ", replay on port " + replayPort);
+    }
+  }
+
   static Ready of(Node node, NodeConfig config) {
     boolean hasAdmin = node.adminPort().isPresent();
     List<SpaceSettings> several = config.spaces();
     CacheSpace space = several.isEmpty() ? config.space() : several.getFirst().space();
-    return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(),
+    return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(), node.transports(),
+        node.endpoints().stream().map(Endpoint::toString).toList(),
         hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
-        hasAdmin ? (Integer) node.adminPort().getAsInt() : null, node.kvEventPorts(), space.model(),
+        hasAdmin ? (Integer) node.adminPort().getAsInt() : null,
+        node.kvEvents().stream().limit(1).flatMap(each -> each.ports().stream()).toList(), node.kvEvents(),
+        space.model(),
         space.id().toString(),
         LayoutSettings.words(space.layout()), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(), ProcessHandle.current().pid());
@@ -41,11 +74,24 @@ record Ready(String host, int port, @Nullable String adminHost, @Nullable Intege
 
   /// For people: a line, and one for each space.
   String sentence() {
-    return "serving on " + host + ":" + port
+    return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
+        .collect(Collectors.joining(", "))
+        + reached()
         + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
-        + (kvEventPorts.isEmpty() ? "" : ", KV events on port " + kvEventPorts.getFirst())
-        + (kvEventPorts.size() < 2 ? "" : ", replay on port " + kvEventPorts.getLast())
-        + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces));
+        + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
+        + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))
+        + (kvEvents.size() < 2
+            ? ""
+            : kvEvents.stream().map(each -> "\nKV events of %s on port %s, topic %s".formatted(each.space(),
+                each.words(), each.topic())).collect(Collectors.joining()));
+  }
+
+  /// Where others find the node, if that is not where it listens.
+  private String reached() {
+    List<String> listening = transports.stream().map(TransportState::address).toList();
+    String others =
+        endpoints.stream().filter(place -> !listening.contains(place)).collect(Collectors.joining(", "));
+    return others.isEmpty() ? "" : ", reached at " + others;
   }
 
   /// Removes `file` unless another node has written it since.

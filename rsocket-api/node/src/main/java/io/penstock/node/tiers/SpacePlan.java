@@ -9,11 +9,13 @@ import io.penstock.check.Checks;
 ///
 /// @param name short; the name of its tier, and of its folder on the disk
 /// @param quotaBytes most host memory; `Long.MAX_VALUE` for no quota
-public record SpacePlan(String name, CacheSpace space, double weight, long quotaBytes) {
+/// @param ssdQuotaBytes most bytes of blocks on disk; `Long.MAX_VALUE` for no quota
+public record SpacePlan(String name, CacheSpace space, double weight, long quotaBytes, long ssdQuotaBytes) {
   public SpacePlan {
     requireNonNull(name, "name");
     requireNonNull(space, "space");
     Checks.positive("quotaBytes", quotaBytes);
+    Checks.positive("ssdQuotaBytes", ssdQuotaBytes);
   }
 
   int blockBytes() {

@@ -28,7 +28,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// The tiers of a node, one for each of its spaces. Several spaces share host memory by weight, within their quotas,
-/// and divide the disk by weight. Closing closes all of it.
+/// and divide the disk as [SpaceDisks] says. Closing closes all of it.
 public final class SpaceTiers implements NodeSpaces {
   /// Part of its share, at most, that a space never gives up.
   private static final int LEAST_PART = 16;
@@ -70,7 +70,10 @@ public final class SpaceTiers implements NodeSpaces {
       Opening opening = new Opening(base, memory, open, watchers);
       return spaces.isEmpty() && open.most() == 0
           ? new SpaceTiers(null, opening, 1).add(base)
-          : shared(spaces.isEmpty() ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE)) : spaces,
+          : shared(
+              spaces.isEmpty()
+                  ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE, Long.MAX_VALUE))
+                  : spaces,
               opening);
     });
   }
@@ -92,9 +95,10 @@ public final class SpaceTiers implements NodeSpaces {
     }
     SharedMemory memory = new SharedMemory("dram", dramBytes - leastBytes, opening.memory.chunks());
     SpaceTiers all = new SpaceTiers(memory, opening, weights);
+    SpaceDisks disks = new SpaceDisks(opening.base, spaces);
     List<TierPlan> plans = new ArrayList<>();
     for (int i = 0; i < spaces.size(); i++) {
-      plans.add(all.plan(spaces.get(i), least.get(i), spaces.get(i).weight() / weights));
+      plans.add(disks.withDisk(all.plan(spaces.get(i), least.get(i)), spaces.get(i)));
     }
     return Flux.fromIterable(plans).concatMap(plan -> all.add(plan)).then(Mono.just(all))
         .onErrorResume(error -> Endings.after(error, all.close()));
@@ -104,22 +108,12 @@ public final class SpaceTiers implements NodeSpaces {
     return Math.max(1, (long) (shareBytes / LEAST_PART / space.blockBytes()));
   }
 
-  /// @param part of the disk
-  private TierPlan plan(SpacePlan space, long leastBlocks, double part) {
+  /// Host memory alone.
+  private TierPlan plan(SpacePlan space, long leastBlocks) {
     SharedMemory.Share share = requireNonNull(memory).share(space.name(), space.weight(),
         Math.max(space.blockBytes(), space.quotaBytes() - leastBlocks * space.blockBytes()));
-    TierPlan base = opening.base.withSpace(space.space())
+    return opening.base.withSpace(space.space()).withSsd(Capacity.OFF, null)
         .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes())));
-    return base.ssd().isOff()
-        ? base
-        : base.withSsd(part(base.ssd(), part, space.blockBytes()),
-            requireNonNull(base.disk()).ofSpace(space.name(), part));
-  }
-
-  private static Capacity part(Capacity whole, double part, int blockBytes) {
-    return whole instanceof Capacity.Bytes some
-        ? Capacity.ofBytes(Math.max(blockBytes, (long) (some.bytes() * part)))
-        : Capacity.ofBlocks(Math.max(1, (long) (whole.inBlocks(blockBytes) * part)));
   }
 
   private Mono<SpaceTiers> add(TierPlan plan) {
@@ -158,8 +152,9 @@ public final class SpaceTiers implements NodeSpaces {
     }
     Mono<BlockTier> tier = Mono.defer(() -> {
       long quota = requireNonNull(memory).totalBytes() * opening.open.percent() / 100;
-      SpacePlan plan = new SpacePlan("open-" + space.id(), space, opening.open.weight(weights), quota);
-      return add(plan(plan, 1, 0).withSsd(Capacity.OFF, null))
+      SpacePlan plan = new SpacePlan("open-" + space.id(), space, opening.open.weight(weights), quota,
+          Long.MAX_VALUE);
+      return add(plan(plan, 1))
           .map(all -> (BlockTier) tiers.getLast());
     }).doOnError(error -> forget(space)).cache();
     opened.put(space, tier);
@@ -168,6 +163,11 @@ public final class SpaceTiers implements NodeSpaces {
 
   private synchronized void forget(CacheSpace space) {
     opened.remove(space);
+  }
+
+  /// All of the tiers.
+  public List<NodeTiers> all() {
+    return List.copyOf(tiers);
   }
 
   /// The first of the tiers.

@@ -44,6 +44,9 @@ public final class TraceFormatException extends PermanentKvException {
   }
 
   private static String shortened(String value) {
+    if (value.isBlank()) {
+      return "blank";
+    }
     return value.length() <= LONGEST_VALUE ? value : value.substring(0, LONGEST_VALUE - 1) + "…";
   }
 }

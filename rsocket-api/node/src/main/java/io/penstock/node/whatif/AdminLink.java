@@ -6,11 +6,13 @@ import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import tools.jackson.core.JacksonException;
 
@@ -32,9 +34,14 @@ final class AdminLink {
       return Json.MAPPER.readValue(answer.body(), WhatIfAnswer.class);
     } catch (JacksonException e) {
       throw new DataException("the answer of %s must be in the form of this version (was not)".formatted(uri), e);
-    } catch (IOException e) {
+    } catch (ConnectException | HttpTimeoutException e) {
       throw new UnavailableException(
           "no admin server of a node is listening at " + admin + " (" + Reason.ofCause(e) + ")", e);
+    } catch (IOException e) {
+      throw new UnavailableException(
+          "--admin must be the admin port of a node, which `serve` prints (was %s, which does not answer in HTTP)"
+              .formatted(admin),
+          e);
     }
   }
 }

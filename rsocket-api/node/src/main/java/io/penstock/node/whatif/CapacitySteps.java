@@ -19,7 +19,7 @@ record CapacitySteps(List<Capacity> adds, List<String> levels) {
   }
 
   /// Blocks to add to `level`, of which the first is 0; none if nothing is wanted of this level. Nothing is added to a
-  /// level without bound.
+  /// level without bound, and steps that come to the same number of blocks are one.
   List<Long> of(WhatIf.Level level, @Nullable Long blockBytes) {
     List<Long> blocks = new ArrayList<>();
     if (levels.isEmpty() || levels.contains(level.name())) {
@@ -30,7 +30,7 @@ record CapacitySteps(List<Capacity> adds, List<String> levels) {
         adds.forEach(add -> blocks.add(blocks("--add", add, blockBytes)));
       }
     }
-    return blocks;
+    return blocks.stream().distinct().toList();
   }
 
   /// @param option for the complaint if the size of a block is needed and unknown

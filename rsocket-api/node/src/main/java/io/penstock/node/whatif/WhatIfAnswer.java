@@ -18,7 +18,7 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
     spaces = List.copyOf(spaces);
   }
 
-  /// @param space digest of the space, in hex
+  /// @param space digest of the space, in hex; empty if the space has a salt
   /// @param tier that serves it
   /// @param blockBytes bytes of one block
   /// @param expected hit rates at multiples of the present capacity of each level
@@ -26,6 +26,11 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
   record Space(String space, String tier, long blockBytes, List<Expected> expected, WhatIf whatIf) {
     Space {
       expected = List.copyOf(expected);
+    }
+
+    static Space of(TierInfo tier, WhatIf whatIf) {
+      return new Space(tier.space().publicId(), tier.name(), tier.space().layout().blockBytes(),
+          WhatIfAnswer.expected(whatIf), rounded(whatIf));
     }
   }
 
@@ -38,11 +43,6 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
   /// @param tierPlusMinus half the width of the 95 % interval around it
   record Expected(String level, double factor, long capacityBlocks, double hitRate, double plusMinus,
       double tierHitRate, double tierPlusMinus) {}
-
-  static WhatIfAnswer of(TierInfo tier, WhatIf whatIf) {
-    return new WhatIfAnswer(POLICY, List.of(new Space(tier.space().id().toString(), tier.name(),
-        tier.space().layout().blockBytes(), expected(whatIf), rounded(whatIf))));
-  }
 
   private static List<Expected> expected(WhatIf whatIf) {
     List<Expected> expected = new ArrayList<>();

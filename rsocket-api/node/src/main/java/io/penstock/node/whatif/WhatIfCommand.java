@@ -19,6 +19,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -39,18 +41,24 @@ import picocli.CommandLine.Parameters;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock whatif --add 64GiB,128GiB", "  penstock whatif --level dram --svg curve.svg",
+    footer = {"  penstock whatif --add 64GiB,128GiB", "  penstock whatif --space chat --svg chat.svg",
+      "  penstock whatif --level dram --svg curve.svg",
       "  penstock whatif trace.jsonl --dram \"30000 blocks\" --json", ""})
 public final class WhatIfCommand implements Callable<Integer> {
   private final Console console;
 
   @Parameters(arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake form, also packed (.gz); without one, a running node is asked.")
+      description = "JSONL in the Mooncake or the Qwen-Bailian form, also packed (.gz); without one, a running node is"
+          + " asked.")
   private @Nullable Path trace;
 
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
   private @Nullable HostPort admin;
+
+  @Option(names = "--space", paramLabel = "NAME",
+      description = "One of several spaces of the node, by its name (default: all).")
+  private @Nullable String named;
 
   @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
       description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
@@ -128,6 +136,7 @@ public final class WhatIfCommand implements Callable<Integer> {
       requireLeftOut("--seed", seed, "without TRACE, for the node draws its own");
     } else {
       requireLeftOut("--admin", admin, "with TRACE, for no node is asked");
+      requireLeftOut("--space", named, "with TRACE, for no node is asked");
     }
   }
 
@@ -140,20 +149,35 @@ public final class WhatIfCommand implements Callable<Integer> {
   private int ofNode(@Nullable OutputFile chart) throws IOException, InterruptedException {
     HostPort address = admin == null ? new HostPort("127.0.0.1", 7780) : admin;
     WhatIfAnswer answer = AdminLink.whatIf(address, timeout);
-    List<WhatIfReport.Space> spaces = new ArrayList<>();
-    for (Space space : answer.spaces()) {
-      if (space.whatIf().curve().rate() == 0) {
-        throw new UnavailableException("whatif.samples must be > 0 in the node at " + address + " (was 0)");
-      }
-      requireLevels(space.whatIf());
-      spaces.add(WhatIfReport.space(space.tier(), space.whatIf(), space.blockBytes(), null, steps(), null));
+    List<Space> asked = asked(answer.spaces());
+    if (asked.getFirst().whatIf().curve().rate() == 0) {
+      throw new UnavailableException("whatif.samples must be > 0 in the node at " + address + " (was 0)");
     }
-    show(new WhatIfReport(address.toString(), answer.policy(), spaces));
-    if (chart != null && !answer.spaces().isEmpty()) {
-      Space first = answer.spaces().getFirst();
-      draw(chart, new WhatIfChart(first.tier() + " at " + address, first.whatIf(), first.blockBytes(), null));
+    requireLevels(asked.stream().flatMap(space -> space.whatIf().levels().stream()));
+    if (chart != null && asked.size() > 1) {
+      throw new IllegalArgumentException("--space must be given with --svg, for the node has several: %s (was left out)"
+          .formatted(names(asked)));
+    }
+    show(new WhatIfReport(address.toString(), answer.policy(), asked.stream().map(space -> WhatIfReport
+        .space(space.tier(), space.whatIf(), space.blockBytes(), null, steps(), null)).toList()));
+    if (chart != null) {
+      Space space = asked.getFirst();
+      draw(chart, new WhatIfChart(space.tier() + " at " + address, space.whatIf(), space.blockBytes(), null));
     }
     return ExitCode.OK;
+  }
+
+  /// The spaces that `--space` names, or all.
+  private List<Space> asked(List<Space> spaces) {
+    List<Space> asked = spaces.stream().filter(space -> named == null || space.tier().equals(named)).toList();
+    if (asked.isEmpty()) {
+      throw new IllegalArgumentException("--space must be one of %s (was %s)".formatted(names(spaces), named));
+    }
+    return asked;
+  }
+
+  private static String names(List<Space> spaces) {
+    return spaces.stream().map(Space::tier).collect(Collectors.joining(", "));
   }
 
   private int ofTrace(Path file, @Nullable OutputFile chart) throws IOException {
@@ -163,7 +187,7 @@ public final class WhatIfCommand implements Callable<Integer> {
           seed == null ? 1 : seed);
     }
     WhatIf whatIf = new WhatIf(read.sampled(), false, levels(read.workingSetBlocks()));
-    requireLevels(whatIf);
+    requireLevels(whatIf.levels().stream());
     String name = String.valueOf(file.getFileName());
     show(new WhatIfReport(file.toString(), WhatIfAnswer.POLICY, List.of(WhatIfReport.space(name, whatIf, blockBytes,
         read.workingSetBlocks(), steps(), read::exactHitRate))));
@@ -193,8 +217,8 @@ public final class WhatIfCommand implements Callable<Integer> {
     }
   }
 
-  private void requireLevels(WhatIf whatIf) {
-    List<String> present = whatIf.levels().stream().map(WhatIf.Level::name).toList();
+  private void requireLevels(Stream<WhatIf.Level> there) {
+    List<String> present = there.map(WhatIf.Level::name).distinct().toList();
     for (String level : levels) {
       if (!present.contains(level)) {
         throw new IllegalArgumentException(
@@ -208,11 +232,13 @@ public final class WhatIfCommand implements Callable<Integer> {
       console.json(report);
       return;
     }
+    String between = "";
     for (WhatIfReport.Space space : report.spaces()) {
       if (space.curve().isEmpty()) {
         console.say(space.name() + " has had no references yet");
-      } else {
-        console.out().print(new WhatIfTable(space));
+      } else if (!space.steps().isEmpty()) {
+        console.out().print(between + new WhatIfTable(space));
+        between = "\n";
       }
     }
     console.requireHeard();

@@ -1,42 +1,75 @@
 package io.penstock.node.whatif;
 
+import static java.util.Objects.requireNonNull;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.meter.WhatIfGauges;
 import io.penstock.node.cli.Json;
 import io.penstock.pool.WhatIf;
 import io.penstock.tier.TierInfo;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What the admin server shows of the estimate of a tier: JSON, a chart and gauges.
+/// What the admin server shows of the estimates of all tiers of a node, one for each space: JSON, charts and gauges.
 public final class WhatIfPages {
-  private final TierInfo tier;
-  private final Supplier<WhatIf> source;
-  private @Nullable WhatIfGauges gauges;
+  /// A tier and its estimate.
+  ///
+  /// @param estimate at this moment
+  public record Source(TierInfo tier, Supplier<WhatIf> estimate) {
+    public Source {
+      requireNonNull(tier, "tier");
+      requireNonNull(estimate, "estimate");
+    }
 
-  /// @param source the estimate of `tier` at this moment
-  public WhatIfPages(TierInfo tier, Supplier<WhatIf> source) {
-    this.tier = tier;
-    this.source = source;
+    private WhatIfAnswer.Space answer() {
+      return WhatIfAnswer.Space.of(tier, estimate.get());
+    }
+
+    private String svg() {
+      return new WhatIfChart(tier.name(), estimate.get(), tier.space().layout().blockBytes(), null).svg();
+    }
+  }
+
+  private final Supplier<List<Source>> sources;
+  private final Map<String, WhatIfGauges> gauges = new ConcurrentHashMap<>();
+  private @Nullable MeterRegistry registry;
+
+  /// @param sources of all tiers; there may be more of them later
+  public WhatIfPages(Supplier<List<Source>> sources) {
+    this.sources = sources;
   }
 
   /// Shows the gauges in `registry`.
   public void bindTo(MeterRegistry registry) {
-    gauges = WhatIfGauges.bind(registry, tier, source);
+    this.registry = registry;
+    refresh();
   }
 
-  /// Makes the gauges show the present estimate.
+  /// Makes the gauges show the present estimates.
   public void refresh() {
-    if (gauges != null) {
-      gauges.refresh();
+    MeterRegistry bound = registry;
+    if (bound != null) {
+      sources.get().forEach(source -> gauges
+          .computeIfAbsent(source.tier.name(), any -> WhatIfGauges.bind(bound, source.tier, source.estimate))
+          .refresh());
     }
   }
 
+  /// The answers of all spaces.
   public String json() {
-    return Json.of(WhatIfAnswer.of(tier, source.get()));
+    return Json.of(new WhatIfAnswer(WhatIfAnswer.POLICY, sources.get().stream().map(Source::answer).toList()));
   }
 
-  public String svg() {
-    return new WhatIfChart(tier.name(), source.get(), tier.space().layout().blockBytes(), null).svg();
+  /// The chart of one space.
+  ///
+  /// @param space name of its tier; null for the first
+  /// @return empty if there is no such space
+  public Optional<String> svg(@Nullable String space) {
+    return sources.get().stream().filter(source -> space == null || source.tier.name().equals(space)).findFirst()
+        .map(Source::svg);
   }
 }

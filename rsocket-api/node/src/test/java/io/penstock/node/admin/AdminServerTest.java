@@ -59,7 +59,8 @@ final class AdminServerTest {
     Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
     Gauges.bind(registry, "dram", tier.arena());
     server =
-        new AdminServer(() -> List.of(tier), state::get, registry, timers, new WhatIfPages(tier.info(), tier::whatIf))
+        new AdminServer(() -> List.of(tier), List::of, state::get, registry, timers,
+            new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
             .bind("127.0.0.1", 0, loops).block(SOON);
   }
 
@@ -155,6 +156,7 @@ final class AdminServerTest {
             penstock_queue_time_milliseconds_total{medium="host",tier="dram"} 0.0
             penstock_queue_waiting_blocks{medium="host",tier="dram"} 0.0
             penstock_queue_withheld_total{medium="host",tier="dram"} 0.0
+            penstock_tier_above_watermark_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="hard-pinned",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="in-use",tier="dram"} 0.0
             penstock_tier_blocked_total{medium="host",reason="leased",tier="dram"} 0.0

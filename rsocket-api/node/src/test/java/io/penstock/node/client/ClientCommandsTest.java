@@ -100,8 +100,10 @@ final class ClientCommandsTest {
     List<String> keys = one.out().lines().toList();
     List<String> lines = two.out().lines().toList();
     assertThat(lines.get(0)).isEqualTo(
-        "{\"key\":\"" + keys.get(0) + "\",\"stored\":false,\"tier\":null,\"durability\":null,\"sequence\":null}");
-    assertThat(lines.get(4)).endsWith("\"stored\":true,\"tier\":\"dram\",\"durability\":\"volatile\",\"sequence\":5}");
+        "{\"key\":\"" + keys.get(0)
+            + "\",\"stored\":false,\"present\":true,\"tier\":null,\"durability\":null,\"sequence\":null}");
+    assertThat(lines.get(4))
+        .endsWith("\"stored\":true,\"present\":false,\"tier\":\"dram\",\"durability\":\"volatile\",\"sequence\":5}");
   }
 
   @Test
@@ -135,6 +137,16 @@ final class ClientCommandsTest {
 
     assertThat(get.exitCode()).isEqualTo(1);
     assertThat(get.err()).startsWith("different " + key + "\n1 block, 4.00 KiB, verified on arrival");
+  }
+
+  @Test
+  void aBadLineOfKeys_isNamedWithItsFile() throws IOException {
+    run("put", "--count", "1");
+    String key = run("put", "--count", "1").out();
+    Path keys = Files.writeString(folder.resolve("keys.txt"), "\n" + key + "\nno key\n");
+    CommandLineRun get = run("get", "--keys-from", keys.toString(), "--discard");
+    assertThat(get.exitCode()).isEqualTo(2);
+    assertThat(get.err()).startsWith("get: " + keys + ", line 4: ").contains("no key");
   }
 
   @Test
@@ -178,6 +190,8 @@ final class ClientCommandsTest {
     assertThat(lease.get("millis").asLong()).isEqualTo(60_000);
     assertThat(run("match", "--trace-id", "0-1", "--lease").out()).startsWith("prefix 2 of 2, present 2\nlease ")
         .endsWith(" holds 2 blocks for 10s\n");
+    assertThat(run("match", "--trace-id", "0-1", "--lease=1ms", "--prefetch").exitCode()).isZero();
+    assertMisuse("--prefetch must come with --lease (was alone)", "match", "--trace-id", "0-1", "--prefetch");
     run("put", "--count", "100", "--seed", "1000");
 
     String id = lease.get("id").asString();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
+import io.penstock.tier.StackOptions.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -144,8 +145,16 @@ final class NodeConfigTest {
     "{hbm: 1GiB, ascend.device: -1} | ascend.device must be an integer from 0 to 1023 (was -1, from FILE line 1)",
     "{dram: unbounded, memory.pages: huge} | dram must be bounded for memory.pages huge from FILE line 1, which "
         + "takes all of it at the start (was unbounded, from FILE line 1)",
-    "memory.pages: large | memory.pages must be one of auto, huge, plain (was large, from FILE line 1)",
+    "memory.pages: large | memory.pages must be one of auto, huge, plain, shared (was large, from FILE line 1)",
     "memory.numa: -1 | memory.numa must be an integer from 0 to 1023, or none (was -1, from FILE line 1)",
+    "write.policy: write_back | ssd must be > 0 for write.policy write_back from FILE line 1 (was off, from default)",
+    "{write.policy: write_back, stack.mode: write_through, ssd: 4GiB, ssd.dir: x} | stack.mode must be exclusive for "
+        + "write.policy write_back from FILE line 1 (was write_through, from FILE line 1)",
+    "{write.policy: write_through, ssd.offload.uses: 3, ssd: 4GiB, ssd.dir: x} | ssd.offload.uses must be 0 for "
+        + "write.policy write_through from FILE line 1 (was 3, from FILE line 1)",
+    "{write.policy: write_through_selective, ssd.offload.uses: 0, ssd: 4GiB, ssd.dir: x} | ssd.offload.uses must be > 0 "
+        + "for write.policy write_through_selective from FILE line 1 (was 0, from FILE line 1)",
+    "{dram.high: 70, dram.low: 75} | dram.high must be >= dram.low 75 from FILE line 1 (was 70, from FILE line 1)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
     "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records "
         + "of a block, 1049856 B (was 1 MiB, from FILE line 1)",
@@ -228,6 +237,31 @@ final class NodeConfigTest {
             "hbm must be >= one block of 64 KiB (was 3 B, from PENSTOCK_HBM)",
             "ssd.dir must be a folder when ssd is on (was none, from default)",
             "ssd.disk.high must be >= ssd.disk.low 95 from PENSTOCK_SSD_DISK_LOW (was 90, from default)"));
+  }
+
+  @Test
+  void writePolicy_namesModeAndUses_whichStayFineTuning() {
+    Map<Setting<?>, String> disk = Map.of(NodeSettings.SSD, "4GiB", NodeSettings.SSD_DIR, "x");
+    assertWriting(disk, Mode.EXCLUSIVE, 0, 0.9, 0.8);
+    assertWriting(with(disk, NodeSettings.WRITE_POLICY, "write-back"), Mode.EXCLUSIVE, 0, 0.9, 0.8);
+    assertWriting(with(disk, NodeSettings.WRITE_POLICY, "write_through"), Mode.WRITE_THROUGH, 0, 1, 0.8);
+    Map<Setting<?>, String> selective = with(disk, NodeSettings.WRITE_POLICY, "write_through_selective");
+    assertWriting(selective, Mode.EXCLUSIVE, 2, 0.9, 0.8);
+    assertWriting(with(selective, NodeSettings.SSD_OFFLOAD_USES, "5"), Mode.EXCLUSIVE, 5, 0.9, 0.8);
+    assertWriting(with(disk, NodeSettings.DRAM_HIGH, "70"), Mode.EXCLUSIVE, 0, 0.7, 0.7);
+    assertWriting(Map.of(), Mode.EXCLUSIVE, 0, 1, 0.8);
+  }
+
+  private static Map<Setting<?>, String> with(Map<Setting<?>, String> given, Setting<?> setting, String text) {
+    Map<Setting<?>, String> more = new HashMap<>(given);
+    more.put(setting, text);
+    return more;
+  }
+
+  private static void assertWriting(Map<Setting<?>, String> given, Mode mode, int uses, double high, double low) {
+    NodeConfig config = NodeConfig.resolve(null, Map.of(), given);
+    assertThat(List.of(Writing.mode(config), Writing.offloadUses(config), Writing.memoryHigh(config),
+        Writing.memoryLow(config))).as("%s", given).isEqualTo(List.of(mode, uses, high, low));
   }
 
   @Test

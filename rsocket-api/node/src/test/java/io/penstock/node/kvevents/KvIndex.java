@@ -17,7 +17,7 @@ import org.zeromq.ZMQ;
 
 /// A consumer as a router has one: it subscribes, notices gaps, has them replayed, and keeps the media of each block.
 /// It reads both layouts and ignores types that it does not know. One thread.
-final class KvIndex implements AutoCloseable {
+public final class KvIndex implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 20;
 
   private final ZMQ.Context context = ZMQ.context(1);
@@ -28,7 +28,7 @@ final class KvIndex implements AutoCloseable {
   private int replays;
   private int cleared;
 
-  KvIndex(int port, int replayPort, String topic) {
+  public KvIndex(int port, int replayPort, String topic) {
     events.subscribe(topic);
     events.setReceiveTimeOut(PATIENCE_MILLIS);
     events.setLinger(0);
@@ -41,7 +41,7 @@ final class KvIndex implements AutoCloseable {
   /// Applies what comes until nothing does for a short time.
   ///
   /// @param loses how many of the messages that come to lose, as a socket does whose queue is full
-  void read(int loses) {
+  public void read(int loses) {
     int lost = 0;
     byte[] topic = events.recv();
     while (topic != null) {
@@ -58,7 +58,7 @@ final class KvIndex implements AutoCloseable {
   }
 
   /// Asks for everything from the next batch on.
-  void replay() {
+  public void replay() {
     replays++;
     replay.sendMore(new byte[0]);
     replay.send(ByteBuffer.allocate(Long.BYTES).putLong(next).array());
@@ -136,7 +136,7 @@ final class KvIndex implements AutoCloseable {
   }
 
   /// The media of each block, by the low 64 bits of its hash.
-  Map<Long, Set<String>> media() {
+  public Map<Long, Set<String>> media() {
     return Map.copyOf(media);
   }
 

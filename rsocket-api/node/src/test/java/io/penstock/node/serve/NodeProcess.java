@@ -21,6 +21,8 @@ import tools.jackson.databind.node.MissingNode;
 
 /// `penstock serve` in a process of its own, on ports that were free.
 public final class NodeProcess implements AutoCloseable {
+  private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
   private final Process process;
   private final Path err;
   private final JsonNode ready;
@@ -35,8 +37,29 @@ public final class NodeProcess implements AutoCloseable {
   ///
   /// @param folder for what it says on standard error
   public static NodeProcess start(Path folder, String... flags) throws IOException {
+    List<String> jvmFlags = Stream.concat(accessFlags().stream(), QuickStart.flags().stream()).toList();
+    return started(folder, command(QuickStart.classPath(), jvmFlags, flags));
+  }
+
+  /// Starts one in a JVM as the launcher makes it, not in one that starts quickly: for what is measured.
+  ///
+  /// @param heap most bytes of Java heap, as `-Xmx` takes them
+  public static NodeProcess startAsLaunched(Path folder, String heap, String... flags) throws IOException {
+    return started(folder, launched(heap, serve(flags)));
+  }
+
+  /// The command line of `penstock` in a JVM as the launcher makes it.
+  public static List<String> launched(String heap, List<String> arguments) {
+    List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx" + heap, "-XX:+UseParallelGC"));
+    command.addAll(accessFlags());
+    command.addAll(List.of("-cp", QuickStart.classPath(), PenstockMain.class.getName()));
+    command.addAll(arguments);
+    return command;
+  }
+
+  private static NodeProcess started(Path folder, List<String> command) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
-    Process process = begin(Stream.concat(accessFlags().stream(), QuickStart.flags().stream()).toList(), err, flags);
+    Process process = begin(command, err);
     String line =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
@@ -46,29 +69,34 @@ public final class NodeProcess implements AutoCloseable {
   /// Starts one with no right to the JDK's inside, which must not get as far as to say that it is ready.
   static NodeProcess startWithoutAccess(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
-    Process process = begin(List.of(), err, flags);
+    Process process = begin(command(QuickStart.classPath(), List.of(), flags), err);
     assertThat(process.getInputStream().readAllBytes()).as("ready line").isEmpty();
     return new NodeProcess(process, err, MissingNode.getInstance());
   }
 
-  private static Process begin(List<String> jvmFlags, Path err, String... flags) throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(command(QuickStart.classPath(), jvmFlags, flags)).redirectError(err.toFile());
+  private static Process begin(List<String> command, Path err) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
     return builder.start();
   }
 
   static List<String> command(String classPath, List<String> jvmFlags, String... flags) {
     List<String> command =
-        new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-            "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        new ArrayList<>(List.of(JAVA, "-Xmx128m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1"));
     command.addAll(jvmFlags);
-    command.addAll(List.of("-cp", classPath, PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
-    command.addAll(List.of(flags));
-    if (!command.contains("--listen-port")) {
-      command.addAll(List.of("--listen-port", "0"));
-    }
+    command.addAll(List.of("-cp", classPath, PenstockMain.class.getName()));
+    command.addAll(serve(flags));
     return command;
+  }
+
+  private static List<String> serve(String... flags) {
+    List<String> arguments = new ArrayList<>(List.of("serve", "--json", "--admin-port", "0"));
+    arguments.addAll(List.of(flags));
+    if (!arguments.contains("--listen-port")) {
+      arguments.addAll(List.of("--listen-port", "0"));
+    }
+    return arguments;
   }
 
   /// What this process was allowed of native code and of the JDK's inside.

@@ -33,6 +33,16 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        listen.socket                  off         default
+        listen.ws.port                 off         default
+        listen.ws.origins              none        default
+        transport.protocol             auto        default
+        transport.fallback             false       default
+        transport.congestion           automatic   default
+        transport.send.buffer          auto        default
+        transport.receive.buffer       auto        default
+        advertise.host                 auto        default
+        advertise.towards              auto        default
         model                          llama       %1$s line 1
         layers                         auto        default
         block.tokens                   auto        default
@@ -46,6 +56,8 @@ final class PrintConfigTest {
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM
+        dram.high                      auto        default
+        dram.low                       80          default
         memory.pages                   auto        default
         memory.lock                    false       default
         memory.numa                    none        default
@@ -68,6 +80,7 @@ final class PrintConfigTest {
         ssd.quarantine.bytes           256 MiB     default
         ssd.quarantine.records         1024        default
         ssd.stall.after                5s          default
+        write.policy                   auto        default
         stack.mode                     exclusive   default
         policy                         lru         default
         exact                          false       default
@@ -89,6 +102,7 @@ final class PrintConfigTest {
         events.kept                    65536       default
         loops                          1           --loops
         await.timeout                  1m          default
+        room.timeout                   30s         default
         stall.timeout                  30s         default
         drain.timeout                  90s         --drain-timeout
         connections                    1024        default
@@ -109,6 +123,7 @@ final class PrintConfigTest {
         kv.events.hashes               int         default
         kv.events.steps                10000       default
         kv.events.high.water           100000      default
+        kv.events.salted               false       default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default
@@ -130,9 +145,29 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(53).toString())
+    assertThat(rows.get(56).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
+  }
+
+  @Test
+  void json_hasTheSettingsOfEachSpace() throws IOException {
+    Path file = Files.writeString(folder.resolve("spaces.yaml"), """
+        dram: 1GiB
+        block.bytes: 64KiB
+        spaces:
+          chat: {model: m, weight: 3}
+          tenant: {model: m, salt: secret, ssd.quota: 1GiB}
+        """);
+    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--config", file.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).doesNotContain("secret")
+        .contains("{\"key\":\"spaces.chat.weight\",\"value\":\"3\",\"source\":\"file\",\"origin\":\"" + file
+            + " line 4\",\"variable\":null,\"flag\":null,\"aliases\":[],\"noEffect\":null}")
+        .contains("{\"key\":\"spaces.tenant.ssd.quota\",\"value\":\"1 GiB\"")
+        .contains("{\"key\":\"spaces.tenant.salt\",\"value\":\"stated\"")
+        .contains("{\"key\":\"spaces.chat.block.bytes\",\"value\":\"64 KiB\"");
   }
 
   @Test
@@ -170,7 +205,7 @@ final class PrintConfigTest {
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).isEqualTo("""
         serve: layers must be an integer from 1 to 1024, or auto (was eight, from PENSTOCK_LAYERS)
-        serve: listen.port must be an integer from 0 to 65535, 0 for any free one (was 99999, from --listen-port)
+        serve: listen.port must be an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740 (was 99999, from --listen-port)
         """);
   }
 

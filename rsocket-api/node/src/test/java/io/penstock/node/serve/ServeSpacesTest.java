@@ -19,9 +19,11 @@ import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.kvevents.KvIndex;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.TierStat;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
@@ -42,6 +44,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +55,8 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// One node, several spaces of different layouts, over sockets.
 @Timeout(120)
@@ -191,6 +197,128 @@ final class ServeSpacesTest {
   }
 
   @Test
+  void eachSpace_hasItsOwnCurve() throws Exception {
+    Node node = start(SPACES);
+    Party wide = new Party(node, wide());
+    Party narrow = new Party(node, narrow(""));
+    Party tenant = new Party(node, narrow("mine"));
+    for (Party party : List.of(wide, narrow, tenant)) {
+      party.put(0, 40).block(SOON);
+    }
+    wide.read(0, 40).block(SOON);
+    wide.read(0, 40).block(SOON);
+    narrow.read(0, 30).block(SOON);
+    tenant.read(0, 20).block(SOON);
+
+    JsonNode spaces = JsonMapper.shared().readTree(http(node, "/whatif")).get("spaces");
+    assertThat(spaces).extracting(space -> space.get("tier").asString())
+        .containsExactly("wide", "narrow", "tenant", "values");
+    assertThat(spaces).extracting(space -> space.at("/whatIf/curve/references").asLong())
+        .containsExactly(80L, 30L, 20L, 0L);
+    assertThat(spaces).extracting(space -> space.get("space").asString())
+        .containsExactly(wide().id().toString(), narrow("").id().toString(), "",
+            ValueStore.space("values", 16 << 10, "").id().toString());
+    // Of 4 MiB, wide is guaranteed two of five parts
+    long present = spaces.at("/0/whatIf/levels/0/capacityBlocks").asLong();
+    assertThat(present * (16 << 10)).isBetween((4L << 20) * 2 / 5 - (64 << 10), 4L << 20);
+    assertThat(http(node, "/metrics")).contains("tier=\"wide\"", "tier=\"values\"").doesNotContain(
+        narrow("mine").id().toString());
+    assertThat(http(node, "/metrics").lines().filter(line -> line.startsWith("penstock_level_whatif")))
+        .anyMatch(line -> line.contains("tier=\"narrow\""));
+    assertThat(http(node, "/whatif.svg?space=narrow")).contains("Hit rate by capacity: narrow", "30 references");
+    assertThat(http(node, "/whatif.svg")).contains("Hit rate by capacity: wide");
+    assertThat(AdminRequest.get(node.adminPort().orElseThrow(), "/whatif.svg?space=x").statusCode()).isEqualTo(404);
+
+    String admin = "127.0.0.1:" + node.adminPort().orElseThrow();
+    CommandLineRun all = CommandLineRun.of("whatif", "--admin", admin);
+    assertThat(all.out()).contains("wide: 80 references", "narrow: 30 references", "tenant: 20 references");
+    assertThat(all.err()).isEqualTo("values has had no references yet\n");
+    Path chart = folder.resolve("narrow.svg");
+    CommandLineRun one =
+        CommandLineRun.of("whatif", "--admin", admin, "--space", "narrow", "--json", "--svg", chart.toString());
+    assertThat(JsonMapper.shared().readTree(one.out()).get("spaces")).extracting(space -> space.get("name").asString())
+        .containsExactly("narrow");
+    assertThat(chart).content().contains("narrow at " + admin);
+    assertThat(CommandLineRun.of("whatif", "--admin", admin, "--space", "wider").err())
+        .contains("--space must be one of wide, narrow, tenant, values (was wider)");
+    assertThat(CommandLineRun.of("whatif", "--admin", admin, "--svg", chart.toString()).err())
+        .contains("--space must be given with --svg, for the node has several: wide, narrow, tenant, values");
+    CommandLineRun wrongPort = CommandLineRun.of("whatif", "--admin", "127.0.0.1:" + node.port());
+    assertThat(wrongPort.exitCode()).isEqualTo(69);
+    assertThat(wrongPort.err()).contains("--admin must be the admin port of a node, which `serve` prints");
+  }
+
+  @Test
+  void eachSpace_hasItsOwnKvEvents() throws Exception {
+    String yaml = SPACES + """
+        kv.events.port: 0
+        kv.events.replay.port: 0
+        """;
+    Node node = start(yaml);
+    List<Ready.KvEvents> streams = Ready.of(node, config(yaml)).kvEvents();
+    assertThat(streams).extracting(Ready.KvEvents::topic)
+        .containsExactly("kv-events@wide", "kv-events@narrow", "kv-events@values"); // a tenant's are not told
+    assertThat(Ready.of(node, config(yaml)).sentence()).contains(
+        "\nKV events of narrow on port " + streams.get(1).port() + ", replay on port ", "topic kv-events@narrow");
+    Party wide = new Party(node, wide());
+    Party narrow = new Party(node, narrow(""));
+    Party tenant = new Party(node, narrow("mine"));
+    try (KvIndex ofWide = index(streams.get(0)); KvIndex ofNarrow = index(streams.get(1))) {
+      wide.put(0, 30).block(SOON);
+      tenant.put(100, 110).block(SOON);
+      narrow.put(20, 40).block(SOON);
+      awaitKeys(ofWide, wide.keys(0, 30));
+      awaitKeys(ofNarrow, narrow.keys(20, 40));
+      wide.client.remove(wide.keys(0, 10)).block(SOON);
+      awaitKeys(ofWide, wide.keys(10, 30));
+      awaitKeys(ofNarrow, narrow.keys(20, 40));
+    }
+    assertThat(http(node, "/metrics")).contains("penstock_kv_events_published_total{tier=\"wide\"}",
+        "penstock_kv_events_published_total{tier=\"narrow\"}");
+
+    String named = SPACES + "kv.events.port: 0\nkv.events.topic: 'kv@node-1@{model}'\nkv.events.salted: true\n";
+    assertThat(Ready.of(start(named), config(named)).kvEvents()).extracting(Ready.KvEvents::topic)
+        .containsExactly("kv@node-1@wide", "kv@node-1@narrow", "kv@node-1@narrow", "kv@node-1@values");
+    assertThatThrownBy(() -> start(SPACES + "kv.events.port: 65534\n"))
+        .hasMessageContaining("kv.events.port must be <= 65529 with 4 spaces");
+  }
+
+  private static KvIndex index(Ready.KvEvents stream) {
+    KvIndex index = new KvIndex(stream.port(), Objects.requireNonNull(stream.replayPort()), stream.topic());
+    index.replay();
+    return index;
+  }
+
+  private static void awaitKeys(KvIndex index, List<BlockKey> keys) {
+    Set<Long> wanted = keys.stream().map(key -> key.hash().low()).collect(Collectors.toSet());
+    long end = System.nanoTime() + SOON.toNanos();
+    while (!index.media().keySet().equals(wanted)) {
+      assertThat(System.nanoTime()).as("%s of %s", index.media().keySet(), wanted).isLessThan(end);
+      index.read(0);
+      index.replay(); // the subscription may have come after the last batch
+    }
+  }
+
+  @Test
+  void aSalt_needNotStandOnTheCommandLine() throws Exception {
+    Node node = start(SPACES);
+    new Party(node, narrow("mine")).put(0, 3).block(SOON);
+    List<String> match = List.of("match", "--connect", "127.0.0.1:" + node.port(), "--model", "narrow", "--layers",
+        "4", "--block-tokens", "4", "--kv-heads", "1", "--head-dim", "32", "--trace-id", "0-3");
+    Path salt = Files.writeString(folder.resolve("salt"), "mine\n");
+    assertThat(CommandLineRun.of(with(match, "--salt-file", salt.toString())).out()).startsWith("prefix 3 of 4");
+    assertThat(CommandLineRun.with(Map.of("PENSTOCK_SALT", "mine"), new byte[0], with(match)).out())
+        .startsWith("prefix 3 of 4");
+    assertThat(CommandLineRun.of(with(match)).out()).startsWith("prefix 0 of 4");
+    assertThat(CommandLineRun.of(with(match, "--salt-file", salt.toString(), "--salt", "mine")).err())
+        .contains("--salt must be left out with --salt-file");
+  }
+
+  private static String[] with(List<String> words, String... more) {
+    return Stream.concat(words.stream(), Stream.of(more)).toArray(String[]::new);
+  }
+
+  @Test
   void aTenant_neverHitsTheBlocksOfAnother_andStaysWithinItsQuota() throws Exception {
     Node node = start(SPACES);
     Party mine = new Party(node, narrow("mine"));
@@ -275,6 +403,8 @@ final class ServeSpacesTest {
     CommandLineRun missing = command("remove", space, "--json");
     assertThat(missing.exitCode()).isEqualTo(1);
     assertThat(missing.out()).contains("\"removed\":false");
+    assertThat(command("put", space, first.toString(), "--hard").err())
+        .contains("--soft, --hard and --group must be left out with --name");
     assertThat(command("remove", space, "--all").err()).contains("must be left out with --name");
 
     Path large = Files.write(folder.resolve("large.bin"), new byte[8 << 20]);
@@ -335,6 +465,48 @@ final class ServeSpacesTest {
   }
 
   @Test
+  void aTenant_keepsToItsQuotaOfTheDisk_andTakesNothingOfTheOthers() throws Exception {
+    String yaml = SPACES.replace("quota: 512KiB", "quota: 512KiB, ssd.quota: 2MiB")
+        + "ssd: 64MiB\nssd.engine: plain\nssd.segment.bytes: 1MiB\nssd.dir: " + folder.resolve("ssd") + "\n";
+    Node node = start(yaml);
+    Party others = new Party(node, narrow(""));
+    Party mine = new Party(node, narrow("mine"));
+    for (int from = 0; from < 1_000; from += 100) {
+      others.put(from, from + 100).block(SOON);
+    }
+    for (int from = 0; from < 2_500; from += 100) {
+      mine.put(from, from + 100).block(SOON);
+    }
+    TierStat.Level tenant = level(mine, "ssd");
+    assertThat(tenant.capacityBlocks()).isEqualTo((2 << 20) / (2 << 10));
+    assertThat(tenant.blocks()).isBetween(900L, tenant.capacityBlocks());
+    assertThat(level(others, "ssd").capacityBlocks()).as("a quarter of what the quota leaves")
+        .isEqualTo((62L << 20) / 4 / (2 << 10));
+    assertThat(Objects.requireNonNull(others.client.stat().block(SOON)).stat().evicted()).isZero();
+    assertThat(others.read(0, 1_000).block(SOON)).hasSize(1_000);
+    assertThat(bytesIn(folder.resolve("ssd").resolve("tenant"))).as("files of the tenant")
+        .isLessThanOrEqualTo(8L << 20);
+    assertThat(Ready.of(node, config(yaml)).sentence()).contains("quota 512 KiB, ssd quota 2 MiB");
+    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, ssd.quota: 1MiB}\n"))
+        .hasMessageStartingWith("spaces.a: ssd.quota must be >= one block of 4 MiB (was 1 MiB, from ");
+  }
+
+  private static TierStat.Level level(Party party, String name) {
+    return Objects.requireNonNull(party.client.stat().block(SOON)).stat().levels().stream()
+        .filter(level -> level.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  private static long bytesIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      long bytes = 0;
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        bytes += Files.size(file);
+      }
+      return bytes;
+    }
+  }
+
+  @Test
   void whatSpacesCannotBe_isRefusedTogether() {
     assertThatThrownBy(() -> config("""
         dram: unbounded
@@ -349,7 +521,8 @@ final class ServeSpacesTest {
         .hasMessageStartingWith("spaces.a: quota must be >= one block of 4 MiB (was 1 MiB, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {modle: m, weight: 0}\n"))
         .hasMessageContaining("spaces.a.modle must be a key of a space, one of model,");
-    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, weight: 0}\n"))
-        .hasMessageContaining("spaces.a: weight must be");
+    assertThatThrownBy(() -> config("dram: much\nspaces:\n  a: {model: m, weight: 0}\n  b: {model: n, quota: x}\n"))
+        .hasMessageContaining("dram must be a size").hasMessageContaining("spaces.a: weight must be")
+        .hasMessageContaining("spaces.b: quota must be");
   }
 }

@@ -65,6 +65,8 @@ final class TraceReaderTest {
         + ">= 0 | 1.5",
     "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a "
         + "whole number >= 0 | many",
+    "{\"timestamp\": 1, \"input_length\": \" \", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole "
+        + "number >= 0 | blank",
     "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole "

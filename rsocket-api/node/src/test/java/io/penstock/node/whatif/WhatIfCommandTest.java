@@ -123,6 +123,9 @@ final class WhatIfCommandTest {
         dram   +8.00 GiB  12.0 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
         """);
     assertThat(run.err()).isEqualTo("curve in " + chart.toRealPath() + "\n");
+    CommandLineRun tiny = CommandLineRun.of("whatif", trace.toString(), "--dram", "1 block", "--json");
+    assertThat(JsonMapper.shared().readTree(tiny.out()).at("/spaces/0/steps")).as("no step twice")
+        .extracting(step -> step.get("addBlocks").asLong()).containsExactly(0L, 1L, 3L);
     String svg = Files.readString(chart);
     DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(svg)));
     assertThat(svg).contains("Hit rate by capacity: small.jsonl", "dram, 4.00 GiB now", ">exact<");
@@ -238,9 +241,10 @@ final class WhatIfCommandTest {
       tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new TierStack.Level.Host("dram", 4)),
           StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofJdk(),
           new TierStack.Sampling(samples, 1));
-      server = new AdminServer(() -> List.of(tier), () -> NodeState.READY,
+      server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY,
           new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
-          timers, new WhatIfPages(tier.info(), tier::whatIf)).bind("127.0.0.1", 0, loops).block(SOON);
+          timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
+          .bind("127.0.0.1", 0, loops).block(SOON);
     }
 
     String address() {

@@ -5,6 +5,11 @@ public interface ConnectionGauges {
   /// Who is at the other end, as far as the socket tells.
   String peer();
 
+  /// How it travels.
+  default TransportKind transport() {
+    return TransportKind.TCP;
+  }
+
   /// Bytes waiting for the socket to take them.
   long queuedBytes();
 

@@ -1,7 +1,6 @@
 package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -10,7 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Moves frames from the [SendQueue] to the channel while that is writable, each as a length header and the frame
+/// Moves frames from the [SendQueue] to the channel while that is writable, each as its header and the frame
 /// itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
 ///
 /// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is
@@ -25,6 +24,7 @@ final class FramePump {
   private static final int BULK_BYTES = 64 << 10;
 
   private final Channel channel;
+  private final Framing framing;
   private final SendQueue queue;
   private final Executor loop;
   private final Consumer<Throwable> broken;
@@ -40,8 +40,9 @@ final class FramePump {
 
   /// @param loop runs a task on the channel's event loop, after the one that runs there now
   /// @param broken closes the channel: a frame is lost, so nothing may follow it
-  FramePump(Channel channel, SendQueue queue, Executor loop, Consumer<Throwable> broken) {
+  FramePump(Channel channel, Framing framing, SendQueue queue, Executor loop, Consumer<Throwable> broken) {
     this.channel = channel;
+    this.framing = framing;
     this.queue = queue;
     this.loop = loop;
     this.broken = broken;
@@ -136,7 +137,7 @@ final class FramePump {
       int size = frame.readableBytes();
       ByteBuf header;
       try {
-        header = header(size);
+        header = framing.header(channel.alloc(), size);
       } catch (Throwable e) { // no memory, even for so little
         frame.release();
         queue.close();
@@ -156,15 +157,12 @@ final class FramePump {
     ChannelFuture unused = to.write(bytes, to.voidPromise());
   }
 
-  private ByteBuf header(int size) {
-    return channel.alloc().directBuffer(SendQueue.HEADER_BYTES, SendQueue.HEADER_BYTES).writeMedium(size);
-  }
-
   private void shutOutput(ChannelHandlerContext to) {
     if (!outputShut) {
       outputShut = true;
-      to.write(Unpooled.EMPTY_BUFFER).addListener(flushed -> {
+      to.write(framing.end(channel.alloc())).addListener(flushed -> {
         if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
+          TlsStart.endOutput(channel);
           ChannelFuture unused = duplex.shutdownOutput();
         } else {
           ChannelFuture unused = channel.close();

@@ -49,6 +49,11 @@ public final class LoopbackPath {
             : server;
   }
 
+  /// Whether sockets of a server on `loops` are of Netty's transport for Linux, which can choose.
+  public static boolean canChoose(LoopResources loops) {
+    return isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)));
+  }
+
   /// By name: a consumer may leave the native transport out.
   private static boolean isEpoll(Class<?> channel) {
     return channel.getPackageName().equals("io.netty.channel.epoll");

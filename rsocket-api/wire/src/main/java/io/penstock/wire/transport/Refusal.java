@@ -17,7 +17,13 @@ public enum Refusal {
   /// Room for frames, which others waited for.
   ROOM,
   /// Length of a frame.
-  FRAME_LENGTH;
+  FRAME_LENGTH,
+  /// A request for a WebSocket that is none, or from a page that may not have one.
+  UPGRADE,
+  /// Frames of a WebSocket that break its rules.
+  WEB_SOCKET,
+  /// TLS where the listener has none, none where it has, or a handshake that failed.
+  TLS;
 
   /// A word for programs.
   public String code() {

@@ -8,13 +8,17 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.ServerTls;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.ErrorFrameCodec;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,10 +41,14 @@ import reactor.netty.Connection;
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  /// Its name among the handlers of the channel.
+  static final String HANDLER = "penstock.frames";
+
   /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
   private final Channel channel;
+  private final Framing framing;
   private final ConnectionLimits limits;
   private final ConnectionListener listener;
   private final SendQueue queue;
@@ -57,14 +65,16 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // The rest belongs to the event loop.
   private @Nullable Future<?> grace;
   private boolean discarding;
+  private long discarded;
 
-  private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener,
+  private TcpConnection(Channel channel, Framing framing, ConnectionLimits limits, ConnectionListener listener,
       IncomingFrames.@Nullable Server server) {
     this.channel = channel;
+    this.framing = framing;
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
-    this.pump = new FramePump(channel, queue, this::execute, this::breakOff);
+    this.pump = new FramePump(channel, framing, queue, this::execute, this::breakOff);
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
     this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
@@ -73,28 +83,45 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
-  static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener) {
-    return open(connection, limits, listener, null);
+  static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
+      ConnectionListener listener) {
+    return open(connection, framing, limits, listener, null, false);
+  }
+
+  /// The same with TLS, if `options` have it; completes when frames may be sent.
+  static Mono<DuplexConnection> open(Connection connection, Framing framing, TcpClientOptions options,
+      ConnectionListener listener) {
+    Channel channel = connection.channel();
+    ClientTls tls = options.tls();
+    if (tls == null || !(options.remote() instanceof InetSocketAddress node)) {
+      return framing.install(channel.pipeline(), open(connection, framing, options.limits(), listener));
+    }
+    TcpConnection opened = open(connection, framing, options.limits(), listener, null, true);
+    return TlsStart.connect(channel, opened, node, options.connectTimeout(), tls)
+        .flatMap(secured -> framing.install(channel.pipeline(), opened));
   }
 
   /// The same for a channel that a server accepted.
-  static TcpConnection accept(Connection connection, TcpServerOptions options, ConnectionListener listener,
-      IncomingFrames.Server server) {
-    TcpConnection opened = open(connection, options.limits(), listener, server);
+  static TcpConnection accept(Connection connection, Framing framing, TcpServerOptions options,
+      ConnectionListener listener, IncomingFrames.Server server) {
+    ServerTls tls = options.local() instanceof InetSocketAddress ? options.tls() : null;
+    TcpConnection opened = open(connection, framing, options.limits(), listener, server, tls != null);
+    TlsStart.accept(connection.channel(), opened, tls);
     opened.incoming.begin(options.slots().timeToSetup());
     server.accepted().enter(opened);
     return opened;
   }
 
-  private static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener,
-      IncomingFrames.@Nullable Server server) {
+  private static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
+      ConnectionListener listener, IncomingFrames.@Nullable Server server, boolean hasTls) {
     Channel channel = connection.channel();
-    TcpConnection opened = new TcpConnection(channel, limits, listener, server);
+    TcpConnection opened = new TcpConnection(channel, framing, limits, listener, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
-    config.setRecvByteBufAllocator(new FrameBuffers(limits, opened.incoming.decoder()));
+    config.setRecvByteBufAllocator(
+        hasTls ? TlsStart.buffers(limits) : new FrameBuffers(limits, opened.incoming.decoder()));
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
-    connection.addHandlerLast("penstock.frames", opened);
+    connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
@@ -169,6 +196,13 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // --- gauges: any thread
 
   @Override
+  public TransportKind transport() {
+    return framing instanceof WebSocketFraming
+        ? TransportKind.WS
+        : channel instanceof DomainSocketChannel ? TransportKind.UDS : TransportKind.TCP;
+  }
+
+  @Override
   public String peer() {
     return peer;
   }
@@ -234,6 +268,13 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
         : new ConnectionErrorException(message, broken);
   }
 
+  /// Ends for a broken rule of which the peer is told in another way than by a frame, before the channel closes.
+  void endedBy(Throwable broken) {
+    cause.compareAndSet(null, broken);
+    queue.close();
+    closed.tryEmitError(broken);
+  }
+
   /// After [#fail]: the peer is told, but nothing waits until it has read that.
   void closeAtOnce() {
     onLoop(() -> {
@@ -285,13 +326,18 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
-  private void breakOff(Throwable thrown) {
-    cause.compareAndSet(null, thrown);
+  /// The channel closes for this reason, if there was none before.
+  void endsBy(Throwable reason) {
+    cause.compareAndSet(null, reason);
+  }
+
+  void breakOff(Throwable thrown) {
+    endsBy(thrown);
     closeNow();
   }
 
   private void closeNow() {
-    ChannelFuture unused = channel.close();
+    ChannelFuture unused = TlsStart.close(channel);
   }
 
   private void ended() {
@@ -324,7 +370,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     readBytes = readBytes() + in.readableBytes();
     pump.readBegins();
     try {
-      if (!discarding) {
+      if (discarding) {
+        discard(in.readableBytes());
+      } else {
         incoming.read(in);
       }
     } catch (RuntimeException e) {
@@ -332,6 +380,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     } finally {
       in.release();
       pump.readEnds();
+    }
+  }
+
+  /// A peer that broke a rule and floods on is not read to its end: it has had a longest frame's time to hear why.
+  private void discard(int bytes) {
+    discarded += bytes;
+    if (cause.get() != null && discarded > limits.maxFrameBytes()) {
+      closeNow();
     }
   }
 
@@ -349,7 +405,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
-    breakOff(thrown);
+    breakOff(TlsStart.plain(thrown));
   }
 
   @Override

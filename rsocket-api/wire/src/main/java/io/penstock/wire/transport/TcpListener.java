@@ -1,54 +1,59 @@
 package io.penstock.wire.transport;
 
 import io.rsocket.Closeable;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 
-/// A bound server: disposing it stops listening and closes, in order, every connection it accepted.
+/// A server that accepts: disposing it stops listening and closes, in order, every connection it accepted.
 ///
 /// `onClose` completes when the socket and all of them are closed.
 public final class TcpListener implements Closeable {
   private final DisposableServer server;
-  private final AcceptedConnections accepted;
-  private final FrameRoom room;
+  private final Endpoint endpoint;
+  private final ServerBounds bounds;
+  private final Runnable released;
 
-  TcpListener(DisposableServer server, IncomingFrames.Server shared) {
+  /// @param released run when it stops listening
+  TcpListener(DisposableServer server, Endpoint endpoint, ServerBounds bounds, Runnable released) {
     this.server = server;
-    this.accepted = shared.accepted();
-    this.room = shared.room();
+    this.endpoint = endpoint;
+    this.bounds = bounds;
+    this.released = released;
+  }
+
+  /// Where it listens, and how it is talked to there.
+  public Endpoint endpoint() {
+    return endpoint;
   }
 
   /// Where it listens.
   public SocketAddress address() {
-    return server.channel().localAddress();
+    return endpoint.address();
   }
 
   /// Port it listens on.
   ///
   /// @throws IllegalStateException for a Unix domain socket
   public int port() {
-    if (address() instanceof InetSocketAddress internet) {
-      return internet.getPort();
-    }
-    throw new IllegalStateException("address must be an internet address to have a port (was " + address() + ")");
+    return endpoint.port();
   }
 
-  /// Connections open now.
+  /// Connections open now, with those of other transports that share its bounds.
   public int connections() {
-    return accepted.count();
+    return bounds.connections();
   }
 
   /// Room that unfinished frames have taken, over all connections.
   public long frameBytes() {
-    return room.taken();
+    return bounds.frameBytes();
   }
 
   @Override
   public void dispose() {
     server.dispose();
-    accepted.disposeAll();
+    released.run();
+    bounds.shared().accepted().disposeAll();
   }
 
   @Override
@@ -58,6 +63,6 @@ public final class TcpListener implements Closeable {
 
   @Override
   public Mono<Void> onClose() {
-    return server.onDispose().then(Mono.defer(accepted::onClose));
+    return server.onDispose().then(Mono.defer(bounds.shared().accepted()::onClose));
   }
 }

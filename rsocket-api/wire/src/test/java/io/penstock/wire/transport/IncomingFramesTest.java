@@ -46,7 +46,7 @@ final class IncomingFramesTest {
         server = new IncomingFrames.Server(options);
       }
       freezeTime();
-      connection = TcpConnection.accept(Connection.from(this), options, new ConnectionListener() {
+      connection = TcpConnection.accept(Connection.from(this), Framing.LENGTHS, options, new ConnectionListener() {
         @Override
         public void closed(ConnectionGauges gone, @Nullable Throwable cause) {
           causes.add(cause);

@@ -57,7 +57,7 @@ final class TcpPair implements AutoCloseable {
   ServerTransport<TcpListener> server(UnaryOperator<TcpServerOptions> change) {
     TcpServerOptions options = change.apply(TcpServerOptions.on("127.0.0.1", 0).withLimits(limits).withSlots(slots)
         .withReceive(receive));
-    return TcpTransport.server(options, loops, listener, ledger);
+    return TcpTransport.server(options, Framing.LENGTHS, loops, listener, ledger);
   }
 
   ClientTransport client(TcpListener to) {
@@ -65,7 +65,9 @@ final class TcpPair implements AutoCloseable {
   }
 
   ClientTransport client(int port) {
-    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), loops, listener, ledger);
+    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), Framing.LENGTHS, loops,
+        listener,
+        ledger);
   }
 
   /// One shared run of bytes: endless streams of it cost no memory.

@@ -122,9 +122,11 @@ class TcpRSocketTest {
     Assumptions.assumeTrue(LoopResources.hasNativeSupport());
     try (TcpPair pair = new TcpPair()) {
       Path socket = folder.resolve("s");
-      serve(pair, TcpTransport.server(TcpServerOptions.on(socket), pair.loops, pair.listener, pair.ledger));
+      serve(pair,
+          TcpTransport.server(TcpServerOptions.on(socket), Framing.LENGTHS, pair.loops, pair.listener, pair.ledger));
       RSocket client =
-          connect(TcpTransport.client(TcpClientOptions.to(socket), pair.loops, pair.listener, pair.ledger));
+          connect(TcpTransport.client(TcpClientOptions.to(socket), Framing.LENGTHS, pair.loops, pair.listener,
+              pair.ledger));
       echoes(pair, client);
       hangUp(client);
     }

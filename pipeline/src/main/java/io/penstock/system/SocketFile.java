@@ -1,12 +1,10 @@
-package io.penstock.device.sidecar;
+package io.penstock.system;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -15,13 +13,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// The path of a socket, protected against other nodes by a lock on a file beside it: a lock ends with its process, a
-/// socket's file does not.
+/// The path of a Unix domain socket, protected against other nodes by a lock on a file beside it: a lock ends with its
+/// process, a socket's file does not. A listener binds at [#hidden], then [#show] gives the socket its path.
 ///
 /// The lock belongs to one opening of the file (`flock`): a lock of the process (`fcntl`, what the JDK has) would end
 /// as soon as anything in it closed the same file. The owner of the lock may remove the file; a node that locks a
 /// removed file tries again.
-final class SocketFile {
+public final class SocketFile {
+  /// Longest path that the system takes for a socket, in bytes.
+  private static final int LONGEST = 107;
+  private static final String HIDDEN = ".new";
+
   private final Path path;
   private final Path lockPath;
   private final NativeFile lock;
@@ -34,8 +36,15 @@ final class SocketFile {
   }
 
   /// Takes the path, and removes what a dead node has left there.
-  static SocketFile claim(Path wanted) throws IOException {
+  ///
+  /// @throws IOException if another node listens there, or something else is there, or the system refuses
+  public static SocketFile claim(Path wanted) throws IOException {
     Path path = wanted.toAbsolutePath().normalize();
+    int bytes = (path + HIDDEN).getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > LONGEST) {
+      throw new BindException("path of a socket must have <= " + (LONGEST - HIDDEN.length()) + " bytes (was "
+          + (bytes - HIDDEN.length()) + ": " + path + ")");
+    }
     Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
     SocketFile claimed = new SocketFile(path, lockPath, locked(path, lockPath));
     try {
@@ -79,21 +88,27 @@ final class SocketFile {
     }
   }
 
-  /// Binds under another name, takes the rights of others away, and only then gives it its name.
-  void bind(ServerSocketChannel channel) throws IOException {
-    Path hidden = path.resolveSibling(path.getFileName() + ".new");
+  /// Where to bind: a name that no client knows, at which nothing is.
+  public Path hidden() throws IOException {
+    Path hidden = path.resolveSibling(path.getFileName() + HIDDEN);
     Files.deleteIfExists(hidden);
-    channel.bind(UnixDomainSocketAddress.of(hidden));
+    return hidden;
+  }
+
+  /// Takes the rights of other users away from the socket at [#hidden], and only then gives it its name.
+  public void show() throws IOException {
+    Path hidden = path.resolveSibling(path.getFileName() + HIDDEN);
     Files.setPosixFilePermissions(hidden, PosixFilePermissions.fromString("rw-------"));
     Files.move(hidden, path, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  Path path() {
+  /// Absolute.
+  public Path path() {
     return path;
   }
 
   /// Removes it. Idempotent.
-  synchronized void close() {
+  public synchronized void close() {
     if (closed) {
       return;
     }

@@ -1,0 +1,71 @@
+package io.penstock.block;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.system.NativeMemory;
+import io.penstock.system.SharedRegion;
+import io.penstock.system.SystemCallException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/// Chunks that other processes of this host can map, cut from regions one behind the other. The pages of a chunk are
+/// made before it is lent: a missing page is a refusal then, and would be the end of the process later.
+final class SharedChunks implements SlabArena.ChunkSource {
+  /// Length of a region, which has pages only where chunks were cut.
+  private static final long REGION_BYTES = 16L << 30;
+
+  private final String name;
+  private final NativeMemory calls = NativeMemory.ofSystem();
+  /// The region that chunks are cut from now is the first.
+  @GuardedBy("this") private final Deque<SharedRegion> regions = new ArrayDeque<>();
+  @GuardedBy("this") private long used;
+
+  /// Has its first region at once: a node is asked for it before it has blocks.
+  SharedChunks(String name) throws SystemCallException {
+    this.name = name;
+    regions.push(SharedRegion.create(SharedRegion.Kind.BLOCKS, name, REGION_BYTES));
+  }
+
+  @Override
+  public synchronized MemorySegment chunk(long bytes) {
+    try {
+      SharedRegion region = regions.peek();
+      if (region == null || bytes > region.memory().byteSize() - used) {
+        region = SharedRegion.create(SharedRegion.Kind.BLOCKS, name, Math.max(bytes, REGION_BYTES));
+        regions.push(region);
+        used = 0;
+      }
+      MemorySegment chunk = region.memory().asSlice(used, bytes);
+      populate(chunk);
+      used += Math.ceilDiv(bytes, SlabArena.ALIGNMENT_BYTES) * SlabArena.ALIGNMENT_BYTES;
+      return chunk;
+    } catch (SystemCallException e) {
+      throw refused(e);
+    }
+  }
+
+  private void populate(MemorySegment chunk) throws SystemCallException {
+    long page = calls.pageBytes();
+    long begin = chunk.address() / page * page;
+    long end = Math.ceilDiv(chunk.address() + chunk.byteSize(), page) * page;
+    try {
+      calls.advise(begin, end - begin, NativeMemory.Advice.POPULATE_WRITE);
+    } catch (SystemCallException e) {
+      if (e.errno() != SystemCallException.EINVAL) { // Linux before 5.14 makes the pages when they are touched
+        throw e;
+      }
+    }
+  }
+
+  private static OutOfMemoryError refused(SystemCallException reason) {
+    OutOfMemoryError error = new OutOfMemoryError(reason.getMessage());
+    error.initCause(reason);
+    return error;
+  }
+
+  @Override
+  public synchronized void close() {
+    regions.forEach(SharedRegion::close);
+    regions.clear();
+  }
+}

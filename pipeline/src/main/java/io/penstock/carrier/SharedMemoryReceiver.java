@@ -1,0 +1,102 @@
+package io.penstock.carrier;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.UnexpectedSliceException;
+import io.penstock.system.PeerRegion;
+import io.penstock.system.SharedRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Reads blocks from the memory of another process of this host, which it maps when the first reference to it comes.
+/// Bytes are copied once, into a draft, and compared with their checksums there. The peer cannot shrink the memory, and
+/// no reference leads out of it.
+public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable {
+  private final long process;
+  @GuardedBy("this") private final Map<ByteBuffer, PeerRegion> regions = new HashMap<>();
+  @GuardedBy("this") private boolean closed;
+
+  /// @param process number of the sender's process
+  public SharedMemoryReceiver(long process) {
+    this.process = process;
+  }
+
+  @Override
+  public SliceBytes arrived(IncomingFrame frame, int blocks, int bytesEach) {
+    SliceReferences references = SliceReferences.decode(frame, blocks);
+    MemorySegment[] memory = new MemorySegment[references.descriptors().length];
+    for (int i = 0; i < memory.length; i++) {
+      memory[i] = region(references.descriptors()[i], references.tokens()[i]).memory();
+    }
+    for (int i = 0; i < blocks; i++) {
+      requireInside(memory[references.region()[i]], references.offset()[i], bytesEach);
+    }
+    return (i, to) -> copy(memory[references.region()[i]], references.offset()[i], to);
+  }
+
+  private static void requireInside(MemorySegment memory, long offset, int bytes) {
+    long most = memory.byteSize() - bytes;
+    if (offset < SharedRegion.HEADER_BYTES || offset > most) {
+      throw new UnexpectedSliceException("offset of a block", "in [" + SharedRegion.HEADER_BYTES + ", " + most + "]",
+          offset);
+    }
+  }
+
+  private static void copy(MemorySegment from, long offset, MemorySegment to) {
+    try {
+      MemorySegment.copy(from, offset, to, 0, to.byteSize());
+    } catch (InternalError e) { // the system has no memory for a page that the peer never wrote
+      throw new PeerMemoryException("memory of the peer must be readable (was not at " + offset + ")", e);
+    }
+  }
+
+  private synchronized PeerRegion region(int descriptor, byte[] token) {
+    if (closed) {
+      throw new PeerMemoryException("the connection to the peer must be open (was closed)", null);
+    }
+    PeerRegion known = regions.get(ByteBuffer.wrap(token));
+    return known == null ? map(descriptor, token) : known;
+  }
+
+  @GuardedBy("this") private PeerRegion map(int descriptor, byte[] token) {
+    if (regions.size() == SliceReferences.MOST_REGIONS) {
+      throw new UnexpectedSliceException("regions of a connection", "<= " + SliceReferences.MOST_REGIONS,
+          regions.size() + 1);
+    }
+    PeerRegion region = open(descriptor);
+    if (!region.hasToken(token)) {
+      region.close();
+      throw new UnexpectedSliceException("token of a region", "that of the region", "another");
+    }
+    regions.put(ByteBuffer.wrap(token), region);
+    return region;
+  }
+
+  private PeerRegion open(int descriptor) {
+    try {
+      return PeerRegion.map(process, descriptor, SharedRegion.Kind.BLOCKS);
+    } catch (IOException e) {
+      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /// Regions that are mapped now.
+  public synchronized int mappedRegions() {
+    return regions.size();
+  }
+
+  /// Unmaps all; a stream that reads at that moment fails.
+  @Override
+  public void close() {
+    List<PeerRegion> mapped;
+    synchronized (this) {
+      closed = true;
+      mapped = List.copyOf(regions.values());
+      regions.clear();
+    }
+    mapped.forEach(PeerRegion::close);
+  }
+}

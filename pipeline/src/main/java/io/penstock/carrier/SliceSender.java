@@ -1,0 +1,24 @@
+package io.penstock.carrier;
+
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+
+/// The sending end of a carrier. Serves all streams of a connection, from any thread.
+public interface SliceSender {
+  /// Has `frame` carry the bytes of `slice`, which stays the caller's: either each of its spans, in order, or
+  /// references to all of them.
+  void offer(LayerSlice slice, OutgoingFrame frame);
+
+  /// What stands behind the header of a slice that leaves. An offer that throws leaves the frame to the caller, who
+  /// releases it.
+  interface OutgoingFrame {
+    /// Appends the bytes of `span` without a copy.
+    ///
+    /// @param span the frame closes it when the transport has released the frame
+    void carry(LayerSpan span);
+
+    /// Appends `references` instead of bytes. What they name stays as it is until the receiver has landed the slice, or
+    /// its stream has ended.
+    void refer(byte[] references);
+  }
+}

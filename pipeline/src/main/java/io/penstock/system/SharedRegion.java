@@ -1,0 +1,141 @@
+package io.penstock.system;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+/// Memory of this process that other processes of the same user on this host can map to read, see [PeerRegion]. It is a
+/// memfd whose length is sealed, and of which the system gives out no second writable mapping.
+///
+/// It begins with [#HEADER_BYTES]: the bytes `PKSHMEM1`, the kind, 4 bytes, 0, and the token of 16 random bytes, so that
+/// a reader can tell that it mapped what the peer meant, and prove that it could.
+@SuppressWarnings("restricted") // this package is the place for native memory
+public final class SharedRegion implements AutoCloseable {
+  /// Bytes at the beginning that hold no blocks.
+  public static final int HEADER_BYTES = 4096;
+  public static final int TOKEN_BYTES = 16;
+  /// In `/proc`, before the name of the region.
+  static final String PREFIX = "penstock-";
+  static final long MAGIC = 0x314D454D48534B50L;
+  static final int KIND_OFFSET = 8;
+  static final int TOKEN_OFFSET = 16;
+
+  private static final ConcurrentSkipListMap<Long, SharedRegion> OPEN = new ConcurrentSkipListMap<>();
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /// What a region is for. A reader refuses a region of another kind.
+  public enum Kind {
+    /// Blocks.
+    BLOCKS(1),
+    /// Nothing: a client reads its token, and so proves to the node that it can.
+    NODE_PROBE(2),
+    /// The same for a node and its client.
+    CLIENT_PROBE(3);
+
+    private final int number;
+
+    Kind(int number) {
+      this.number = number;
+    }
+
+    int number() {
+      return number;
+    }
+  }
+
+  private final Kind kind;
+  private final NativeFile file;
+  private final Arena arena;
+  private final MemorySegment all;
+  private final byte[] token = new byte[TOKEN_BYTES];
+
+  private SharedRegion(Kind kind, NativeFile file, Arena arena, MemorySegment all) {
+    this.kind = kind;
+    this.file = file;
+    this.arena = arena;
+    this.all = all;
+  }
+
+  /// Makes a region. Its pages are made when they are first touched.
+  ///
+  /// @param name shown in `/proc`
+  /// @param bytes without the header
+  public static SharedRegion create(Kind kind, String name, long bytes) throws SystemCallException {
+    NativeFile file = NativeFile.memfd(PREFIX + name, HEADER_BYTES + bytes);
+    Arena arena = Arena.ofShared();
+    try {
+      SharedRegion region = new SharedRegion(kind, file, arena, file.map(HEADER_BYTES + bytes, arena));
+      region.writeHeader();
+      file.sealForReaders();
+      OPEN.put(region.all.address(), region);
+      return region;
+    } catch (SystemCallException | RuntimeException e) {
+      arena.close();
+      file.close();
+      throw e;
+    }
+  }
+
+  private void writeHeader() {
+    RANDOM.nextBytes(token);
+    all.set(JAVA_LONG, 0, MAGIC);
+    all.set(JAVA_INT, KIND_OFFSET, kind.number());
+    all.asSlice(TOKEN_OFFSET, TOKEN_BYTES).copyFrom(MemorySegment.ofArray(token));
+  }
+
+  /// The open region of this process that has `address`; null if there is none.
+  public static @Nullable SharedRegion at(long address) {
+    Map.Entry<Long, SharedRegion> below = OPEN.floorEntry(address);
+    return below != null && below.getValue().contains(address) ? below.getValue() : null;
+  }
+
+  /// Whether this process has memory of this kind.
+  public static boolean isOpen(Kind kind) {
+    return OPEN.values().stream().anyMatch(region -> region.kind == kind);
+  }
+
+  /// Whether `address` lies behind the header.
+  public boolean contains(long address) {
+    return address >= all.address() + HEADER_BYTES && address < all.address() + all.byteSize();
+  }
+
+  /// Where `address` lies, counted from the beginning of the header.
+  public long offset(long address) {
+    return address - all.address();
+  }
+
+  /// All behind the header, until it is closed.
+  public MemorySegment memory() {
+    return all.asSlice(HEADER_BYTES);
+  }
+
+  /// By which other processes find it.
+  public int descriptor() {
+    return file.number();
+  }
+
+  public byte[] token() {
+    return token.clone();
+  }
+
+  /// Appends the token to `to`.
+  public void putToken(ByteBuffer to) {
+    to.put(token);
+  }
+
+  /// Unmaps it here; a process that has mapped it keeps its mapping.
+  @Override
+  public void close() {
+    if (OPEN.remove(all.address(), this)) {
+      arena.close();
+      file.close();
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.carrier.InlineCarrier;
+import io.penstock.carrier.MemoryProbe;
+import io.penstock.carrier.PeerMemoryException;
+import io.penstock.carrier.SharedMemoryReceiver;
+import io.penstock.carrier.SharedMemorySender;
+import io.penstock.carrier.SliceSender;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What carries slices on one connection of a client, each way: agreed on in `hello`.
+///
+/// Each end finds out for itself whether it can read the other's memory, and proves that by what it read.
+final class ClientCarriers implements AutoCloseable {
+  private final SliceSender sender;
+  /// Reads the memory of the node; null if the bytes come in frames.
+  private final @Nullable SharedMemoryReceiver receiver;
+  private final byte @Nullable [] proof;
+
+  private ClientCarriers(SliceSender sender, @Nullable SharedMemoryReceiver receiver, byte @Nullable [] proof) {
+    this.sender = sender;
+    this.receiver = receiver;
+    this.proof = proof;
+  }
+
+  /// What a client that accepts `wanted`, the first before the second, tells in `hello`; null for nothing.
+  static @Nullable List<Handshake.CarrierOffer> offers(List<Carrier> wanted) {
+    if (wanted.getFirst() == Carrier.INLINE) {
+      return null;
+    }
+    try {
+      return List.of(Handshake.CarrierOffer.of(MemoryProbe.ofClient(), null, null));
+    } catch (PeerMemoryException e) { // blocks may come by references all the same
+      return List.of(Handshake.CarrierOffer.none(String.valueOf(e.getMessage())));
+    }
+  }
+
+  /// @throws CarrierUnavailableException if `wanted` has one carrier, and the node or this process cannot have it
+  static ClientCarriers agreed(List<Carrier> wanted, Handshake.Welcome welcome) {
+    if (wanted.getFirst() == Carrier.INLINE) {
+      return new ClientCarriers(InlineCarrier.INSTANCE, null, null);
+    }
+    List<String> reasons = new ArrayList<>();
+    Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(welcome.carriers());
+    byte[] proof = proof(answer, reasons);
+    SliceSender sender = sender(answer, reasons);
+    if (!reasons.isEmpty() && !wanted.contains(Carrier.INLINE)) {
+      throw new CarrierUnavailableException(wanted, List.of(Carrier.INLINE), String.join("; ", reasons));
+    }
+    return new ClientCarriers(sender,
+        proof == null ? null : new SharedMemoryReceiver(requireNonNull(requireNonNull(answer).process())), proof);
+  }
+
+  /// What stands in the node's probe; null if it cannot be read.
+  private static byte @Nullable [] proof(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
+    try {
+      return requireOffered(answer).readOfNode();
+    } catch (PeerMemoryException e) {
+      reasons.add("from the node: " + e.getMessage());
+      return null;
+    }
+  }
+
+  private static SliceSender sender(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
+    try {
+      byte[] told = requireOffered(answer).proof();
+      if (told != null && MemoryProbe.ofClient().isProvedBy(told)) {
+        return new SharedMemorySender();
+      }
+      reasons.add("to the node: " + (answer == null || answer.refusal() == null ? "no proof" : answer.refusal()));
+    } catch (PeerMemoryException e) {
+      reasons.add("to the node: " + e.getMessage());
+    }
+    return InlineCarrier.INSTANCE;
+  }
+
+  private static Handshake.CarrierOffer requireOffered(Handshake.@Nullable CarrierOffer answer) {
+    if (answer == null) {
+      throw new PeerMemoryException("the node must offer it (was not offered)", null);
+    }
+    return answer;
+  }
+
+  SliceSender sender() {
+    return sender;
+  }
+
+  /// What carries slices from the node, if they lie in memory for it.
+  Carrier incoming() {
+    return receiver == null ? Carrier.INLINE : Carrier.SHARED_MEMORY;
+  }
+
+  /// What carries slices to the node, if they lie in memory for it.
+  Carrier outgoing() {
+    return sender == InlineCarrier.INSTANCE ? Carrier.INLINE : Carrier.SHARED_MEMORY;
+  }
+
+  @Nullable SharedMemoryReceiver receiver() {
+    return receiver;
+  }
+
+  /// What a `get` whose slices may come as references says; null for none.
+  byte @Nullable [] proof() {
+    return proof;
+  }
+
+  @Override
+  public void close() {
+    if (receiver != null) {
+      receiver.close();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package io.penstock.wire.transport;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// Where peers find a node: its sockets, with an address that the peer can reach instead of a wildcard.
+///
+/// @param sockets where the node listens, the preferred transport first
+/// @param host told instead of any discovered address; null to discover one
+public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host) {
+  private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+  private static final int TOKEN_BYTES = 8;
+  /// For a route beyond this host; never sent to (RFC 5737).
+  private static final InetSocketAddress ELSEWHERE = new InetSocketAddress("198.51.100.1", 9);
+
+  public AdvertisedEndpoints {
+    sockets = List.copyOf(sockets);
+  }
+
+  /// A node that tells nothing.
+  public static AdvertisedEndpoints none() {
+    return new AdvertisedEndpoints(List.of(), null);
+  }
+
+  /// Those that `peer` can reach: never a wildcard, and no loopback address for a peer on another host.
+  ///
+  /// @param peer as its connection tells it; null, or no internet address, for one on this host
+  public List<Endpoint> towards(@Nullable SocketAddress peer) {
+    return sockets.stream().flatMap(socket -> towards(socket, peer).stream()).toList();
+  }
+
+  /// Those that a peer behind `registry` can reach; of the default route if it is null.
+  public List<Endpoint> shown(@Nullable InetSocketAddress registry) {
+    return towards(registry == null ? ELSEWHERE : registry);
+  }
+
+  private Optional<Endpoint> towards(Endpoint socket, @Nullable SocketAddress peer) {
+    if (!(socket.address() instanceof InetSocketAddress bound)) {
+      return Optional.of(socket);
+    }
+    if (host != null) {
+      return Optional.of(new Endpoint(socket.transport(), Endpoint.internet(host, bound.getPort())));
+    }
+    InetAddress ip = bound.getAddress();
+    boolean isNear = isOfThisHost(peer);
+    if (ip == null || (!ip.isAnyLocalAddress() && (!ip.isLoopbackAddress() || isNear))) {
+      return Optional.of(socket);
+    }
+    return ip.isLoopbackAddress()
+        ? Optional.empty()
+        : route(isNear || !(peer instanceof InetSocketAddress far) ? null : far)
+            .map(found -> new Endpoint(socket.transport(), new InetSocketAddress(found, bound.getPort())));
+  }
+
+  private static boolean isOfThisHost(@Nullable SocketAddress peer) {
+    return !(peer instanceof InetSocketAddress internet) || internet.getAddress() == null
+        || internet.getAddress().isLoopbackAddress();
+  }
+
+  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and sends
+  /// nothing. Empty if there is no route.
+  ///
+  /// @param peer null for this host
+  public static Optional<InetAddress> route(@Nullable InetSocketAddress peer) {
+    if (peer == null) {
+      return Optional.of(InetAddress.getLoopbackAddress());
+    }
+    try (DatagramSocket socket = new DatagramSocket()) {
+      socket.connect(peer);
+      InetAddress local = requireNonNull(socket.getLocalAddress(), "of a socket that is bound");
+      return local.isAnyLocalAddress() ? Optional.empty() : Optional.of(local);
+    } catch (SocketException e) { // no route
+      return Optional.empty();
+    }
+  }
+
+  /// Equal on one host until it is started anew. It tells where an attempt to use a socket of the same host makes
+  /// sense; it proves nothing. Empty where the system does not tell.
+  public static Optional<String> hostToken() {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256")
+          .digest(("penstock.host.v1" + Files.readString(BOOT).strip()).getBytes(StandardCharsets.US_ASCII));
+      return Optional.of(HexFormat.of().formatHex(digest, 0, TOKEN_BYTES));
+    } catch (IOException e) {
+      return Optional.empty();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("JDK must have SHA-256", e);
+    }
+  }
+
+}

@@ -1,0 +1,31 @@
+package io.penstock.wire.transport;
+
+import static java.util.Objects.requireNonNull;
+
+/// What a socket is told beside the defaults of the system.
+///
+/// @param congestion how a TCP socket reacts to congestion
+/// @param sendBytes buffer of the system for what is sent, 0 to leave it to the system
+/// @param receiveBytes buffer of the system for what is received, 0 to leave it to the system
+public record SocketTuning(CongestionControl congestion, int sendBytes, int receiveBytes) {
+  private static final int MOST_BYTES = 1 << 30;
+
+  public SocketTuning {
+    requireNonNull(congestion, "congestion");
+    ConnectionLimits.within("sendBytes", sendBytes, 0, MOST_BYTES);
+    ConnectionLimits.within("receiveBytes", receiveBytes, 0, MOST_BYTES);
+  }
+
+  /// Congestion control `AUTOMATIC`, buffers left to the system.
+  public static SocketTuning defaults() {
+    return new SocketTuning(CongestionControl.AUTOMATIC, 0, 0);
+  }
+
+  public SocketTuning withCongestion(CongestionControl control) {
+    return new SocketTuning(control, sendBytes, receiveBytes);
+  }
+
+  public SocketTuning withBuffers(int send, int receive) {
+    return new SocketTuning(congestion, send, receive);
+  }
+}

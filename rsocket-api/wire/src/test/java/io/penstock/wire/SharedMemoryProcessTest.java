@@ -1,0 +1,128 @@
+package io.penstock.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.KvException;
+import io.penstock.block.SlabArena;
+import io.penstock.system.NativeMemory;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.HostTier;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
+
+/// Two processes that read each other's memory, one of which is killed under traffic: the other one gets the right bytes
+/// or a typed error, keeps no block for the dead, and lets the dead one's memory go.
+@Timeout(120)
+final class SharedMemoryProcessTest {
+  @BeforeAll
+  static void aSystemWithNativeCalls() {
+    assumeTrue(NativeMemory.absence().isEmpty());
+  }
+
+  @Test
+  void aClientThatIsKilled_keepsNoBlock_andItsMemoryGoes() throws Exception {
+    killClients(1);
+  }
+
+  @Test
+  void aNodeThatIsKilled_endsItsStreamsTyped_andItsMemoryGoes() throws Exception {
+    killNodes(1);
+  }
+
+  @Tag("proof")
+  @Timeout(3600)
+  @Test
+  void eitherKilled_aHundredTimes_holds() throws Exception {
+    killClients(100);
+    killNodes(100);
+  }
+
+  private static void killClients(int times) throws Exception {
+    Random random = new Random(1);
+    HostTier tier = SharedMemoryPeer.tier("node");
+    KvServer server = SharedMemoryPeer.serve(tier);
+    for (int i = 0; i < times; i++) {
+      try (SharedMemoryPeer client = SharedMemoryPeer.begin("client", "" + Link.PENSTOCK.port(server))) {
+        assertThat(client.line()).isEqualTo("running");
+        assertThat(isMapped("killed-client")).isTrue();
+        awaitMoved(tier, 1 + random.nextInt(500));
+        client.kill();
+        await(() -> server.runningStreams() == 0);
+        await(() -> tier.arena().claimedSlots() == tier.stat().blockOptional().orElseThrow().blocks());
+        await(() -> !isMapped("killed-client"));
+      }
+    }
+    server.close().block(WireNode.PATIENCE);
+    tier.close().block(WireNode.PATIENCE);
+  }
+
+  private static void awaitMoved(HostTier tier, long hits) {
+    long before = tier.stat().blockOptional().orElseThrow().hits();
+    await(() -> tier.stat().blockOptional().orElseThrow().hits() >= before + hits);
+  }
+
+  private static void killNodes(int times) throws Exception {
+    Random random = new Random(2);
+    for (int i = 0; i < times; i++) {
+      try (SharedMemoryPeer node = SharedMemoryPeer.begin("node");
+          SlabArena arena = SharedMemoryPeer.arena("client");
+          LeakLedger leaks = new LeakLedger()) {
+        KvClient client = SharedMemoryPeer.connect(Integer.parseInt(node.line()), arena);
+        leaks.watch("slots of the client", arena::claimedSlots);
+        Mono<Long> both =
+            SharedMemoryPeer.put(client, 0).then(SharedMemoryPeer.get(client, 0));
+        assertThat(both.block(WireNode.PATIENCE))
+            .isEqualTo((long) SharedMemoryPeer.BLOCKS * SharedMemoryPeer.SPACE.layout().blockBytes());
+        assertThat(isMapped("killed-node")).isTrue();
+        AtomicLong rounds = new AtomicLong();
+        CompletableFuture<Void> traffic = Mono.when(
+            SharedMemoryPeer.get(client, 0).doOnNext(bytes -> rounds.incrementAndGet()).repeat(),
+            SharedMemoryPeer.put(client, 1_000).then(SharedMemoryPeer.put(client, 2_000)).repeat()).toFuture();
+        long until = random.nextInt(50);
+        await(() -> rounds.get() > until);
+        node.kill();
+        assertThat(failure(traffic)).isInstanceOf(KvException.class);
+        await(() -> !isMapped("killed-node"));
+      }
+    }
+  }
+
+  private static Throwable failure(CompletableFuture<?> call) throws Exception {
+    try {
+      call.get(WireNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      throw new AssertionError("a call to a killed node must fail (did not)");
+    } catch (ExecutionException e) {
+      return e.getCause();
+    }
+  }
+
+  private static boolean isMapped(String name) {
+    try {
+      return Files.readString(Path.of("/proc/self/maps")).contains("memfd:penstock-" + name);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void await(BooleanSupplier condition) {
+    long until = System.nanoTime() + WireNode.PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("patience").isLessThan(until);
+      Thread.onSpinWait();
+    }
+  }
+}
