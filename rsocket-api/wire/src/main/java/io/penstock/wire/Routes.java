@@ -49,8 +49,8 @@ public final class Routes {
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
   static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS -> Role.READER;
-      case PUT, PIN -> Role.WRITER;
+      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ -> Role.READER;
+      case PUT, PIN, WRITE, NOTIFY -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

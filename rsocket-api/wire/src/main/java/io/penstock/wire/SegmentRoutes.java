@@ -11,12 +11,13 @@ import reactor.core.publisher.Mono;
 
 /// The routes of segments on one connection of a node.
 ///
+/// @param spaces knows what the caller may
 /// @param registry null on a node that serves no segments
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes, int most, Budget outgoing,
+record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most, Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
   private static final long NO_TICKET = 0;
@@ -32,6 +33,9 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes
   private SegmentRegistry registry(Call call, String interaction) {
     if (registry == null) {
       throw unknown(call, interaction);
+    }
+    if (serves(call.route())) {
+      spaces.requireSegments(call.route());
     }
     return registry;
   }
@@ -51,6 +55,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes
       }
       case Routes.NOTIFY -> {
         SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);
+        letter.requireIntact();
         known.accept(letter.engine(), letter.sequence(), letter.generation(), letter.notification());
         yield Mono.just(call.reply(new SegmentMessages.NotifyReply(true)));
       }
@@ -76,7 +81,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes
       }
       inFlight.onDrained(hold::close);
       new SegmentSender(List.of(hold.memory()),
-          new SegmentSender.Setting(item.item(), item.maxSliceBytes(), outgoing, allocator, stall), inFlight, null)
+          new SegmentSender.Setting(item, outgoing, allocator, stall), inFlight, null)
           .subscribe(subscriber);
     });
   }
@@ -89,7 +94,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes
     try {
       InFlight inFlight = streams.enter(NO_TICKET);
       inFlight.onDrained(hold::close);
-      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item.item(), item.maxSliceBytes());
+      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item);
       SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();

@@ -15,6 +15,9 @@ import reactor.core.publisher.Mono;
 ///
 /// @param caller null if every peer may do everything
 record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
+  /// Stands for the segments of a node where a user's role is looked up.
+  static final String SEGMENTS = "segments";
+
   /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
   SpaceRoutes {
     spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
@@ -45,16 +48,25 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     return tier;
   }
 
+  /// @throws WireFormatException if the caller must not use `route`, one of segments
+  void requireSegments(String route) {
+    require(Routes.roleFor(route), route, SEGMENTS);
+  }
+
   /// @param what is asked for, in the words of a message
   /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
   void require(Role least, String what, BlockTier tier) {
+    require(least, what, tier.info().name());
+  }
+
+  private void require(Role least, String what, String space) {
     if (caller == null) {
       return;
     }
-    Role role = caller.role(tier.info().name()).orElse(null);
+    Role role = caller.role(space).orElse(null);
     if (role == null || !role.includes(least)) {
       throw new WireFormatException(ErrorCode.FORBIDDEN, "role",
-          least.word() + " for " + what + " in space " + tier.info().name(), role == null ? "none" : role.word());
+          least.word() + " for " + what + " in space " + space, role == null ? "none" : role.word());
     }
   }
 
