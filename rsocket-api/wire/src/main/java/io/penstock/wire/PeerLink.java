@@ -50,7 +50,8 @@ final class PeerLink implements SegmentLink {
   @Override
   public Operation read(Range range, List<MemorySegment> into, Ending ending) {
     SegmentMessages.ItemRequest request = request(range);
-    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(), creditSlices, connection::failure, ending);
+    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(),
+        creditSlices, connection::failure, ending);
     connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request)).subscribe(reader);
     return reader;
   }

@@ -34,9 +34,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     if (registry == null) {
       throw unknown(call, interaction);
     }
-    if (serves(call.route())) {
-      spaces.requireSegments(call.route());
-    }
+    spaces.requireSegments(call.route());
     return registry;
   }
 

@@ -5,6 +5,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -15,9 +16,6 @@ import reactor.core.publisher.Mono;
 ///
 /// @param caller null if every peer may do everything
 record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
-  /// Stands for the segments of a node where a user's role is looked up.
-  static final String SEGMENTS = "segments";
-
   /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
   SpaceRoutes {
     spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
@@ -48,25 +46,27 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     return tier;
   }
 
-  /// @throws WireFormatException if the caller must not use `route`, one of segments
-  void requireSegments(String route) {
-    require(Routes.roleFor(route), route, SEGMENTS);
-  }
-
   /// @param what is asked for, in the words of a message
   /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
   void require(Role least, String what, BlockTier tier) {
-    require(least, what, tier.info().name());
+    require(least, what, tier.info().name(), "space " + tier.info().name());
   }
 
-  private void require(Role least, String what, String space) {
+  /// A segment lies in no space, so its routes are for users who have a role in every space.
+  ///
+  /// @throws WireFormatException if the caller has no such role, or one that does not include `route`
+  void requireSegments(String route) {
+    require(Routes.roleFor(route), route, Grant.EVERY, "every space");
+  }
+
+  private void require(Role least, String what, String space, String where) {
     if (caller == null) {
       return;
     }
     Role role = caller.role(space).orElse(null);
     if (role == null || !role.includes(least)) {
-      throw new WireFormatException(ErrorCode.FORBIDDEN, "role",
-          least.word() + " for " + what + " in space " + space, role == null ? "none" : role.word());
+      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + what + " in " + where,
+          role == null ? "none" : role.word());
     }
   }
 

@@ -377,8 +377,8 @@ final class TransferSocketsTest {
     Object[][] wrong = {{slice(1, 0, 100, right + 1), "CRC32C of the bytes"},
       {slice(2, 0, 100, right), "item"}, {slice(1, 4, 100, right), "offset"},
       {slice(1, 0, 99, right), "bytes after the header"},
-        {new SegmentSlice(1, 12, segment.number(), 0, 100, right), "generation"},
-        {new SegmentSlice(1, 11, segment.number() + 1, 0, 100, right), "segment"}};
+      {new SegmentSlice(1, 12, segment.number(), 0, 100, right), "generation"},
+      {new SegmentSlice(1, 11, segment.number() + 1, 0, 100, right), "segment"}};
     for (Object[] one : wrong) {
       assertThat(errorOf(write(socket, (SegmentSlice) one[0], bytes, -1))).hasMessageContaining((String) one[1]);
     }
@@ -436,14 +436,14 @@ final class TransferSocketsTest {
   }
 
   @Test
-  void users_mayWhatTheirRoleInSegmentsSays() throws Exception {
+  void users_mayWhatTheirRoleInEverySpaceSays() throws Exception {
     Path file = Files.createTempFile("users", "");
     Files.write(file, List.of(UserFile.lineOf("reader", "reader".toCharArray()),
         UserFile.lineOf("writer", "writer".toCharArray()), UserFile.lineOf("other", "other".toCharArray())));
     UserFile users = UserFile.read(file);
     Files.delete(file);
-    AccessRules rules = new AccessRules(Map.of("reader", List.of(new Grant(Role.READER, Set.of("segments"))),
-        "writer", List.of(new Grant(Role.WRITER, Set.of("segments"))),
+    AccessRules rules = new AccessRules(Map.of("reader", List.of(Grant.everywhere(Role.READER)),
+        "writer", List.of(Grant.everywhere(Role.WRITER)),
         "other", List.of(new Grant(Role.ADMIN, Set.of("chat")))));
     KvServer server = now(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.none(), registry,
         KvServerOptions.builder().access(Access.of(() -> users, () -> rules)).build(),
@@ -456,7 +456,7 @@ final class TransferSocketsTest {
 
     assertThat(errorAs("reader", reading)).isNull();
     assertThat(errorAs("writer", writing)).isNull();
-    assertThat(errorAs("reader", writing)).hasMessageContaining("writer for penstock.v1.write in space segments");
+    assertThat(errorAs("reader", writing)).hasMessageContaining("writer for penstock.v1.write in every space");
     assertThat(errorAs("other", reading)).hasMessageContaining("reader for penstock.v1.segments");
   }
 

@@ -100,7 +100,7 @@ final class TransportsTest {
             "penstock_wire_connects_total{transport=\"uds\"} 3.0",
             "penstock_wire_connects_total{transport=\"ws\"} 1.0",
             "penstock_wire_disconnects_total{reason=\"refused\",transport=\"tcp\"} 0.0")
-        .containsPattern("penstock_wire_bytes_total\\{direction=\"in\",transport=\"ws\"} [1-9]");
+        .containsPattern("penstock_wire_moved_bytes_total\\{direction=\"in\",transport=\"ws\"} [1-9]");
     stop();
     assertThat(Files.list(folder)).isEmpty();
   }
@@ -202,8 +202,9 @@ final class TransportsTest {
   void pinnedTransport_thatIsNotThere_failsAtStartNamingThoseThatAre() {
     flags.put(TransportSettings.PROTOCOL, "uds,tcp");
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).isInstanceOf(ConfigException.class)
-        .hasMessageContaining("transport.protocol must be of transports that the node has, tcp; --listen-socket gives it"
-            + " uds (was uds,tcp, from --transport-protocol)");
+        .hasMessageContaining(
+            "transport.protocol must be of transports that the node has, tcp; --listen-socket gives it"
+                + " uds (was uds,tcp, from --transport-protocol)");
     flags.put(TransportSettings.PROTOCOL, "rdma");
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags))
         .hasMessageContaining("transport.protocol must be auto, or some of tcp,uds,ws, separated by commas (was rdma");

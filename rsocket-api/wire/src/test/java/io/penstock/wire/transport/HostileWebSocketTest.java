@@ -1,15 +1,18 @@
 package io.penstock.wire.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +64,8 @@ final class HostileWebSocketTest {
       Eventually.holds("both came", () -> reader.count.get() == 2);
       assertThat(reader.frames.get(0)).isEqualTo(whole);
       assertThat(reader.frames.get(1)).isEqualTo(parts);
-      assertThat(browser.getInputStream().readNBytes(7)).isEqualTo(new byte[] {(byte) 0x8A, 5, 'h', 'e', 'l', 'l', 'o'});
+      assertThat(browser.getInputStream().readNBytes(7))
+          .isEqualTo(new byte[] {(byte) 0x8A, 5, 'h', 'e', 'l', 'l', 'o'});
 
       browser.getOutputStream().write(message(FIN | CLOSE, new byte[] {3, (byte) 0xE9}, 0, 2));
       assertThat(browser.getInputStream().readAllBytes()).isEqualTo(new byte[] {(byte) 0x88, 2, 3, (byte) 0xE9});
@@ -72,10 +76,10 @@ final class HostileWebSocketTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "GET /other HTTP/1.1\\r\\n\\r\\n|404 Not Found",
-      "GET /penstock HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n|426 Upgrade Required",
-      "POST /penstock HTTP/1.1\\r\\nContent-Length: 0\\r\\n\\r\\n|426 Upgrade Required",
-      "NOISE\\r\\n\\r\\n|400 Bad Request"})
+    "GET /other HTTP/1.1\\r\\n\\r\\n|404 Not Found",
+    "GET /penstock HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n|426 Upgrade Required",
+    "POST /penstock HTTP/1.1\\r\\nContent-Length: 0\\r\\n\\r\\n|426 Upgrade Required",
+    "NOISE\\r\\n\\r\\n|400 Bad Request"})
   void requests_forNoWebSocket_getAStatusAndTheEnd(String request, String status) throws IOException {
     TcpListener server = listen();
     try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -128,6 +132,17 @@ final class HostileWebSocketTest {
       stranger.getInputStream().readAllBytes();
     }
     refused(server, Refusal.FRAME_LENGTH);
+  }
+
+  @Test
+  void nodeThatDoesNotAnswer_isGivenUpAfterTheTimeToConnect() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      TcpClientOptions options = TcpClientOptions.to("127.0.0.1", silent.getLocalPort())
+          .withConnectTimeout(Duration.ofMillis(100));
+      assertThatThrownBy(() -> TcpTransport.client(options, TcpTransport.webSocketTo(options), pair.loops,
+          pair.listener, pair.ledger).connect().block(TcpPair.PATIENCE))
+          .hasMessageContaining("node must agree to a WebSocket within 100 ms (was silent)");
+    }
   }
 
   private void refused(TcpListener server, Refusal reason) {
