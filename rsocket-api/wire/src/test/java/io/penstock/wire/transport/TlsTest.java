@@ -70,7 +70,7 @@ final class TlsTest {
 
   private Mono<DuplexConnection> connecting(int port, ClientTls tls) {
     return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(pair.limits)
-        .withConnectTimeout(TcpPair.PATIENCE).withTls(tls), pair.loops, pair.listener, pair.ledger).connect();
+        .withConnectTimeout(TcpPair.PATIENCE).withTls(tls), Framing.LENGTHS, pair.loops, pair.listener, pair.ledger).connect();
   }
 
   private DuplexConnection connect(TcpListener to, TlsFiles files) throws IOException {
@@ -114,7 +114,7 @@ final class TlsTest {
             })).payloadDecoder(PayloadDecoder.ZERO_COPY).asConnectionAcceptor());
     RSocket client = Objects.requireNonNull(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY)
         .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", server.port())
-            .withTls(ClientTls.of(certificates.trust())), pair.loops, pair.listener, pair.ledger))
+            .withTls(ClientTls.of(certificates.trust())), Framing.LENGTHS, pair.loops, pair.listener, pair.ledger))
         .block(TcpPair.PATIENCE));
 
     var lengths = client.requestStream(DefaultPayload.create("all")).limitRate(3).map(TlsTest::length).collectList()
