@@ -27,8 +27,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
@@ -70,7 +73,8 @@ final class TlsTest {
 
   private Mono<DuplexConnection> connecting(int port, ClientTls tls) {
     return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(pair.limits)
-        .withConnectTimeout(TcpPair.PATIENCE).withTls(tls), Framing.LENGTHS, pair.loops, pair.listener, pair.ledger).connect();
+        .withConnectTimeout(TcpPair.PATIENCE).withTls(tls), Framing.LENGTHS, pair.loops, pair.listener, pair.ledger)
+        .connect();
   }
 
   private DuplexConnection connect(TcpListener to, TlsFiles files) throws IOException {
@@ -123,6 +127,23 @@ final class TlsTest {
     assertThat(lengths).hasSize(40).startsWith(200_000, 200_001).endsWith(200_039);
     client.dispose();
     client.onClose().onErrorComplete().block(TcpPair.PATIENCE);
+  }
+
+  @Test
+  void webSocket_hasTlsBelowIt() throws IOException {
+    List<FrameReader> readers = new CopyOnWriteArrayList<>();
+    TcpListener server = pair.listen(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0).withSlots(pair.slots)
+        .withReceive(pair.receive).withTls(tls(certificates.node())), WebSocketFraming.ofServer(Set.of()), pair.loops,
+        pair.listener, pair.ledger), connection -> {
+          readers.add(FrameReader.unbounded(connection));
+          return pair.collect(connection);
+        });
+    TcpClientOptions options =
+        TcpClientOptions.to("127.0.0.1", server.port()).withTls(ClientTls.of(certificates.trust()));
+    DuplexConnection client = Objects.requireNonNull(TcpTransport.client(options, TcpTransport.webSocketTo(options),
+        pair.loops, pair.listener, pair.ledger).connect().block(TcpPair.PATIENCE));
+    client.sendFrame(1, pair.marked(1_000_000, 7));
+    Eventually.holds("the frame came", () -> readers.getFirst().count.get() == 1);
   }
 
   private static int length(Payload payload) {
