@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
 /// `penstock password`: makes a line of the file that `auth.users` names.
 @Command(
     name = "password",
-    description = {"Makes a line of the users' file of a node (auth.users).", "",
-      "It reads a password from standard input and prints the name with its salted hash. With --new-token it makes a"
+    description = {"Makes a line of the users' file of a node.", "",
+      "The file is that of the setting auth.users. The command reads a password from standard input and prints the name with its salted hash. With --new-token it makes a"
           + " random token instead, and writes that to a file for the client.",
       ""},
     mixinStandardHelpOptions = true,
