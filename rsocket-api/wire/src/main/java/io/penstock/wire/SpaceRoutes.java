@@ -5,6 +5,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -43,6 +44,18 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
   private BlockTier allowed(String route, BlockTier tier) {
     require(Routes.roleFor(route), route, tier);
     return tier;
+  }
+
+  /// Of a route that is not about one space.
+  ///
+  /// @throws WireFormatException if the caller lacks the role for it in every space
+  void requireEverywhere(String route) {
+    Role least = Routes.roleFor(route);
+    Role role = caller == null ? Role.ADMIN : caller.role(Grant.EVERY).orElse(null);
+    if (role == null || !role.includes(least)) {
+      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + route + " in every space",
+          role == null ? "none" : role.word());
+    }
   }
 
   /// @param what is asked for, in the words of a message

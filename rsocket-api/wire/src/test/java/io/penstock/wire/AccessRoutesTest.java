@@ -195,6 +195,16 @@ final class AccessRoutesTest {
   }
 
   @Test
+  void segmentsOfMemory_areForThoseWhoMayDoAllEverywhere() {
+    assertThatThrownBy(() -> with("admin", CHAT, client -> client
+        .ask(Routes.SEGMENTS, new Messages.StatRequest(), Messages.Bits.class).block(PATIENCE)))
+        .hasMessageContaining("role must be admin for " + Routes.SEGMENTS + " in every space (was none)");
+    assertThatThrownBy(() -> with("both", CHAT, client -> client
+        .ask(Routes.SEGMENTS, new Messages.StatRequest(), Messages.Bits.class).block(PATIENCE)))
+        .hasMessageNotContaining("role");
+  }
+
+  @Test
   void rulesThatChange_countForConnectionsThatAreThere() {
     with("writer", CHAT, client -> {
       put(client, CHAT).block(PATIENCE);
@@ -209,7 +219,7 @@ final class AccessRoutesTest {
   @Test
   void clientWithoutCredentials_orWithWrongOnes_isRefusedAtSetup() {
     try (SlabArena arena = new SlabArena("client", CHAT.layout(), 8, 16)) {
-      for (Credentials credentials : List.of(Credentials.none(), of("nobody"),
+      for (Credentials credentials : List.of(Credentials.none(), of("other"),
           Credentials.simple("reader", "reader".toCharArray()))) {
         assertThatThrownBy(
             () -> connecting(credentials, CHAT, arena, new ByteBudget("client", 1 << 20, 4)).block(PATIENCE))

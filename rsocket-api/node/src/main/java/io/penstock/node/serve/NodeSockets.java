@@ -233,7 +233,8 @@ final class NodeSockets {
   /// Where clients beyond this host, or those behind `advertise.towards`, find the node.
   List<Endpoint> shown() {
     return advertised().shown(config.get(TransportSettings.ADVERTISE_TOWARDS)
-        .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null)).stream()
+        .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null))
+        .stream()
         .filter(place -> place.transport() != TransportKind.UDS).toList();
   }
 

@@ -202,8 +202,9 @@ final class TransportsTest {
   void pinnedTransport_thatIsNotThere_failsAtStartNamingThoseThatAre() {
     flags.put(TransportSettings.PROTOCOL, "uds,tcp");
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).isInstanceOf(ConfigException.class)
-        .hasMessageContaining("transport.protocol must be of transports that the node has, tcp; --listen-socket gives it"
-            + " uds (was uds,tcp, from --transport-protocol)");
+        .hasMessageContaining(
+            "transport.protocol must be of transports that the node has, tcp; --listen-socket gives it"
+                + " uds (was uds,tcp, from --transport-protocol)");
     flags.put(TransportSettings.PROTOCOL, "rdma");
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags))
         .hasMessageContaining("transport.protocol must be auto, or some of tcp,uds,ws, separated by commas (was rdma");

@@ -114,7 +114,7 @@ class HostilePeerTest {
     pair.limits = ConnectionLimits.defaults().withMaxFrameBytes(1 << 20);
     TcpListener server = serve();
     byte[][] talks = {"GET / HTTP/1.1\r\nHost: node\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
-        {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xFC, 3, 3}, "SSH-2.0-scan\r\n".getBytes(StandardCharsets.US_ASCII)};
+      {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xFC, 3, 3}, "SSH-2.0-scan\r\n".getBytes(StandardCharsets.US_ASCII)};
     for (byte[] talk : talks) {
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
         socket.getOutputStream().write(talk);

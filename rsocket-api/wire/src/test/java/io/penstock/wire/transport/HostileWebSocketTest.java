@@ -61,7 +61,8 @@ final class HostileWebSocketTest {
       Eventually.holds("both came", () -> reader.count.get() == 2);
       assertThat(reader.frames.get(0)).isEqualTo(whole);
       assertThat(reader.frames.get(1)).isEqualTo(parts);
-      assertThat(browser.getInputStream().readNBytes(7)).isEqualTo(new byte[] {(byte) 0x8A, 5, 'h', 'e', 'l', 'l', 'o'});
+      assertThat(browser.getInputStream().readNBytes(7))
+          .isEqualTo(new byte[] {(byte) 0x8A, 5, 'h', 'e', 'l', 'l', 'o'});
 
       browser.getOutputStream().write(message(FIN | CLOSE, new byte[] {3, (byte) 0xE9}, 0, 2));
       assertThat(browser.getInputStream().readAllBytes()).isEqualTo(new byte[] {(byte) 0x88, 2, 3, (byte) 0xE9});
@@ -72,10 +73,10 @@ final class HostileWebSocketTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "GET /other HTTP/1.1\\r\\n\\r\\n|404 Not Found",
-      "GET /penstock HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n|426 Upgrade Required",
-      "POST /penstock HTTP/1.1\\r\\nContent-Length: 0\\r\\n\\r\\n|426 Upgrade Required",
-      "NOISE\\r\\n\\r\\n|400 Bad Request"})
+    "GET /other HTTP/1.1\\r\\n\\r\\n|404 Not Found",
+    "GET /penstock HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n|426 Upgrade Required",
+    "POST /penstock HTTP/1.1\\r\\nContent-Length: 0\\r\\n\\r\\n|426 Upgrade Required",
+    "NOISE\\r\\n\\r\\n|400 Bad Request"})
   void requests_forNoWebSocket_getAStatusAndTheEnd(String request, String status) throws IOException {
     TcpListener server = listen();
     try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
