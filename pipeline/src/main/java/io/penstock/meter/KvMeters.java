@@ -182,7 +182,7 @@ enum KvMeters implements MeterDocumentation {
       MeterTag.TRANSPORT),
   WIRE_DISCONNECTS("penstock.wire.disconnects", Meter.Type.COUNTER, null, "Connections that ended, by reason",
       MeterTag.TRANSPORT, MeterTag.REASON),
-  WIRE_BYTES("penstock.wire.bytes", Meter.Type.COUNTER, "bytes", "Bytes that connections moved, with their headers",
+  WIRE_BYTES("penstock.wire.moved", Meter.Type.COUNTER, "bytes", "Bytes that connections moved, with their headers",
       MeterTag.TRANSPORT, MeterTag.DIRECTION);
 
   private final String meterName;

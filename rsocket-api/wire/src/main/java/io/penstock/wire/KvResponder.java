@@ -110,7 +110,8 @@ final class KvResponder implements RSocket {
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
     this.segments =
-        new SegmentRoutes(serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming, streams,
+        new SegmentRoutes(serving.segments(), spaces, writes, options.limits().maxSliceBytes(), outgoing, incoming,
+            streams,
             stall, serving.allocator());
   }
 
@@ -130,7 +131,7 @@ final class KvResponder implements RSocket {
             .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> segments.answered(everywhere(call));
+      default -> segments.answered(call);
     });
   }
 
@@ -155,7 +156,7 @@ final class KvResponder implements RSocket {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
-      default -> working(() -> segments.streamed(everywhere(call)));
+      default -> working(() -> segments.streamed(call));
     });
   }
 
@@ -305,7 +306,7 @@ final class KvResponder implements RSocket {
 
   private CoreSubscriber<Payload> put(Call call, Request request, CoreSubscriber<? super Payload> out) {
     if (segments.serves(call.route())) {
-      return working(() -> segments.written(everywhere(call), request, out));
+      return working(() -> segments.written(call, request, out));
     }
     if (!call.route().equals(Routes.PUT)) {
       throw unknown(call.route(), "request/channel");
@@ -349,12 +350,6 @@ final class KvResponder implements RSocket {
       throw new DrainingException();
     }
     return work.get();
-  }
-
-  /// Memory of segments may have bytes of any space.
-  private Call everywhere(Call call) {
-    spaces.requireEverywhere(call.route());
-    return call;
   }
 
   private BlockTier tier(Call call, Messages.Keys keys) {

@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.penstock.wire.security.Role;
+import java.util.List;
 
 /// Names of the routes of protocol version 1; see `PROTOCOL.md` of this module.
 public final class Routes {
@@ -43,14 +44,16 @@ public final class Routes {
   public static final String WRITE = PREFIX + "write";
   /// Brings a notification.
   public static final String NOTIFY = PREFIX + "notify";
+  static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
+      LANDED, SEGMENTS, READ, WRITE, NOTIFY);
 
   private Routes() {}
 
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
   static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS -> Role.READER;
-      case PUT, PIN -> Role.WRITER;
+      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ -> Role.READER;
+      case PUT, PIN, WRITE, NOTIFY -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

@@ -12,11 +12,13 @@ import reactor.core.publisher.Mono;
 /// The routes of segments on one connection of a node.
 ///
 /// @param registry null on a node that serves no segments
+/// @param spaces know what the caller may do
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes, int most, Budget outgoing,
+record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, ConnectionWrites writes, int most,
+    Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
   private static final long NO_TICKET = 0;
@@ -33,6 +35,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, ConnectionWrites writes
     if (registry == null) {
       throw unknown(call, interaction);
     }
+    spaces.requireSegments(call.route());
     return registry;
   }
 

@@ -46,28 +46,27 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     return tier;
   }
 
-  /// Of a route that is not about one space.
-  ///
-  /// @throws WireFormatException if the caller lacks the role for it in every space
-  void requireEverywhere(String route) {
-    Role least = Routes.roleFor(route);
-    Role role = caller == null ? Role.ADMIN : caller.role(Grant.EVERY).orElse(null);
-    if (role == null || !role.includes(least)) {
-      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + route + " in every space",
-          role == null ? "none" : role.word());
-    }
-  }
-
   /// @param what is asked for, in the words of a message
   /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
   void require(Role least, String what, BlockTier tier) {
+    require(least, what, tier.info().name(), "space " + tier.info().name());
+  }
+
+  /// A segment lies in no space, so its routes are for users who have a role in every space.
+  ///
+  /// @throws WireFormatException if the caller has no such role, or one that does not include `route`
+  void requireSegments(String route) {
+    require(Routes.roleFor(route), route, Grant.EVERY, "every space");
+  }
+
+  private void require(Role least, String what, String space, String where) {
     if (caller == null) {
       return;
     }
-    Role role = caller.role(tier.info().name()).orElse(null);
+    Role role = caller.role(space).orElse(null);
     if (role == null || !role.includes(least)) {
-      throw new WireFormatException(ErrorCode.FORBIDDEN, "role",
-          least.word() + " for " + what + " in space " + tier.info().name(), role == null ? "none" : role.word());
+      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + what + " in " + where,
+          role == null ? "none" : role.word());
     }
   }
 

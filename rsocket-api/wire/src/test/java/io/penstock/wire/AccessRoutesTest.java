@@ -195,10 +195,10 @@ final class AccessRoutesTest {
   }
 
   @Test
-  void segmentsOfMemory_areForThoseWhoMayDoAllEverywhere() {
+  void segmentsOfMemory_areForUsersWithARoleInEverySpace() {
     assertThatThrownBy(() -> with("admin", CHAT, client -> client
         .ask(Routes.SEGMENTS, new Messages.StatRequest(), Messages.Bits.class).block(PATIENCE)))
-        .hasMessageContaining("role must be admin for " + Routes.SEGMENTS + " in every space (was none)");
+        .hasMessageContaining("role must be reader for " + Routes.SEGMENTS + " in every space (was none)");
     assertThatThrownBy(() -> with("both", CHAT, client -> client
         .ask(Routes.SEGMENTS, new Messages.StatRequest(), Messages.Bits.class).block(PATIENCE)))
         .hasMessageNotContaining("role");

@@ -100,7 +100,7 @@ final class TransportsTest {
             "penstock_wire_connects_total{transport=\"uds\"} 3.0",
             "penstock_wire_connects_total{transport=\"ws\"} 1.0",
             "penstock_wire_disconnects_total{reason=\"refused\",transport=\"tcp\"} 0.0")
-        .containsPattern("penstock_wire_bytes_total\\{direction=\"in\",transport=\"ws\"} [1-9]");
+        .containsPattern("penstock_wire_moved_bytes_total\\{direction=\"in\",transport=\"ws\"} [1-9]");
     stop();
     assertThat(Files.list(folder)).isEmpty();
   }

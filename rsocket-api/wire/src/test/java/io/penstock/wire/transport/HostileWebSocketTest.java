@@ -1,15 +1,18 @@
 package io.penstock.wire.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -129,6 +132,17 @@ final class HostileWebSocketTest {
       stranger.getInputStream().readAllBytes();
     }
     refused(server, Refusal.FRAME_LENGTH);
+  }
+
+  @Test
+  void nodeThatDoesNotAnswer_isGivenUpAfterTheTimeToConnect() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      TcpClientOptions options = TcpClientOptions.to("127.0.0.1", silent.getLocalPort())
+          .withConnectTimeout(Duration.ofMillis(100));
+      assertThatThrownBy(() -> TcpTransport.client(options, TcpTransport.webSocketTo(options), pair.loops,
+          pair.listener, pair.ledger).connect().block(TcpPair.PATIENCE))
+          .hasMessageContaining("node must agree to a WebSocket within 100 ms (was silent)");
+    }
   }
 
   private void refused(TcpListener server, Refusal reason) {
