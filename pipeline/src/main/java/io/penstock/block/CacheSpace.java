@@ -139,20 +139,4 @@ public final class CacheSpace {
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
   }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof CacheSpace space && model.equals(space.model) && layout.equals(space.layout)
-        && group == space.group && tenantSalt.equals(space.tenantSalt);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(model, layout, group, tenantSalt);
-  }
-
-  @Override
-  public String toString() {
-    return "CacheSpace[model=" + model + ", layout=" + layout + ", group=" + group + ", tenantSalt=" + tenantSalt + "]";
-  }
 }
