@@ -37,6 +37,11 @@ final class FaultProxy implements AutoCloseable {
     boolean isHarmless() {
       return this == NONE || this == STALL;
     }
+
+    /// Whether both ends hear nothing any more.
+    boolean isSilent() {
+      return this == HALF_OPEN || this == FREEZE;
+    }
   }
 
   /// @param afterBytes the fault comes with this byte of its direction

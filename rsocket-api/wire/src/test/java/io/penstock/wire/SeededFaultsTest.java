@@ -49,8 +49,9 @@ import reactor.core.scheduler.Schedulers;
 /// that fits the fault, with no wrong byte; nothing leaks on either side, and the node lives on.
 ///
 /// A case is one seed: two connections, a get and a put on each. The first connection has a fault, and the second one
-/// has a fault in every other case. Cases run side by side in rounds, over one node. In every eighth round the node is
-/// started again on the same port, with no block, while its clients are at work.
+/// has a fault in every other case. Cases run side by side in rounds, over one node. In every eighth round connections
+/// fall silent too, which is heard only by the end of keep-alive; in another one the node is started again on the same
+/// port, without its blocks, while its clients are at work.
 final class SeededFaultsTest {
   private static final CacheSpace SPACE =
       CacheSpace.of("faults", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
@@ -60,9 +61,9 @@ final class SeededFaultsTest {
   private static final int READ = 4;
   private static final int WRITTEN = 3;
   private static final int CASES_A_ROUND = 40;
-  private static final int ROUNDS_A_RESTART = 8;
-  private static final Duration KEEP_ALIVE = Duration.ofMillis(500);
-  private static final Duration LIFETIME = Duration.ofSeconds(3);
+  private static final int ROUNDS_A_TURN = 8;
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(1);
+  private static final Duration LIFETIME = Duration.ofSeconds(10);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   @ParameterizedTest
@@ -350,7 +351,7 @@ final class SeededFaultsTest {
   private record Round(Node node, int number, int size, Tally tally) {
     void run() {
       SplittableRandom random = new SplittableRandom(number);
-      boolean restarts = number % ROUNDS_A_RESTART == 1;
+      boolean restarts = number % ROUNDS_A_TURN == 1;
       List<Case> cases = IntStream.range(0, size).boxed().flatMap(this::cases).toList();
       try {
         AtomicInteger ended = new AtomicInteger();
@@ -380,10 +381,15 @@ final class SeededFaultsTest {
     private Stream<Case> cases(int i) {
       SplittableRandom random = new SplittableRandom(seed(i));
       long most = node.link == Link.SHARED_MEMORY ? 4_000 : 220_000;
-      FaultProxy.Plan first = FaultProxy.Plan.random(random, most);
-      FaultProxy.Plan second = random.nextBoolean() ? FaultProxy.Plan.NONE : FaultProxy.Plan.random(random, most);
+      FaultProxy.Plan first = plan(random, most);
+      FaultProxy.Plan second = random.nextBoolean() ? FaultProxy.Plan.NONE : plan(random, most);
       return Stream.of(new Case(node, seed(i), 0, first, random.nextInt(STORED - READ)),
           new Case(node, seed(i), 1, second, random.nextInt(STORED - READ)));
+    }
+
+    private FaultProxy.Plan plan(SplittableRandom random, long mostBytes) {
+      FaultProxy.Plan plan = FaultProxy.Plan.random(random, mostBytes);
+      return number % ROUNDS_A_TURN == 0 || !plan.kind().isSilent() ? plan : plan(random, mostBytes);
     }
 
     private static void end(List<Case> cases, List<CompletableFuture<Void>> running) throws Exception {
