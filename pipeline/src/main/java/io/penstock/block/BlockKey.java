@@ -45,6 +45,9 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
 
   /// Enters the keys into a table of their positions, half full at most, by their hashes.
   private static boolean areDistinct(List<BlockKey> keys) {
+    if (keys.size() < 2) {
+      return true;
+    }
     int mask = Integer.highestOneBit(Math.max(1, keys.size())) * 4 - 1;
     int[] positions = new int[mask + 1]; // from 1 on; 0 is free
     for (int i = 0; i < keys.size(); i++) {

@@ -20,8 +20,10 @@ final class SharedChunks implements SlabArena.ChunkSource {
   @GuardedBy("this") private final Deque<SharedRegion> regions = new ArrayDeque<>();
   @GuardedBy("this") private long used;
 
-  SharedChunks(String name) {
+  /// Has its first region at once: a node is asked for it before it has blocks.
+  SharedChunks(String name) throws SystemCallException {
     this.name = name;
+    regions.push(SharedRegion.create(SharedRegion.Kind.BLOCKS, name, REGION_BYTES));
   }
 
   @Override

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
-import io.penstock.system.NativeMemory;
+import io.penstock.system.SystemCallException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -315,7 +315,11 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     ///
     /// @param name shown in `/proc`
     static ChunkSource shared(String name) {
-      return NativeMemory.absence().isEmpty() ? new SharedChunks(name) : ofJdk();
+      try {
+        return new SharedChunks(name);
+      } catch (SystemCallException e) {
+        return ofJdk();
+      }
     }
 
     /// Memory that the JDK allocates and zeroes.

@@ -66,6 +66,11 @@ public final class MemoryProbe {
     return OfClient.MADE.get();
   }
 
+  /// Whether this process has blocks that a peer can read.
+  public static boolean hasBlocks() {
+    return SharedRegion.isOpen(Kind.BLOCKS);
+  }
+
   /// Number of this process.
   public long process() {
     return ProcessHandle.current().pid();

@@ -14,7 +14,7 @@ import java.util.List;
 /// | offset | length | field |
 /// |---|---|---|
 /// | 0 | 4 | CRC32C of all that follows |
-/// | 4 | 4 | regions, 1 to 64 |
+/// | 4 | 4 | regions, 1 to 1,024 |
 /// | 8 | 24 × regions | of each region: its descriptor in the sender, 4 bytes; 0, 4 bytes; its token, 16 bytes |
 /// | … | 12 × blocks | of each block: index of its region, 4 bytes; where its bytes begin in the region, 8 bytes |
 ///
@@ -23,7 +23,7 @@ import java.util.List;
 /// @param region for each block the index of its region
 /// @param offset for each block where its bytes begin
 record SliceReferences(int[] descriptors, byte[][] tokens, int[] region, long[] offset) {
-  static final int MOST_REGIONS = 64;
+  static final int MOST_REGIONS = 1024;
   private static final int COUNT_OFFSET = 4;
   private static final int TABLES_OFFSET = 8;
   private static final int REGION_BYTES = 24;

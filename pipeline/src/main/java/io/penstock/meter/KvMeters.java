@@ -177,7 +177,13 @@ enum KvMeters implements MeterDocumentation {
   WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run"),
   WIRE_FRAMES("penstock.wire.frames", Meter.Type.GAUGE, "bytes", "Room that unfinished frames of clients have taken"),
   WIRE_REFUSED("penstock.wire.refused", Meter.Type.COUNTER, null, "Connections that a bound of the node ended",
-      MeterTag.CODE);
+      MeterTag.CODE),
+  WIRE_CONNECTS("penstock.wire.connects", Meter.Type.COUNTER, null, "Connections that clients made",
+      MeterTag.TRANSPORT),
+  WIRE_DISCONNECTS("penstock.wire.disconnects", Meter.Type.COUNTER, null, "Connections that ended, by reason",
+      MeterTag.TRANSPORT, MeterTag.REASON),
+  WIRE_BYTES("penstock.wire.moved", Meter.Type.COUNTER, "bytes", "Bytes that connections moved, with their headers",
+      MeterTag.TRANSPORT, MeterTag.DIRECTION);
 
   private final String meterName;
   private final Meter.Type type;

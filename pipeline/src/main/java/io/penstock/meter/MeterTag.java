@@ -27,7 +27,9 @@ enum MeterTag implements KeyName {
   PAGES("pages"),
   /// Name of a device.
   DEVICE("device"),
-  /// Which way elements were copied, in lower case.
+  /// How frames travel: `tcp`, `uds` or `ws`.
+  TRANSPORT("transport"),
+  /// Which way elements were copied, in lower case; of connections, `in` or `out`.
   DIRECTION("direction"),
   /// Which kind of call copied them, in lower case.
   METHOD("method"),

@@ -50,12 +50,14 @@ public final class SharedRegion implements AutoCloseable {
     }
   }
 
+  private final Kind kind;
   private final NativeFile file;
   private final Arena arena;
   private final MemorySegment all;
   private final byte[] token = new byte[TOKEN_BYTES];
 
-  private SharedRegion(NativeFile file, Arena arena, MemorySegment all) {
+  private SharedRegion(Kind kind, NativeFile file, Arena arena, MemorySegment all) {
+    this.kind = kind;
     this.file = file;
     this.arena = arena;
     this.all = all;
@@ -69,8 +71,8 @@ public final class SharedRegion implements AutoCloseable {
     NativeFile file = NativeFile.memfd(PREFIX + name, HEADER_BYTES + bytes);
     Arena arena = Arena.ofShared();
     try {
-      SharedRegion region = new SharedRegion(file, arena, file.map(HEADER_BYTES + bytes, arena));
-      region.writeHeader(kind);
+      SharedRegion region = new SharedRegion(kind, file, arena, file.map(HEADER_BYTES + bytes, arena));
+      region.writeHeader();
       file.sealForReaders();
       OPEN.put(region.all.address(), region);
       return region;
@@ -81,7 +83,7 @@ public final class SharedRegion implements AutoCloseable {
     }
   }
 
-  private void writeHeader(Kind kind) {
+  private void writeHeader() {
     RANDOM.nextBytes(token);
     all.set(JAVA_LONG, 0, MAGIC);
     all.set(JAVA_INT, KIND_OFFSET, kind.number());
@@ -92,6 +94,11 @@ public final class SharedRegion implements AutoCloseable {
   public static @Nullable SharedRegion at(long address) {
     Map.Entry<Long, SharedRegion> below = OPEN.floorEntry(address);
     return below != null && below.getValue().contains(address) ? below.getValue() : null;
+  }
+
+  /// Whether this process has memory of this kind.
+  public static boolean isOpen(Kind kind) {
+    return OPEN.values().stream().anyMatch(region -> region.kind == kind);
   }
 
   /// Whether `address` lies behind the header.

@@ -68,7 +68,11 @@ final class KvMetersTest {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "dram", tier.arena());
     Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
-    new WireMeters(registry, List.of("address")).refused("address");
+    WireMeters wire = new WireMeters(registry, List.of("address"), List.of("tcp"));
+    wire.refused("address");
+    wire.connected("tcp");
+    wire.disconnected("tcp", "lost");
+    wire.bytes("tcp", () -> 1, () -> 2);
     Gauges.bindMemory(registry, "plain", () -> 5);
     Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockScope;
 import io.penstock.check.Checks;
 import io.penstock.system.NativeMemory;
+import io.penstock.system.SharedRegion;
 import io.penstock.system.SystemCallException;
 import io.penstock.system.SystemPages;
 import java.util.ArrayList;
@@ -78,6 +79,7 @@ public final class MappedMemory implements HostMemorySource {
       case AUTO -> List.of(PageKind.PAGES_1G, PageKind.PAGES_2M, PageKind.ADVISED_2M, PageKind.PLAIN);
       case HUGE -> List.of(PageKind.PAGES_1G, PageKind.PAGES_2M);
       case PLAIN -> List.of(PageKind.PLAIN);
+      case SHARED -> List.of(PageKind.SHARED, PageKind.PLAIN);
     };
   }
 
@@ -99,7 +101,9 @@ public final class MappedMemory implements HostMemorySource {
   private @Nullable HostMemory mapped(NativeMemory calls, long bytes, List<Fallback> tried) {
     for (PageKind kind : kinds()) {
       String refusal = refusalBefore(kind, bytes);
-      HostMemory memory = refusal == null ? mapped(calls, kind, bytes, tried) : null;
+      HostMemory memory = refusal != null
+          ? null
+          : kind == PageKind.SHARED ? shared(calls, bytes, tried) : mapped(calls, kind, bytes, tried);
       if (memory != null) {
         return memory;
       }
@@ -117,12 +121,30 @@ public final class MappedMemory implements HostMemorySource {
     if (kind == PageKind.ADVISED_2M) {
       return pages.takesAdvice() ? null : "the system takes no advice on pages";
     }
-    if (kind == PageKind.PLAIN) {
+    if (kind == PageKind.PLAIN || kind == PageKind.SHARED) {
       return null;
     }
     long free = pages.free(kind.unitBytes());
     long needed = kind.rounded(bytes) / kind.unitBytes();
     return free >= needed ? null : "%d must be free (was %d)".formatted(needed, free);
+  }
+
+  private @Nullable HostMemory shared(NativeMemory calls, long bytes, List<Fallback> tried) {
+    List<Fallback> fallbacks = new ArrayList<>(tried);
+    try {
+      SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "node", bytes);
+      long address = region.memory().address();
+      OptionalInt node = preferred(calls, address, bytes, fallbacks);
+      MemoryKind made =
+          new MemoryKind(PageKind.SHARED, node, options.lock() && isLocked(calls, address, bytes, fallbacks));
+      return HostMemory.at(address, bytes, made, fallbacks, () -> {
+        region.close();
+        listener.givenBack(made, bytes);
+      });
+    } catch (SystemCallException e) {
+      tried.add(new Fallback(PageKind.SHARED.label(), String.valueOf(e.getMessage())));
+      return null;
+    }
   }
 
   private @Nullable HostMemory mapped(NativeMemory calls, PageKind kind, long bytes, List<Fallback> tried) {

@@ -7,5 +7,7 @@ public enum MemoryPages {
   /// Large ones that were set aside, or none.
   HUGE,
   /// The system's smallest.
-  PLAIN
+  PLAIN,
+  /// The system's smallest, which other processes of this user on this host can read.
+  SHARED
 }

@@ -9,6 +9,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
+import io.penstock.node.client.PasswordCommand;
 import io.penstock.node.device.DeviceCommand;
 import io.penstock.node.replay.PartyCommand;
 import io.penstock.node.replay.ReplayCommand;
@@ -40,11 +41,12 @@ import picocli.CommandLine.IVersionProvider;
       "The launcher of the source tree also runs its examples:", "  ./penstock example", ""})
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
-  private static final List<Class<?>> OTHERS = List.of(ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-      TraceCommand.class, SweepCommand.class, WhatIfCommand.class, SimulateCommand.class, SsdCommand.class,
-      TortureCommand.class,
-      BenchCommand.class,
-      DeviceCommand.class, HelpVerb.class);
+  private static final List<Class<?>> OTHERS =
+      List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
+          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, SimulateCommand.class, SsdCommand.class,
+          TortureCommand.class,
+          BenchCommand.class,
+          DeviceCommand.class, HelpVerb.class);
 
   private PenstockMain() {}
 

@@ -98,8 +98,8 @@ final class PenstockMainTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
-    "check --receipts x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535 "
-        + "(was nowhere)",
+    "check --receipts x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535, "
+        + "unix:PATH or ws://HOST:PORT/penstock (was nowhere)",
     "torture ssd --dir x --kills many | torture ssd: --kills must be a whole number (was many)",
     "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain (was tape)",
     "torture ssd --dir x --engine memory | torture ssd: --engine must be one of chronicle, plain (was memory)",

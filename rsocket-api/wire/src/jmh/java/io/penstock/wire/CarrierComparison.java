@@ -50,7 +50,7 @@ import reactor.netty.resources.LoopResources;
 /// rounds, blocks from 256 MiB, every byte verified.
 ///
 /// `mvn -Pjmh -pl rsocket-api/wire -am verify -Djmh.main=io.penstock.wire.CarrierComparison -Djmh.include=5
-/// -Djmh.args=2`: rounds, and seconds of each measurement in a round.
+/// -Djmh.args="2 256"`: rounds, seconds of each measurement in a round, and KiB of a block for one size alone.
 public final class CarrierComparison {
   private static final int[] BLOCK_BYTES = {64 << 10, 256 << 10, 1 << 20};
   private static final long WORKING_SET = 256L << 20;
@@ -93,7 +93,8 @@ public final class CarrierComparison {
     int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5;
     double seconds = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 2;
     System.out.println("block KiB            carrier   GB/s  CPU s/GB  one block p50 us  GB/s of copy+CRC32C");
-    for (int bytes : BLOCK_BYTES) {
+    int[] sizes = arguments.length > 2 ? new int[] {Integer.parseInt(arguments[2]) << 10} : BLOCK_BYTES;
+    for (int bytes : sizes) {
       new CarrierComparison(bytes).measure(rounds, seconds);
     }
   }

@@ -58,6 +58,9 @@ enum ControlCodec {
 
   ByteBuf encode(Object message, ByteBufAllocator allocator) {
     ByteBuf bytes = allocator.buffer();
+    if (this == CBOR && QuickCbor.write(message, bytes)) {
+      return bytes;
+    }
     try (OutputStream out = new ByteBufOutputStream(bytes)) {
       mapper.writeValue(out, message);
       return bytes;
@@ -71,6 +74,10 @@ enum ControlCodec {
   ///
   /// @throws WireFormatException naming what cannot be read
   <T> T decode(ByteBuf bytes, Class<T> type) {
+    T quick = this == CBOR ? QuickCbor.read(bytes, type) : null;
+    if (quick != null) {
+      return quick;
+    }
     try (InputStream in = new ByteBufInputStream(bytes.duplicate())) {
       T message = mapper.readValue(in, type);
       if (message == null) {

@@ -22,6 +22,10 @@ public enum ErrorCode {
   PERMANENT(0x1008, -1),
   /// No read lease has this id, or not any more.
   LEASE_EXPIRED(0x1009, -707),
+  /// The user's role in the space does not include the request.
+  FORBIDDEN(0x100A, -1603),
+  /// No segment has this name or handle, or not any more.
+  UNKNOWN_SEGMENT(0x100B, -101),
   /// Bytes differ from their checksum.
   BLOCK_CORRUPT(0x2001, -801),
   /// A stream ended before all its granules had come.

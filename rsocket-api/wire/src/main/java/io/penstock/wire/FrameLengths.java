@@ -36,7 +36,7 @@ public record FrameLengths(int slice, int longest) {
   /// @throws IllegalArgumentException if two of the longest do not fit the room of `receive`
   public TcpServerOptions bound(TcpServerOptions options, ReceiveLimits receive) {
     return new TcpServerOptions(options.local(), options.backlog(), options.slots(), receive.withAskedBytes(slice),
-        options.limits().withMaxFrameBytes(longest), options.tuning());
+        options.limits().withMaxFrameBytes(longest), options.tuning(), options.tls());
   }
 
   /// A whole granule has one checksum, and so have the rows that are cut from one.

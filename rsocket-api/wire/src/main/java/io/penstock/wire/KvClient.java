@@ -2,7 +2,9 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
@@ -20,6 +22,8 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
+import io.penstock.wire.security.Credentials;
+import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
@@ -27,6 +31,8 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
+import io.rsocket.util.DefaultPayload;
+import io.rsocket.util.EmptyPayload;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
@@ -98,15 +104,23 @@ public final class KvClient {
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
 
-  private static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
+  static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(CheckedFrames::ofClient)
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())
+        .setupPayload(Mono.fromSupplier(() -> setup(options.credentials())))
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  private static Payload setup(Credentials credentials) {
+    ByteBuf metadata = credentials.metadata(ByteBufAllocator.DEFAULT);
+    return metadata.isReadable()
+        ? DefaultPayload.create(Unpooled.EMPTY_BUFFER, metadata) // copies and releases
+        : EmptyPayload.INSTANCE;
   }
 
   /// The same by the best transport that both have: a client on the node's host goes on over its Unix domain socket.

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.wire.security.Credentials;
 import java.time.Duration;
 import java.util.List;
 
@@ -16,15 +17,18 @@ import java.util.List;
 /// @param startLayer layers before it are not fetched
 /// @param creditSlices most slices a stream asks for ahead
 /// @param sendWindowBytes most bytes of slices that wait for the socket
+/// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
-    long sendWindowBytes, Duration keepAlive, Duration keepAliveTimeout, List<Carrier> carriers) {
+    long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
+    List<Carrier> carriers) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
+    requireNonNull(credentials, "credentials");
     requireNonNull(keepAlive, "keepAlive");
     requireNonNull(keepAliveTimeout, "keepAliveTimeout");
     new Limits(maxSliceBytes, windowBlocks, 1);
@@ -50,7 +54,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else frames.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else frames.
   public static Builder builder() {
     return new Builder();
   }
@@ -64,6 +68,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private int startLayer;
     private int creditSlices = 16;
     private long sendWindowBytes = 4 << 20;
+    private Credentials credentials = Credentials.none();
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
@@ -107,6 +112,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    public Builder credentials(Credentials value) {
+      credentials = value;
+      return this;
+    }
+
     public Builder keepAlive(Duration interval, Duration timeout) {
       keepAlive = interval;
       keepAliveTimeout = timeout;
@@ -123,7 +133,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          keepAlive, keepAliveTimeout, carriers);
+          credentials, keepAlive, keepAliveTimeout, carriers);
     }
   }
 }

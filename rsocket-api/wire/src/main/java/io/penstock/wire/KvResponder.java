@@ -15,11 +15,15 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Role;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,9 +45,12 @@ final class KvResponder implements RSocket {
   /// What all connections of a server share.
   ///
   /// @param decisions runs heavy requests
+  /// @param segments null on a node that serves none
+  /// @param writes into segments, by the engine whose last connection runs them
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
-      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {
+      ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
+      @Nullable SegmentRegistry segments, Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -53,6 +60,7 @@ final class KvResponder implements RSocket {
   private static final int PRESSED = 10;
 
   private final Serving serving;
+  private final SpaceRoutes spaces;
   private final String dataMimeType;
   private final Object address;
   private final @Nullable SocketAddress remote;
@@ -68,17 +76,23 @@ final class KvResponder implements RSocket {
   /// Requests that are charged; those that an `Error` cut short end with the connection.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final SilenceLimit.Rule stall;
+  private final ConnectionWrites writes;
+  private final SegmentRoutes segments;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
-  /// @param address of the peer, whose connections share
+  /// For a peer that may do everything.
   KvResponder(Serving serving, String dataMimeType, Object address) {
-    this(serving, dataMimeType, address, null);
+    this(serving, dataMimeType, address, null, null);
   }
 
+  /// @param address of the peer, whose connections share
   /// @param remote where the peer is, if its connection tells
-  KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote) {
+  /// @param caller null for a peer that may do everything
+  KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
+      @Nullable Caller caller) {
     this.serving = serving;
+    this.spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
     this.remote = remote;
     this.address = address;
     this.holds = new ConnectionHolds(address);
@@ -94,6 +108,11 @@ final class KvResponder implements RSocket {
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
+    this.writes = new ConnectionWrites(serving.writes());
+    this.segments =
+        new SegmentRoutes(serving.segments(), spaces, writes, options.limits().maxSliceBytes(), outgoing, incoming,
+            streams,
+            stall, serving.allocator());
   }
 
   @Override
@@ -105,13 +124,14 @@ final class KvResponder implements RSocket {
       case Routes.REMOVE -> working(() -> remove(call, call.message(HoldMessages.RemoveRequest.class)));
       case Routes.PIN -> working(() -> pin(call, call.message(HoldMessages.PinRequest.class)));
       case Routes.RELEASE -> holds
-          .release(call.message(HoldMessages.ReleaseRequest.class).lease(), serving.spaces().spaces().tiers())
+          .release(call.message(HoldMessages.ReleaseRequest.class).lease(), spaces.spaces().tiers())
           .map(released -> call.reply(new HoldMessages.ReleaseReply(released)));
-      case Routes.STAT -> stat(serving.spaces().of("space", call.message(Messages.StatRequest.class).space()).info())
-          .map(call::reply);
+      case Routes.STAT ->
+        stat(spaces.of(call.route(), "space", call.message(Messages.StatRequest.class).space()).info())
+            .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> throw unknown(call.route(), "request/response");
+      default -> segments.answered(call);
     });
   }
 
@@ -136,7 +156,7 @@ final class KvResponder implements RSocket {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
-      default -> throw unknown(call.route(), "request/stream");
+      default -> working(() -> segments.streamed(call));
     });
   }
 
@@ -156,18 +176,19 @@ final class KvResponder implements RSocket {
       carriers.close();
       serving.shares().leave(address);
       holds.close();
+      writes.close();
     }
   }
 
   private Mono<ServerStat> stat(TierInfo asked) {
-    return Flux.fromIterable(serving.spaces().spaces().tiers())
+    return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
         .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
             serving.draining().getAsBoolean()));
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
-    return serving.spaces().of(hello).map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers()))));
+    return spaces.of(hello).map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers()))));
   }
 
   private Handshake.Welcome welcome(TierInfo info, @Nullable List<Handshake.CarrierOffer> carriers) {
@@ -180,7 +201,7 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
-    BlockTier tier = tier(request.keys());
+    BlockTier tier = tier(call, request.keys());
     List<BlockKey> keys = keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
@@ -190,7 +211,7 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> exists(Call call, Messages.KeysRequest request) {
-    BlockTier tier = tier(request.keys());
+    BlockTier tier = tier(call, request.keys());
     List<BlockKey> keys = keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
     return wanted == null
@@ -201,12 +222,12 @@ final class KvResponder implements RSocket {
 
   private Mono<Payload> remove(Call call, HoldMessages.RemoveRequest request) {
     if (request.keys() == null) {
-      BlockTier tier = serving.spaces().of("space", request.space());
+      BlockTier tier = spaces.of(call.route(), "space", request.space());
       KeyFilter which = request.pattern() == null ? KeyFilter.all() : HexPattern.filter(request.pattern());
       return inTurns(holds.in(tier).remove(which, request.isForced())).reduce(RemovalCount.NONE, RemovalCount::plus)
           .map(count -> call.reply(HoldMessages.Outcomes.of(count)));
     }
-    BlockTier tier = tier(request.keys());
+    BlockTier tier = tier(call, request.keys());
     List<BlockKey> keys = keys(request.keys(), tier);
     return request.force() == null
         ? tier.remove(keys).map(removed -> call.reply(Messages.Bits.of(removed)))
@@ -221,13 +242,13 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> pin(Call call, HoldMessages.PinRequest request) {
-    BlockTier tier = tier(request.keys());
+    BlockTier tier = tier(call, request.keys());
     return holds.in(tier).pin(keys(request.keys(), tier), request.pin().pin())
         .map(outcomes -> call.reply(HoldMessages.Outcomes.of(outcomes)));
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
-    BlockTier tier = serving.spaces().of("space", request.space());
+    BlockTier tier = spaces.of(call.route(), "space", request.space());
     InFlight inFlight = streams.enterEndless();
     Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
       request.requireKnown(serving.options().generation(), stat.lastSequence());
@@ -238,10 +259,13 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
-    BlockTier tier = tier(request.keys());
+    BlockTier tier = tier(call, request.keys());
     BlockLayout layout = tier.info().space().layout();
     List<BlockKey> keys = keys(request.keys(), tier);
     OnMiss onMiss = request.miss();
+    if (onMiss == OnMiss.ADMIT) { // the missing keys take the places of others
+      spaces.require(Role.WRITER, call.route() + " with ADMIT", tier);
+    }
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
@@ -269,7 +293,7 @@ final class KvResponder implements RSocket {
   }
 
   /// @param payload the open message of a channel, which stays the caller's
-  private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Payload payload, CoreSubscriber<? super Payload> out) {
     payload.retain();
     Request request = Request.charged(payload, requests, running);
     try {
@@ -280,12 +304,15 @@ final class KvResponder implements RSocket {
     }
   }
 
-  private PutReceiver put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+  private CoreSubscriber<Payload> put(Call call, Request request, CoreSubscriber<? super Payload> out) {
+    if (segments.serves(call.route())) {
+      return working(() -> segments.written(call, request, out));
+    }
     if (!call.route().equals(Routes.PUT)) {
       throw unknown(call.route(), "request/channel");
     }
     PutMessages.PutRequest put = call.message(PutMessages.PutRequest.class);
-    BlockTier tier = tier(put.keys());
+    BlockTier tier = tier(call, put.keys());
     List<BlockKey> keys = keys(put.keys(), tier);
     int sliceBytes = sliceBytes(put.maxSliceBytes(), tier.info().space().layout());
     int windowBlocks = windowBlocks(put.windowBlocks());
@@ -325,8 +352,8 @@ final class KvResponder implements RSocket {
     return work.get();
   }
 
-  private BlockTier tier(Messages.Keys keys) {
-    return serving.spaces().of("keys.space", keys.spaceId());
+  private BlockTier tier(Call call, Messages.Keys keys) {
+    return spaces.of(call.route(), "keys.space", keys.spaceId());
   }
 
   private List<BlockKey> keys(Messages.Keys keys, BlockTier tier) {

@@ -6,6 +6,9 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.Caller;
 import io.rsocket.Closeable;
 import io.rsocket.ConnectionSetupPayload;
 import io.rsocket.RSocket;
@@ -17,7 +20,10 @@ import io.rsocket.transport.ServerTransport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -93,6 +99,15 @@ public final class KvServer {
   /// The same for a node of several spaces, whose bytes in flight and open windows are bounded together.
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
+    return bind(transport, spaces, null, options, budget, timers, decisions);
+  }
+
+  /// The same for a node that also serves segments of memory, or, with [NodeSpaces#none()], nothing else.
+  ///
+  /// @param segments what peers may read and write; null for none
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, KvServerOptions options, ByteBudget budget, Scheduler timers,
+      Scheduler decisions) {
     requireNonNull(transport, "transport");
     SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
@@ -101,7 +116,8 @@ public final class KvServer {
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
     KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
-        ByteBufAllocator.DEFAULT, draining::get, running);
+        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
@@ -113,11 +129,36 @@ public final class KvServer {
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
-    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
-        .doOnNext(accepted -> connections.enter(peer, accepted));
+    return (setup, peer) -> Mono.defer(() -> {
+      CheckedFrames.Peer from = CheckedFrames.peer();
+      requireServed(setup, serving);
+      String dataMimeType = setup.dataMimeType();
+      return serving.options().access().isOpen()
+          ? Mono.just(entered(responder(serving, dataMimeType, from, null), peer, connections))
+          : caller(setup, from.source(), serving)
+              .map(caller -> entered(responder(serving, dataMimeType, from, caller), peer, connections));
+    });
   }
 
-  private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
+  private static RSocket responder(KvResponder.Serving serving, String dataMimeType, CheckedFrames.Peer from,
+      @Nullable Caller caller) {
+    return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+  }
+
+  private static RSocket entered(RSocket served, RSocket peer, Connections connections) {
+    connections.enter(peer, served);
+    return served;
+  }
+
+  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, KvResponder.Serving serving) {
+    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
+        serving.timers().now(TimeUnit.MILLISECONDS));
+    Mono<Caller> caller = Mono.fromCallable(attempt::caller);
+    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+  }
+
+  private static void requireServed(ConnectionSetupPayload setup, KvResponder.Serving serving) {
     if (serving.draining().getAsBoolean()) {
       throw new RejectedSetupException(new DrainingException().getMessage());
     }
@@ -125,8 +166,6 @@ public final class KvServer {
       throw new RejectedSetupException(
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
-    CheckedFrames.Peer from = CheckedFrames.peer();
-    return new KvResponder(serving, setup.dataMimeType(), from.source(), from.address());
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

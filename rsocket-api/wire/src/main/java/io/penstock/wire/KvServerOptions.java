@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import java.time.Duration;
 import java.util.List;
@@ -26,14 +27,16 @@ import java.util.List;
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
 /// @param endpoints where clients can reach the node, told at hello
+/// @param access who may connect, and what each user may do
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
-    List<Carrier> carriers, AdvertisedEndpoints endpoints, long generation) {
+    List<Carrier> carriers, AdvertisedEndpoints endpoints, Access access, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
     requireNonNull(endpoints, "endpoints");
+    requireNonNull(access, "access");
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
@@ -58,7 +61,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
-  /// requests, 128 blocks of open windows, shared memory and frames, generation 0.
+  /// requests, 128 blocks of open windows, shared memory and frames, access for every peer, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -67,7 +70,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).endpoints(endpoints)
-        .generation(generation);
+        .access(access).generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -111,6 +114,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private Duration mostLifetime = Duration.ofMinutes(5);
     private long requestBytes = Math.max(4 << 20, Runtime.getRuntime().maxMemory() / 256);
     private int putBlocks = 128;
+    private Access access = Access.open();
     private List<Carrier> carriers = List.of(Carrier.values());
     private AdvertisedEndpoints endpoints = AdvertisedEndpoints.none();
     private long generation;
@@ -170,6 +174,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder access(Access rules) {
+      access = rules;
+      return this;
+    }
+
     public Builder carriers(List<Carrier> allowed) {
       carriers = allowed;
       return this;
@@ -187,7 +196,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, endpoints, generation);
+          mostLifetime, requestBytes, putBlocks, carriers, endpoints, access, generation);
     }
   }
 }

@@ -95,10 +95,22 @@ final class Messages {
   /// One bit a key, bit `i & 7` of byte `i >> 3`.
   record Bits(int size, byte[] bits) {
     Bits {
-      int length = BitSet.valueOf(present("bits", bits)).length();
+      long length = length(present("bits", bits));
       if (size < 0 || length > size) {
         throw WireFormatException.request("bits.size", ">= " + length + ", the last bit set", size);
       }
+    }
+
+    /// Position behind the last bit set.
+    private static long length(byte[] bits) {
+      int last = bits.length - 1;
+      while (last >= 0 && bits[last] == 0) {
+        last--;
+      }
+      return last < 0
+          ? 0
+          : (long) Byte.SIZE * (last + 1) - Integer.numberOfLeadingZeros(bits[last] & 0xFF)
+              + Integer.SIZE - Byte.SIZE;
     }
 
     static Bits of(Presence presence) {

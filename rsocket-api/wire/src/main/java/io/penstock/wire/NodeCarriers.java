@@ -30,6 +30,8 @@ final class NodeCarriers implements AutoCloseable {
       return null;
     } else if (!allowed.contains(Carrier.SHARED_MEMORY)) {
       return List.of(Handshake.CarrierOffer.none("the node is set to carry bytes inline"));
+    } else if (!MemoryProbe.hasBlocks()) {
+      return List.of(Handshake.CarrierOffer.none("the node has no blocks in memory for it"));
     }
     byte[] proof = null;
     String refusal = null;

@@ -7,7 +7,7 @@ import reactor.core.publisher.Mono;
 
 /// The cache spaces that a node serves, one tier each. Safe from any thread.
 public interface NodeSpaces {
-  /// The tiers, of distinct spaces; at least one. A client that names no space gets the first.
+  /// The tiers, of distinct spaces. A client that names no space gets the first.
   List<BlockTier> tiers();
 
   /// Opens a tier for `space`, for which there is none. Empty if the node opens no more.
@@ -24,6 +24,15 @@ public interface NodeSpaces {
     if (fixed.isEmpty() || fixed.stream().map(tier -> tier.info().space().id()).distinct().count() < fixed.size()) {
       throw new IllegalArgumentException("tiers must be at least one, of distinct spaces (was " + fixed.size() + ")");
     }
+    return fixed(fixed);
+  }
+
+  /// No spaces: for a node that serves segments alone.
+  static NodeSpaces none() {
+    return fixed(List.of());
+  }
+
+  private static NodeSpaces fixed(List<BlockTier> fixed) {
     return new NodeSpaces() {
       @Override
       public List<BlockTier> tiers() {

@@ -8,17 +8,17 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk;
-/// then lets a [PutReceiver] take the channel over. Signals of a channel come one at a time.
+/// then lets its receiver take the channel over. Signals of a channel come one at a time.
 final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private final CoreSubscriber<? super Payload> out;
-  private final BiFunction<Payload, CoreSubscriber<? super Payload>, PutReceiver> open;
+  private final BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> open;
   private @Nullable Subscription in;
-  private @Nullable PutReceiver receiver;
+  private @Nullable CoreSubscriber<Payload> receiver;
   private boolean failed;
 
   /// @param open reads the open message, which it leaves to its caller, and throws what is wrong with it
   PutOpening(CoreSubscriber<? super Payload> out,
-      BiFunction<Payload, CoreSubscriber<? super Payload>, PutReceiver> open) {
+      BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> open) {
     this.out = out;
     this.open = open;
   }

@@ -98,8 +98,8 @@ public final class RemoteLease extends Lease {
     if (receiver.startLayer() > 0) {
       throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
     }
-    return landed().map(landed -> sealed(landed, scope)).limitRate(WINDOWS_PREFETCH)
-        .concatMapIterable(blocks -> chunks(blocks, maxBlocks), 1);
+    return landed().map(landed -> sealed(landed, scope))
+        .concatMapIterable(blocks -> chunks(blocks, maxBlocks), WINDOWS_PREFETCH);
   }
 
   /// Completes when the server holds nothing of this stream any more, neither memory nor frames: after it a cancelled
@@ -146,6 +146,9 @@ public final class RemoteLease extends Lease {
   }
 
   private static List<List<LeasedBlock>> chunks(List<LeasedBlock> window, int maxBlocks) {
+    if (window.size() <= maxBlocks) {
+      return window.isEmpty() ? List.of() : List.of(window);
+    }
     List<List<LeasedBlock>> chunks = new ArrayList<>();
     for (int i = 0; i < window.size(); i += maxBlocks) {
       chunks.add(window.subList(i, Math.min(i + maxBlocks, window.size())));

@@ -2,15 +2,20 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.RoutingMetadata;
 import io.rsocket.metadata.TaggingMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /// The composite metadata of a request: its route and, if it differs from the connection's, the MIME type of its data.
 record RequestMetadata(String route, String dataMimeType) {
@@ -18,8 +23,23 @@ record RequestMetadata(String route, String dataMimeType) {
   private static final String ROUTING = WellKnownMimeType.MESSAGE_RSOCKET_ROUTING.getString();
   private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE.getString();
 
+  /// Metadata with a route and nothing else, by route.
+  private static final Map<String, byte[]> WRITTEN =
+      Routes.ALL.stream().collect(Collectors.toUnmodifiableMap(route -> route, RequestMetadata::written));
+  /// The same the other way round.
+  private static final Map<ByteBuffer, String> KNOWN = WRITTEN.entrySet().stream()
+      .collect(Collectors.toUnmodifiableMap(route -> ByteBuffer.wrap(route.getValue()), Map.Entry::getKey));
+  private static final int MOST_KNOWN_BYTES = 64;
+
   /// @throws WireFormatException if there is no route, or the metadata cannot be read
   static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
+    String known = metadata.readableBytes() > MOST_KNOWN_BYTES
+        ? null
+        : KNOWN.get(ByteBuffer.wrap(ByteBufUtil.getBytes(metadata)));
+    return known == null ? parsed(metadata, connectionMimeType) : new RequestMetadata(known, connectionMimeType);
+  }
+
+  private static RequestMetadata parsed(ByteBuf metadata, String connectionMimeType) {
     String route = null;
     String dataMimeType = connectionMimeType;
     try {
@@ -41,6 +61,21 @@ record RequestMetadata(String route, String dataMimeType) {
   }
 
   static ByteBuf write(String route, ByteBufAllocator allocator) {
+    byte[] known = WRITTEN.get(route);
+    byte[] written = known == null ? written(route) : known;
+    return allocator.buffer(written.length).writeBytes(written);
+  }
+
+  private static byte[] written(String route) {
+    ByteBuf metadata = composite(route, UnpooledByteBufAllocator.DEFAULT);
+    try {
+      return ByteBufUtil.getBytes(metadata);
+    } finally {
+      metadata.release();
+    }
+  }
+
+  private static ByteBuf composite(String route, ByteBufAllocator allocator) {
     CompositeByteBuf metadata = allocator.compositeBuffer();
     ByteBuf tags = TaggingMetadataCodec.createRoutingMetadata(allocator, List.of(route)).getContent();
     CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, WellKnownMimeType.MESSAGE_RSOCKET_ROUTING, tags);

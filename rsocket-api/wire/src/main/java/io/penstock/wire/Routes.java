@@ -1,5 +1,8 @@
 package io.penstock.wire;
 
+import io.penstock.wire.security.Role;
+import java.util.List;
+
 /// Names of the routes of protocol version 1; see `PROTOCOL.md` of this module.
 public final class Routes {
   /// Protocol version spoken here.
@@ -33,10 +36,30 @@ public final class Routes {
   /// Streams what happens to blocks.
   public static final String EVENTS = PREFIX + "events";
 
+  /// Asks which segments the node has.
+  public static final String SEGMENTS = PREFIX + "segments";
+  /// Streams bytes from a segment.
+  public static final String READ = PREFIX + "read";
+  /// Streams bytes into a segment.
+  public static final String WRITE = PREFIX + "write";
+  /// Brings a notification.
+  public static final String NOTIFY = PREFIX + "notify";
+  static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
+      LANDED, SEGMENTS, READ, WRITE, NOTIFY);
+
   private Routes() {}
+
+  /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
+  static Role roleFor(String route) {
+    return switch (route) {
+      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ -> Role.READER;
+      case PUT, PIN, WRITE, NOTIFY -> Role.WRITER;
+      default -> Role.ADMIN;
+    };
+  }
 
   /// Whether a request on `route` keeps nothing of its message while it runs.
   static boolean hasNoKeys(String route) {
-    return route.equals(EVENTS) || route.equals(DRAIN);
+    return route.equals(EVENTS) || route.equals(DRAIN) || route.equals(READ);
   }
 }

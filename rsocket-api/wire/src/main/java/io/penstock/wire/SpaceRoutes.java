@@ -4,25 +4,73 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.security.Grant;
+import io.penstock.wire.security.Role;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Finds the tier of the space that a request names.
-record SpaceRoutes(NodeSpaces spaces, Limits limits) {
+/// Finds the tier of the space that a request names, if the caller may have it do that.
+///
+/// @param caller null if every peer may do everything
+record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
   /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
   SpaceRoutes {
     spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
   }
 
-  /// @param id null for the first space
-  /// @throws WireFormatException naming the spaces that the node has, if it lacks this one
-  BlockTier of(String field, byte @Nullable [] id) {
-    return id == null ? first() : of(field, Fields.spaceId(field, id));
+  SpaceRoutes(NodeSpaces spaces, Limits limits) {
+    this(spaces, limits, null);
   }
 
-  BlockTier of(String field, SpaceId id) {
+  /// The same for one user, to whom a space without a role does not exist.
+  SpaceRoutes of(Caller user) {
+    return new SpaceRoutes(new VisibleSpaces(spaces, user), limits, user);
+  }
+
+  /// @param id null for the first space
+  /// @throws WireFormatException naming the spaces that the node has, if it lacks this one; or saying that the caller
+  ///     must not use `route` there
+  BlockTier of(String route, String field, byte @Nullable [] id) {
+    return allowed(route, id == null ? first() : of(field, Fields.spaceId(field, id)));
+  }
+
+  BlockTier of(String route, String field, SpaceId id) {
+    return allowed(route, of(field, id));
+  }
+
+  private BlockTier allowed(String route, BlockTier tier) {
+    require(Routes.roleFor(route), route, tier);
+    return tier;
+  }
+
+  /// @param what is asked for, in the words of a message
+  /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
+  void require(Role least, String what, BlockTier tier) {
+    require(least, what, tier.info().name(), "space " + tier.info().name());
+  }
+
+  /// A segment lies in no space, so its routes are for users who have a role in every space.
+  ///
+  /// @throws WireFormatException if the caller has no such role, or one that does not include `route`
+  void requireSegments(String route) {
+    require(Routes.roleFor(route), route, Grant.EVERY, "every space");
+  }
+
+  private void require(Role least, String what, String space, String where) {
+    if (caller == null) {
+      return;
+    }
+    Role role = caller.role(space).orElse(null);
+    if (role == null || !role.includes(least)) {
+      throw new WireFormatException(ErrorCode.FORBIDDEN, "role", least.word() + " for " + what + " in " + where,
+          role == null ? "none" : role.word());
+    }
+  }
+
+  private BlockTier of(String field, SpaceId id) {
     for (BlockTier tier : spaces.tiers()) {
       if (tier.info().space().id().equals(id)) {
         return tier;
@@ -45,6 +93,9 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits) {
 
   private String names() {
     List<BlockTier> tiers = spaces.tiers();
+    if (tiers.isEmpty()) {
+      return "one in which the user has a role";
+    }
     return tiers.size() == 1
         ? name(tiers.getFirst().info())
         : tiers.stream().map(tier -> tier.info().name() + " " + tier.info().space().publicId())

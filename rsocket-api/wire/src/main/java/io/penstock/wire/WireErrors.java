@@ -9,6 +9,8 @@ import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
+import io.penstock.wire.transfer.SegmentLink;
+import io.penstock.wire.transfer.SegmentRegistry.UnknownSegmentException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
@@ -68,6 +70,8 @@ final class WireErrors {
           .with("free", e.free()).with("waiters", e.maxWaiters());
       case AwaitTimeoutException e ->
         ErrorData.none().with("what", e.what()).with("millis", e.timeout().toMillis());
+      case UnknownSegmentException e ->
+        ErrorData.none().with("segment", e.segment()).with("generation", e.generation());
       case TierClosedException e -> ErrorData.none().with("tier", e.tier());
       case LeaseExpiredException e -> ErrorData.none().with("lease", e.id());
       case HoldLimitException e ->
@@ -84,6 +88,8 @@ final class WireErrors {
       case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
       case WireFormatException e -> e.code();
       case BlockCorruptException e -> ErrorCode.BLOCK_CORRUPT;
+      case SegmentLink.CorruptException e -> ErrorCode.BLOCK_CORRUPT;
+      case UnknownSegmentException e -> ErrorCode.UNKNOWN_SEGMENT;
       case IncompleteBlockException e -> ErrorCode.INCOMPLETE_BLOCK;
       case BudgetExhaustedException e -> ErrorCode.BUDGET_EXHAUSTED;
       case AwaitTimeoutException e -> ErrorCode.AWAIT_TIMEOUT;
@@ -168,6 +174,8 @@ final class WireErrors {
       case AWAIT_TIMEOUT ->
         new AwaitTimeoutException(data.text("what"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case TIER_CLOSED -> new TierClosedException(data.text("tier"));
+      case UNKNOWN_SEGMENT -> new UnknownSegmentException(data.text("segment"),
+          data.number("generation", Long.MIN_VALUE, Long.MAX_VALUE));
       case DRAINING -> new DrainingException();
       case LEASE_EXPIRED -> new LeaseExpiredException(data.number("lease", Long.MIN_VALUE, Long.MAX_VALUE));
       case HOLD_LIMIT -> new HoldLimitException(data.text("what"), data.number("wanted", 0, Long.MAX_VALUE),
@@ -175,7 +183,7 @@ final class WireErrors {
       case ROOM_TIMEOUT -> new RoomTimeoutException(data.text("place"), data.number("wanted", 0, Long.MAX_VALUE),
           data.number("free", Long.MIN_VALUE, Long.MAX_VALUE),
           Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
-      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
+      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);
       case null -> remote(code, sentence);

@@ -4,21 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// Control messages are taken as the protocol has them: nothing is converted, and what is wrong is named by its field.
 final class ControlCodecTest {
   private static final ObjectMapper PLAIN_CBOR = CBORMapper.builder().build();
+  private static final ObjectMapper GENERAL_CBOR =
+      CBORMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
 
   private static <T> T json(String text, Class<T> type) {
     return ControlCodec.JSON.decode(Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.UTF_8)), type);
@@ -44,6 +52,63 @@ final class ControlCodecTest {
     message.put("windowBlocks", windowBlocks);
     message.put("ticket", 1);
     return message;
+  }
+
+  /// The quick codec writes what the general one writes, so a recording of either is one of both.
+  @Test
+  void messagesOfGetsAndLookUps_areWrittenAsOthersAre_andReadWhateverTheirForm() {
+    SplittableRandom random = new SplittableRandom(1);
+    for (int i = 0; i < 400; i++) {
+      byte[] space = new byte[16];
+      byte[] hashes = new byte[16 * random.nextInt(i < 300 ? 20 : 5_000)];
+      random.nextBytes(space);
+      random.nextBytes(hashes);
+      Messages.Keys keys = new Messages.Keys(space, hashes);
+      Messages.Bits bits = bits(random);
+      List<Object> messages = List.of(new Messages.KeysRequest(keys), bits,
+          new Messages.Found(bits, bits(random), bits(random), bits(random)),
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", random.nextInt(100),
+              random.nextInt(1 << random.nextInt(1, 31)),
+              random.nextInt(300), random.nextLong(1, 1L << random.nextInt(1, 63))));
+      for (Object message : messages) {
+        byte[] general = GENERAL_CBOR.writeValueAsBytes(message);
+        ByteBuf quick = ControlCodec.CBOR.encode(message, UnpooledByteBufAllocator.DEFAULT);
+        assertThat(ByteBufUtil.getBytes(quick)).isEqualTo(general);
+        assertThat(general(QuickCbor.read(quick, message.getClass()))).as("read at once").isEqualTo(general);
+        quick.release();
+        for (int cut = random.nextInt(1, 9); cut < general.length; cut += 1 + general.length / 20) {
+          ByteBuf part = Unpooled.wrappedBuffer(general, 0, general.length - cut);
+          assertThat((Object) QuickCbor.read(part, message.getClass())).isNull();
+        }
+        byte[] other = general.clone();
+        other[random.nextInt(other.length)] ^= (byte) (1 << random.nextInt(8));
+        assertSameAnswer(other, message.getClass());
+      }
+    }
+  }
+
+  private static Messages.Bits bits(SplittableRandom random) {
+    byte[] bytes = new byte[random.nextInt(300)];
+    random.nextBytes(bytes);
+    return new Messages.Bits(8 * bytes.length + random.nextInt(9), bytes);
+  }
+
+  private static byte[] general(@Nullable Object message) {
+    return GENERAL_CBOR.writeValueAsBytes(message);
+  }
+
+  /// What the quick codec reads is what the general one reads.
+  private static void assertSameAnswer(byte[] bytes, Class<?> type) {
+    Object quick;
+    try {
+      quick = QuickCbor.read(Unpooled.wrappedBuffer(bytes), type);
+    } catch (WireFormatException e) {
+      assertThrows(RuntimeException.class, () -> GENERAL_CBOR.readValue(bytes, type));
+      return;
+    }
+    if (quick != null) {
+      assertThat(general(quick)).isEqualTo(general(GENERAL_CBOR.readValue(bytes, type)));
+    }
   }
 
   @ParameterizedTest

@@ -22,6 +22,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
@@ -93,7 +94,7 @@ final class KvResponderTest {
     return new KvResponder(
         new KvResponder.Serving(new SpaceRoutes(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
-            () -> false, running),
+            () -> false, running, null, Map.of()),
         ControlCodec.CBOR.mimeType(), "here");
   }
 

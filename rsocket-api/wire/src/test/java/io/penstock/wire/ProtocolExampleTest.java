@@ -18,6 +18,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
+import io.penstock.check.Checksum;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -53,6 +54,7 @@ final class ProtocolExampleTest {
     assertHex("metadata", RequestMetadata.write(Routes.MATCH, HEAP));
     assertHex("reply", ControlCodec.CBOR.encode(new Messages.MatchReply(1), HEAP));
     assertHex("slice", slice());
+    assertHex("segment-slice", segmentSlice());
     assertHex("error", Unpooled.copiedBuffer(refusal(), StandardCharsets.UTF_8));
   }
 
@@ -90,6 +92,12 @@ final class ProtocolExampleTest {
       ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, HEAP);
       return Unpooled.wrappedBuffer(header, HEAP.buffer().writeBytes(slice.spans().getFirst().buffer()));
     }
+  }
+
+  private static ByteBuf segmentSlice() {
+    byte[] bytes = {0, 1, 2, 3, 4, 5, 6, 7};
+    ByteBuf header = new SegmentSlice(1, 0, bytes.length, Checksum.of(ByteBuffer.wrap(bytes))).encode(HEAP);
+    return Unpooled.wrappedBuffer(header, Unpooled.wrappedBuffer(bytes));
   }
 
   private static void assertHex(String name, ByteBuf actual) throws IOException {

@@ -12,6 +12,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.carrier.MemoryProbe;
 import io.penstock.system.NativeMemory;
 import io.penstock.tier.OnMiss;
@@ -78,7 +80,9 @@ final class SharedMemoryTest {
 
   @Test
   void blocksInOtherMemory_crossItAsBytes_onTheSameConnection() {
-    try (WireNode node = WireNode.of(Link.PENSTOCK, SPACE, WINDOW)) {
+    try (SlabArena other = new SlabArena("other", LAYOUT, 1, 1, ChunkSource.shared("other"));
+        WireNode node = WireNode.of(Link.PENSTOCK, SPACE, WINDOW)) {
+      assertThat(other.allocatedBytes()).isZero();
       KvClient client = node.client(WINDOW);
       assertThat(client.incomingCarrier()).isEqualTo(Carrier.SHARED_MEMORY);
       List<BlockKey> keys = node.stored(client, 10);

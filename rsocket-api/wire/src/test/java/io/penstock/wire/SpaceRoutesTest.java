@@ -39,7 +39,8 @@ final class SpaceRoutesTest {
     String open = "" + OPEN.id();
     String secret = "" + SECRET.id();
     SpaceId other = new CacheSpace("other", LAYOUT, 0, "").id();
-    assertThatThrownBy(() -> routes.of("keys.space", other)).hasMessageContaining("tenant").hasMessageContaining(open)
+    assertThatThrownBy(() -> routes.of(Routes.GET, "keys.space", other)).hasMessageContaining("tenant")
+        .hasMessageContaining(open)
         .hasMessageNotContaining(secret);
   }
 

@@ -25,6 +25,7 @@ import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.transfer.SegmentRegistry.UnknownSegmentException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.FrameType;
@@ -101,6 +102,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.BUDGET_EXHAUSTED, new BudgetExhaustedException("ingress", 4096, -1, 64)),
         arguments(ErrorCode.AWAIT_TIMEOUT, new AwaitTimeoutException("awaited blocks", Duration.ofSeconds(61))),
         arguments(ErrorCode.TIER_CLOSED, new TierClosedException("ssd")),
+        arguments(ErrorCode.UNKNOWN_SEGMENT, new UnknownSegmentException("number 7", -3)),
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
         arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
@@ -110,7 +112,7 @@ final class WireErrorsTest {
   static Stream<KvException> everyKind() {
     return Stream.concat(leaves().map(leaf -> (KvException) leaf.get()[1]), Stream.concat(
         Stream.of(ErrorCode.values())
-            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED").stream()
+            .filter(code -> List.of("MISMATCH", "REQUEST", "ROUTE", "SLICE", "EXCEEDED", "FORBIDDEN").stream()
                 .anyMatch(end -> code.name().endsWith(end)))
             .map(code -> new WireFormatException(code, "field", "right", "wrong")),
         Stream.of(new ArenaClosedException("arena"),
@@ -144,7 +146,7 @@ final class WireErrorsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "(BAD|UNKNOWN|VERSION|SPACE|LIMIT)_.*")
+  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "(BAD|VERSION|SPACE|LIMIT)_.*|UNKNOWN_ROUTE")
   void brokenRule_isToldAsFieldWantedAndActual(ErrorCode code) {
     for (Object value : List.of(17L, "NHD", PLANES)) {
       assertThat(overTheWire(new WireFormatException(code, "space.order", value, "HND")))

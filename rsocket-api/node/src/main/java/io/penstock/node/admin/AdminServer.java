@@ -50,6 +50,14 @@ public final class AdminServer {
   private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
   private final Scheduler timers;
   private final WhatIfPages whatIf;
+  private final Supplier<List<String>> warnings;
+
+  /// A node that warns of nothing.
+  public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Scheduler timers, WhatIfPages whatIf) {
+    this(tiers, transports, state, registry, timers, whatIf, List::of);
+  }
 
   /// @param tiers whose figures are shown; there may be more of them later
   /// @param transports shown by `/health`
@@ -57,9 +65,11 @@ public final class AdminServer {
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
+  /// @param warnings what an operator should mend, although the node serves; asked at every probe
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry,
-      Scheduler timers, WhatIfPages whatIf) {
+      Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {
+    this.warnings = warnings;
     this.tiers = tiers;
     this.transports = transports;
     this.state = state;
@@ -93,9 +103,9 @@ public final class AdminServer {
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
-    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get()))
-        .onErrorResume(
-            failure -> Mono.just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()))))
+    return stat().map(tiers -> Health.of(state.get(), tiers, transports.get(), warnings.get()))
+        .onErrorResume(failure -> Mono
+            .just(Health.failed(state.get(), transports.get(), String.valueOf(failure.getMessage()), warnings.get())))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
           return text(response, "application/json", Json.of(health) + "\n");

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// @param tiers figures of each tier that answered
 /// @param transports each that was wanted
 /// @param problem why the node is not healthy although it serves, else null
+/// @param warnings what an operator should mend, although the node serves
 record Health(String state, String version, boolean degraded, List<TierFacts> tiers,
-    List<TransportState> transports, @Nullable String problem) {
+    List<TransportState> transports, @Nullable String problem, List<String> warnings) {
   /// What a probe or a person wants to know of a tier.
   ///
   /// @param capacityBlocks null if unbounded
@@ -47,16 +48,16 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
     }
   }
 
-  static Health of(NodeState state, List<TierFacts> tiers, List<TransportState> transports) {
+  static Health of(NodeState state, List<TierFacts> tiers, List<TransportState> transports, List<String> warnings) {
     return new Health(lower(state), PenstockVersion.current(),
         tiers.stream().flatMap(tier -> tier.levels().stream())
             .anyMatch(level -> !level.state().equals(lower(StoreHealth.State.ACTIVE)))
-            || !transports.stream().allMatch(TransportState::isListening),
-        tiers, transports, state == NodeState.OPENING ? "disk level is opening" : null);
+            || !transports.stream().allMatch(TransportState::works),
+        tiers, transports, state == NodeState.OPENING ? "disk level is opening" : null, warnings);
   }
 
-  static Health failed(NodeState state, List<TransportState> transports, String problem) {
-    return new Health(lower(state), PenstockVersion.current(), false, List.of(), transports, problem);
+  static Health failed(NodeState state, List<TransportState> transports, String problem, List<String> warnings) {
+    return new Health(lower(state), PenstockVersion.current(), false, List.of(), transports, problem, warnings);
   }
 
   private static @Nullable Long bounded(long capacityBlocks) {

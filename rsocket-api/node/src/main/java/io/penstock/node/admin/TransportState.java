@@ -17,7 +17,7 @@ public record TransportState(String transport, String state, String address, @Nu
     return new TransportState(transport, "failed", address, problem);
   }
 
-  public boolean isListening() {
+  public boolean works() {
     return problem == null;
   }
 }

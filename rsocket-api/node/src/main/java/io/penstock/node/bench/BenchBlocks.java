@@ -42,7 +42,7 @@ final class BenchBlocks {
     for (long number = from; number < to; number++) {
       keys.add(space.key(PrefixHasher.ofTraceId(number)));
     }
-    return keys;
+    return List.copyOf(keys);
   }
 
   /// Writes the bytes of `range` of the block of `key` to `memory`.

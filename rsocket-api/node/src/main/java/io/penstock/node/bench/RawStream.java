@@ -26,7 +26,7 @@ final class RawStream {
   /// Serves a connection.
   static void serve(Connection connection, ByteBuf memory) {
     Channel channel = prepared(connection);
-    connection.addHandlerLast(new ChannelInboundHandlerAdapter() {
+    connection.addHandlerLast(new Quiet() {
       private boolean begun;
 
       @Override
@@ -46,7 +46,7 @@ final class RawStream {
   /// Has the peer send payloads of `payloadBytes` until the connection is closed.
   static void receive(Connection connection, int payloadBytes, LongAdder received) {
     Channel channel = prepared(connection);
-    connection.addHandlerLast(new ChannelInboundHandlerAdapter() {
+    connection.addHandlerLast(new Quiet() {
       @Override
       public void channelRead(ChannelHandlerContext context, Object message) {
         ByteBuf in = (ByteBuf) message;
@@ -82,8 +82,16 @@ final class RawStream {
     return channel;
   }
 
+  /// The near side ends a stream by closing it, whatever is under way.
+  private abstract static class Quiet extends ChannelInboundHandlerAdapter {
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable closed) {
+      ChannelFuture unused = context.close();
+    }
+  }
+
   /// Writes while the channel is writable.
-  private static final class Pump extends ChannelInboundHandlerAdapter {
+  private static final class Pump extends Quiet {
     private static final int FLUSH_BYTES = 256 << 10;
 
     private final Channel channel;

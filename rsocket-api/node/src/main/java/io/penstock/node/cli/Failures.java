@@ -14,6 +14,7 @@ import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.DrainingException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;
+import io.penstock.wire.security.TlsFailedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -102,6 +103,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case UnavailableException e -> ExitCode.UNAVAILABLE;
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
       case DrainingException e -> ExitCode.UNAVAILABLE;
+      case TlsFailedException e -> ExitCode.UNAVAILABLE;
       case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
       case HostMemoryRefusedException e -> ExitCode.UNAVAILABLE;
       case LibraryMismatchException e -> ExitCode.UNAVAILABLE;

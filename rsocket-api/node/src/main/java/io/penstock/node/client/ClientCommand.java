@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -69,6 +70,9 @@ abstract class ClientCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print the result for machines.")
   private boolean json;
 
+  @Mixin
+  private SecurityOptions security = new SecurityOptions();
+
   ClientCommand(Console console, Dialer dialer) {
     this.console = console;
     this.dialer = dialer;
@@ -91,7 +95,7 @@ abstract class ClientCommand implements Callable<Integer> {
       }
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
-    NodeAddress address = NodeAddress.of(connect, transport);
+    NodeAddress address = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
     Work work = work(config);
     try (NodeLink node = dialled(address, config)) {
       return work.with(node);

@@ -11,7 +11,17 @@ import picocli.CommandLine.ITypeConverter;
 ///
 /// @param place where it connects first
 /// @param way `AUTO` and `UDS` go on over the node's Unix domain socket, if it is on this host
-record NodeAddress(Endpoint place, Way way) {
+/// @param pass what the node is shown
+record NodeAddress(Endpoint place, Way way, NodePass pass) {
+  /// To a node that asks for nothing.
+  NodeAddress(Endpoint place, Way way) {
+    this(place, way, NodePass.none());
+  }
+
+  NodeAddress shown(NodePass other) {
+    return new NodeAddress(place, way, other);
+  }
+
   /// What `--transport` says.
   enum Way {
     AUTO, TCP, UDS, WS;

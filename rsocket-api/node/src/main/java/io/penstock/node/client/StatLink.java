@@ -23,7 +23,8 @@ final class StatLink implements NodeLink {
   }
 
   static NodeLink to(NodeAddress address, Duration patience) {
-    return new StatLink(address, TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
+    return new StatLink(address,
+        address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience)));
   }
 
   @Override
@@ -34,7 +35,8 @@ final class StatLink implements NodeLink {
   @Override
   public Mono<ServerStat> stat() {
     return KvClient
-        .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()), WireLink.options().build())
+        .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+            WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
   }
 

@@ -17,6 +17,7 @@ import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
 import java.util.function.Function;
@@ -45,10 +46,11 @@ final class WireLink implements NodeLink {
     SlabArena arena = new SlabArena("client", space.layout(), 2 * window, 16);
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     try {
-      TcpClientOptions there = TcpClientOptions.to(address.place().address()).withConnectTimeout(patience);
+      TcpClientOptions there =
+          address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
       Function<Endpoint, ClientTransport> transports =
           place -> TcpTransport.client(place, there, loops, ConnectionListener.noop());
-      KvClientOptions options = options()
+      KvClientOptions options = options(address)
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
       KvClient client = Answers.of(address.isBest()
@@ -68,12 +70,15 @@ final class WireLink implements NodeLink {
         .onErrorResume(wrong -> best.client().close().then(Mono.error(wrong)));
   }
 
-  static KvClientOptions.Builder options() {
-    return KvClientOptions.builder().name("penstock-cli");
+  static KvClientOptions.Builder options(NodeAddress address) {
+    return address.pass().with(KvClientOptions.builder().name("penstock-cli"));
   }
 
   static UnavailableException unavailable(NodeAddress address, ConnectionLostException lost) {
-    return new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", lost);
+    String what = lost.getCause() instanceof RejectedSetupException
+        ? "the node at " + address + " refused the connection"
+        : "no node is listening at " + address;
+    return new UnavailableException(what + " (" + Reason.ofCause(lost) + ")", lost);
   }
 
   static void end(LoopResources loops) {

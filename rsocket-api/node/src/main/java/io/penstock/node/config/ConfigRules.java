@@ -49,8 +49,13 @@ final class ConfigRules {
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
-    rules.rule(() -> rules.thisHost(NodeSettings.LISTEN_HOST), NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK);
-    rules.rule(() -> rules.thisHost(KvEventSettings.HOST), KvEventSettings.HOST, NodeSettings.OPEN_TO_NETWORK);
+    rules.rule(() -> SecuritySettings.require(config, problems), SecuritySettings.ALL.toArray(Setting<?>[]::new));
+    rules.rule(
+        () -> SecuritySettings.lack(config).ifPresent(lack -> rules.thisHost(NodeSettings.LISTEN_HOST, lack)),
+        NodeSettings.LISTEN_HOST, NodeSettings.OPEN_TO_NETWORK, SecuritySettings.TLS_CERT,
+        SecuritySettings.AUTH_USERS, SecuritySettings.TLS_CLIENT_AUTH);
+    rules.rule(() -> rules.thisHost(KvEventSettings.HOST, "neither TLS nor authentication"), KvEventSettings.HOST,
+        NodeSettings.OPEN_TO_NETWORK);
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
         TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
@@ -157,12 +162,11 @@ final class ConfigRules {
     }
   }
 
-  private void thisHost(Setting<String> of) {
+  private void thisHost(Setting<String> of, String lack) {
     String host = config.get(of);
     if (!isThisHost(host) && !config.get(NodeSettings.OPEN_TO_NETWORK)) {
-      problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have neither TLS nor"
-          + " authentication; %s allows others (%s)").formatted(of.key(),
-              NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
+      problems.add(("%s must be an address of this host alone, such as 127.0.0.1, for connections have %s; %s allows"
+          + " others (%s)").formatted(of.key(), lack, NodeSettings.OPEN_TO_NETWORK.flag(), config.was(of)));
     }
   }
 

@@ -7,13 +7,14 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /// Reads settings from variables `PENSTOCK_…`, and from those of other programs that a setting goes by as well. A
-/// variable of the first form that means nothing is a mistake, with two exceptions: what the launcher reads, and what
-/// Kubernetes adds by itself for a service named `penstock`. One of another program that is empty says nothing.
+/// variable of the first form that means nothing is a mistake, with exceptions: what the launcher reads, the secrets of
+/// clients, and what Kubernetes adds by itself for a service named `penstock`. One of another program that is empty says nothing.
 final class EnvironmentSource {
   /// Names the configuration file, like `--config`.
   static final String CONFIG = "PENSTOCK_CONFIG";
 
-  private static final Set<String> NOT_SETTINGS = Set.of(CONFIG, "PENSTOCK_JAVA_HOME", "PENSTOCK_JAVA_OPTS");
+  private static final Set<String> NOT_SETTINGS =
+      Set.of(CONFIG, "PENSTOCK_JAVA_HOME", "PENSTOCK_JAVA_OPTS", "PENSTOCK_TOKEN", "PENSTOCK_PASSWORD");
   private static final Pattern KUBERNETES =
       Pattern.compile("PENSTOCK_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\\d+_(TCP|UDP|SCTP)(_.*)?)?)");
 

@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 public final class NodeSettings {
   public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
       "Address that clients connect to; :: for all interfaces, 0.0.0.0 for those of IPv4, localhost for both of this"
-          + " host. Beyond this host only with --open-to-network.");
+          + " host. Beyond this host only with TLS and authentication, or with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
-      "Whether other hosts may connect, with neither TLS nor authentication.");
+      "Whether other hosts may connect without TLS and authentication.");
   public static final Setting<PortRange> LISTEN_PORT =
       new Setting<>("listen.port", TransportSettings.ports(), "7733",
           "Port that clients connect to, or a range of which the first free one is taken.");
@@ -41,7 +41,8 @@ public final class NodeSettings {
   public static final Setting<MemoryPages> MEMORY_PAGES = new Setting<>("memory.pages",
       SettingType.oneOf(MemoryPages.class), "auto",
       "Pages of host memory: auto takes the largest available; huge takes all of dram at the start from pages set aside"
-          + " for it, or the node ends; plain takes ordinary pages.");
+          + " for it, or the node ends; plain takes ordinary pages; shared takes such pages in memory that clients of"
+          + " this user on this host read without a socket.");
   public static final Setting<Boolean> MEMORY_LOCK = new Setting<>("memory.lock", AscendTypes.flag(), "false",
       "Whether the node asks the system not to swap host memory. A refusal is no error.");
   public static final Setting<Optional<Integer>> MEMORY_NUMA =
@@ -230,6 +231,7 @@ public final class NodeSettings {
           AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT),
+      new Topic("Security", SecuritySettings.ALL),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       new Topic("KV events for routers", KvEventSettings.ALL),
       Topic.of("Log", LOG_LEVEL));

@@ -19,7 +19,8 @@ public final class TransportSettings {
   private static final String NONE = "none";
   /// Those that a node can have.
   private static final List<TransportKind> KINDS = List.of(TransportKind.TCP, TransportKind.UDS, TransportKind.WS);
-  private static final String RANGE = "a port from 1 to 65535, 0 for any free one, or a range such as 7733-7740";
+  private static final String RANGE =
+      "an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740";
 
   public static final Setting<Optional<Path>> SOCKET = new Setting<>("listen.socket", SettingType.pathOrOff(), "off",
       "Unix domain socket at which clients of this user on this host connect, or off.");

@@ -50,6 +50,7 @@ import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
+import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.BoundTransports;
 import io.penstock.wire.transport.Endpoint;
@@ -80,6 +81,7 @@ public final class Node {
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
+  private final NodeSecurity security;
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -103,8 +105,10 @@ public final class Node {
   /// The KV events of one space.
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
-  private Node(NodeConfig config, PrometheusMeterRegistry registry, NodeSockets sockets, SpaceTiers tiers) {
+  private Node(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry, NodeSockets sockets,
+      SpaceTiers tiers) {
     this.config = config;
+    this.security = security;
     this.sockets = sockets;
     this.registry = registry;
     this.tiers = tiers;
@@ -126,15 +130,16 @@ public final class Node {
   public static Mono<Node> start(NodeConfig config) {
     // Before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
-        .then(Mono.defer(() -> {
+        .then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-          return NodeSockets.open(config, new ConnectionReports(registry))
-              .flatMap(sockets -> start(config, registry, sockets)
+          return NodeSockets.open(config, security, new ConnectionReports(registry))
+              .flatMap(sockets -> start(config, security, registry, sockets)
                   .onErrorResume(failure -> sockets.close().then(Mono.error(failure))));
-        }));
+        });
   }
 
-  private static Mono<Node> start(NodeConfig config, PrometheusMeterRegistry registry, NodeSockets sockets) {
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry,
+      NodeSockets sockets) {
     return Mono.defer(() -> {
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
@@ -151,7 +156,7 @@ public final class Node {
           .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
-            Node node = new Node(config, registry, sockets, tiers);
+            Node node = new Node(config, security, registry, sockets, tiers);
             return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
     });
@@ -159,8 +164,10 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised()), budget, timers, decisions)
+        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised(), security.access()), budget,
+            timers, decisions)
         .doOnNext(this::serving).then();
+    security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
@@ -211,7 +218,8 @@ public final class Node {
         ? Mono.empty()
         : new AdminServer(tiers::tiers, sockets::states, this::state, registry, timers,
             new WhatIfPages(
-                () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()))
+                () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
+            security::problems)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -284,10 +292,10 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints) {
+  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints, Access access) {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints)
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints).access(access)
         .generation(System.currentTimeMillis()).build();
   }
 

@@ -58,11 +58,11 @@ final class NodeSockets {
   private final List<BoundTransport> bound = new ArrayList<>();
   private final List<TransportState> states = new ArrayList<>();
 
-  private NodeSockets(NodeConfig config, ConnectionListener reports) {
+  private NodeSockets(NodeConfig config, NodeSecurity security, ConnectionListener reports) {
     this.config = config;
     this.reports = reports;
     this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
-    this.options = options(config);
+    this.options = security.secured(options(config));
     this.bounds = ServerBounds.of(options);
   }
 
@@ -83,9 +83,9 @@ final class NodeSockets {
   /// Binds them as `config` says.
   ///
   /// @return a cold `Mono`; signals an `IOException` that names transport, setting and reason
-  static Mono<NodeSockets> open(NodeConfig config, ConnectionListener reports) {
+  static Mono<NodeSockets> open(NodeConfig config, NodeSecurity security, ConnectionListener reports) {
     return Mono.defer(() -> {
-      NodeSockets sockets = new NodeSockets(config, reports);
+      NodeSockets sockets = new NodeSockets(config, security, reports);
       return sockets.bindAll().thenReturn(sockets)
           .onErrorResume(failure -> sockets.close().then(Mono.error(failure)));
     });
@@ -233,7 +233,9 @@ final class NodeSockets {
   /// Where clients beyond this host, or those behind `advertise.towards`, find the node.
   List<Endpoint> shown() {
     return advertised().shown(config.get(TransportSettings.ADVERTISE_TOWARDS)
-        .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null));
+        .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null))
+        .stream()
+        .filter(place -> place.transport() != TransportKind.UDS).toList();
   }
 
   /// The port of TCP; of the first socket with a port without TCP, or 0 without any.

@@ -74,7 +74,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
 
   /// For people: a line, and one for each space.
   String sentence() {
-    return "serving on " + transports.stream().filter(TransportState::isListening).map(TransportState::address)
+    return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
         + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)

@@ -2,6 +2,7 @@ package io.penstock.node.simulate;
 
 import io.penstock.block.SlabArena;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import java.time.Duration;
@@ -83,7 +84,7 @@ final class SimulatedParty {
     KvClientOptions options =
         KvClientOptions.builder().name(name).maxSliceBytes(plan.sliceBytes()).windowBlocks(plan.windowBlocks())
             .order(plan.order()).creditSlices(plan.creditSlices()).sendWindowBytes(sendWindowBytes())
-            .keepAlive(KEEP_ALIVE, KEEP_ALIVE_TIMEOUT).build();
+            .keepAlive(KEEP_ALIVE, KEEP_ALIVE_TIMEOUT).carriers(Carrier.INLINE).build();
     return KvClient.connect(network.client(name), options, scenario.space(), arena, budget)
         .timeout(PATIENCE, scheduler)
         .doOnNext(this::opened);

@@ -47,7 +47,7 @@ final class NodeConfigTest {
     assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(LayoutSettings.LAYERS)).contains(2);
     assertThat(NodeConfig.resolve(file, variable, Map.of()).get(LayoutSettings.LAYERS)).contains(4);
     assertThat(NodeConfig.resolve(file, variable, flag).get(LayoutSettings.LAYERS)).contains(16);
-    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(6).origin()).hasToString("--layers");
+    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(16).origin()).hasToString("--layers");
   }
 
   @Test
@@ -145,7 +145,7 @@ final class NodeConfigTest {
     "{hbm: 1GiB, ascend.device: -1} | ascend.device must be an integer from 0 to 1023 (was -1, from FILE line 1)",
     "{dram: unbounded, memory.pages: huge} | dram must be bounded for memory.pages huge from FILE line 1, which "
         + "takes all of it at the start (was unbounded, from FILE line 1)",
-    "memory.pages: large | memory.pages must be one of auto, huge, plain (was large, from FILE line 1)",
+    "memory.pages: large | memory.pages must be one of auto, huge, plain, shared (was large, from FILE line 1)",
     "memory.numa: -1 | memory.numa must be an integer from 0 to 1023, or none (was -1, from FILE line 1)",
     "write.policy: write_back | ssd must be > 0 for write.policy write_back from FILE line 1 (was off, from default)",
     "{write.policy: write_back, stack.mode: write_through, ssd: 4GiB, ssd.dir: x} | stack.mode must be exclusive for "

@@ -33,6 +33,16 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        listen.socket                  off         default
+        listen.ws.port                 off         default
+        listen.ws.origins              none        default
+        transport.protocol             auto        default
+        transport.fallback             false       default
+        transport.congestion           automatic   default
+        transport.send.buffer          auto        default
+        transport.receive.buffer       auto        default
+        advertise.host                 auto        default
+        advertise.towards              auto        default
         model                          llama       %1$s line 1
         layers                         auto        default
         block.tokens                   auto        default
@@ -135,7 +145,7 @@ final class PrintConfigTest {
 
     JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(56).toString())
+    assertThat(rows.get(66).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
             + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
@@ -193,10 +203,11 @@ final class PrintConfigTest {
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
-    assertThat(run.err()).isEqualTo("""
-        serve: layers must be an integer from 1 to 1024, or auto (was eight, from PENSTOCK_LAYERS)
-        serve: listen.port must be an integer from 0 to 65535, 0 for any free one (was 99999, from --listen-port)
-        """);
+    assertThat(run.err()).isEqualTo(
+        """
+            serve: layers must be an integer from 1 to 1024, or auto (was eight, from PENSTOCK_LAYERS)
+            serve: listen.port must be an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740 (was 99999, from --listen-port)
+            """);
   }
 
   @Test

@@ -26,7 +26,7 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
   private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int TOKEN_BYTES = 8;
   /// For a route beyond this host; never sent to (RFC 5737).
-  private static final InetSocketAddress ELSEWHERE = new InetSocketAddress("192.0.2.1", 9);
+  private static final InetSocketAddress ELSEWHERE = new InetSocketAddress("198.51.100.1", 9);
 
   public AdvertisedEndpoints {
     sockets = List.copyOf(sockets);

@@ -8,9 +8,19 @@ public final class FrameLengthException extends RefusedPeerException {
   public FrameLengthException(int length, int maxFrameBytes) {
     super(Refusal.FRAME_LENGTH,
         "frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length
-            + ")");
+            + spoken(length) + ")");
     this.length = length;
     this.maxFrameBytes = maxFrameBytes;
+  }
+
+  /// What the first three bytes begin where no frame of RSocket does: a scan and a wrong URL are told from a mistake.
+  private static String spoken(int length) {
+    return switch (length) {
+      case 0x474554, 0x504f53, 0x505554, 0x484541, 0x4f5054, 0x434f4e, 0x44454c, 0x505249 -> ", the beginning of HTTP";
+      case 0x160300, 0x160301, 0x160302, 0x160303 -> ", the beginning of TLS";
+      case 0x5353482d >>> 8 -> ", the beginning of SSH";
+      default -> "";
+    };
   }
 
   /// Length that was announced, in bytes.

@@ -162,6 +162,7 @@ final class FramePump {
       outputShut = true;
       to.write(framing.end(channel.alloc())).addListener(flushed -> {
         if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
+          TlsStart.endOutput(channel);
           ChannelFuture unused = duplex.shutdownOutput();
         } else {
           ChannelFuture unused = channel.close();

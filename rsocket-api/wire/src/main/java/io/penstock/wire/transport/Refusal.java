@@ -21,7 +21,9 @@ public enum Refusal {
   /// A request for a WebSocket that is none, or from a page that may not have one.
   UPGRADE,
   /// Frames of a WebSocket that break its rules.
-  WEB_SOCKET;
+  WEB_SOCKET,
+  /// TLS where the listener has none, none where it has, or a handshake that failed.
+  TLS;
 
   /// A word for programs.
   public String code() {

@@ -3,17 +3,20 @@ package io.penstock.wire.transport;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.wire.security.ClientTls;
 import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /// Where a client connects, and the numbers its connections keep to.
 ///
 /// @param remote an internet address (unresolved names are looked up without blocking) or a Unix domain socket
-/// @param connectTimeout longest wait for the peer to accept
+/// @param connectTimeout longest wait for the peer to accept, and again for the handshake of TLS
 /// @param tuning of the socket
+/// @param tls of its connections; null for none. A Unix domain socket has none, whatever is here
 public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, ConnectionLimits limits,
-    SocketTuning tuning) {
+    SocketTuning tuning, @Nullable ClientTls tls) {
   /// Longest wait for a peer to accept, unless a client says another.
   public static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
@@ -34,7 +37,7 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
 
   /// 5 s to connect, default limits.
   public static TcpClientOptions to(SocketAddress remote) {
-    return new TcpClientOptions(remote, CONNECT_TIMEOUT, ConnectionLimits.defaults(), SocketTuning.defaults());
+    return new TcpClientOptions(remote, CONNECT_TIMEOUT, ConnectionLimits.defaults(), SocketTuning.defaults(), null);
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -43,22 +46,27 @@ public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, Co
   }
 
   public TcpClientOptions withRemote(SocketAddress remote) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
   }
 
   public TcpClientOptions withConnectTimeout(Duration timeout) {
-    return new TcpClientOptions(remote, timeout, limits, tuning);
+    return new TcpClientOptions(remote, timeout, limits, tuning, tls);
   }
 
   public TcpClientOptions withLimits(ConnectionLimits limits) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
   }
 
   public TcpClientOptions withTuning(SocketTuning tuning) {
-    return new TcpClientOptions(remote, connectTimeout, limits, tuning);
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
   }
 
   public TcpClientOptions withCongestion(CongestionControl congestion) {
     return withTuning(tuning.withCongestion(congestion));
+  }
+
+  /// Connections with TLS.
+  public TcpClientOptions withTls(ClientTls tls) {
+    return new TcpClientOptions(remote, connectTimeout, limits, tuning, tls);
   }
 }

@@ -11,11 +11,14 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.ServerTls;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.ErrorFrameCodec;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +65,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // The rest belongs to the event loop.
   private @Nullable Future<?> grace;
   private boolean discarding;
+  private long discarded;
 
   private TcpConnection(Channel channel, Framing framing, ConnectionLimits limits, ConnectionListener listener,
       IncomingFrames.@Nullable Server server) {
@@ -81,25 +85,41 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
   static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
       ConnectionListener listener) {
-    return open(connection, framing, limits, listener, null);
+    return open(connection, framing, limits, listener, null, false);
+  }
+
+  /// The same with TLS, if `options` have it; completes when frames may be sent.
+  static Mono<DuplexConnection> open(Connection connection, Framing framing, TcpClientOptions options,
+      ConnectionListener listener) {
+    Channel channel = connection.channel();
+    ClientTls tls = options.tls();
+    if (tls == null || !(options.remote() instanceof InetSocketAddress node)) {
+      return framing.install(channel.pipeline(), open(connection, framing, options.limits(), listener));
+    }
+    TcpConnection opened = open(connection, framing, options.limits(), listener, null, true);
+    return TlsStart.connect(channel, opened, node, options.connectTimeout(), tls)
+        .flatMap(secured -> framing.install(channel.pipeline(), opened));
   }
 
   /// The same for a channel that a server accepted.
   static TcpConnection accept(Connection connection, Framing framing, TcpServerOptions options,
       ConnectionListener listener, IncomingFrames.Server server) {
-    TcpConnection opened = open(connection, framing, options.limits(), listener, server);
+    ServerTls tls = options.local() instanceof InetSocketAddress ? options.tls() : null;
+    TcpConnection opened = open(connection, framing, options.limits(), listener, server, tls != null);
+    TlsStart.accept(connection.channel(), opened, tls);
     opened.incoming.begin(options.slots().timeToSetup());
     server.accepted().enter(opened);
     return opened;
   }
 
   private static TcpConnection open(Connection connection, Framing framing, ConnectionLimits limits,
-      ConnectionListener listener, IncomingFrames.@Nullable Server server) {
+      ConnectionListener listener, IncomingFrames.@Nullable Server server, boolean hasTls) {
     Channel channel = connection.channel();
     TcpConnection opened = new TcpConnection(channel, framing, limits, listener, server);
     ChannelConfig config = channel.config();
     config.setAutoRead(false);
-    config.setRecvByteBufAllocator(new FrameBuffers(limits, opened.incoming.decoder()));
+    config.setRecvByteBufAllocator(
+        hasTls ? TlsStart.buffers(limits) : new FrameBuffers(limits, opened.incoming.decoder()));
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
     connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
@@ -306,13 +326,18 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
+  /// The channel closes for this reason, if there was none before.
+  void endsBy(Throwable reason) {
+    cause.compareAndSet(null, reason);
+  }
+
   void breakOff(Throwable thrown) {
-    cause.compareAndSet(null, thrown);
+    endsBy(thrown);
     closeNow();
   }
 
   private void closeNow() {
-    ChannelFuture unused = channel.close();
+    ChannelFuture unused = TlsStart.close(channel);
   }
 
   private void ended() {
@@ -345,7 +370,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     readBytes = readBytes() + in.readableBytes();
     pump.readBegins();
     try {
-      if (!discarding) {
+      if (discarding) {
+        discard(in.readableBytes());
+      } else {
         incoming.read(in);
       }
     } catch (RuntimeException e) {
@@ -353,6 +380,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     } finally {
       in.release();
       pump.readEnds();
+    }
+  }
+
+  /// A peer that broke a rule and floods on is not read to its end: it has had a longest frame's time to hear why.
+  private void discard(int bytes) {
+    discarded += bytes;
+    if (cause.get() != null && discarded > limits.maxFrameBytes()) {
+      closeNow();
     }
   }
 
@@ -370,7 +405,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
-    breakOff(thrown);
+    breakOff(TlsStart.plain(thrown));
   }
 
   @Override

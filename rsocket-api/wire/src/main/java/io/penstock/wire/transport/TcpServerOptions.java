@@ -3,9 +3,11 @@ package io.penstock.wire.transport;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.wire.security.ServerTls;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /// Where a server listens, and the numbers it and its connections keep to.
 ///
@@ -14,8 +16,9 @@ import java.nio.file.Path;
 /// @param slots how many connections it has; one more is told so and closed
 /// @param receive what it holds of frames that have not come whole
 /// @param tuning of its sockets
+/// @param tls of all connections; null for none. A Unix domain socket has none, whatever is here
 public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots slots, ReceiveLimits receive,
-    ConnectionLimits limits, SocketTuning tuning) {
+    ConnectionLimits limits, SocketTuning tuning, @Nullable ServerTls tls) {
   public TcpServerOptions {
     requireNonNull(local, "local");
     requireNonNull(slots, "slots");
@@ -33,7 +36,7 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   /// A backlog of 1,024, default slots and limits.
   public static TcpServerOptions on(SocketAddress local) {
     return new TcpServerOptions(local, 1_024, ConnectionSlots.defaults(), ReceiveLimits.defaults(),
-        ConnectionLimits.defaults(), SocketTuning.defaults());
+        ConnectionLimits.defaults(), SocketTuning.defaults(), null);
   }
 
   /// A Unix domain socket on this host; needs Netty's native transport.
@@ -42,26 +45,31 @@ public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots
   }
 
   public TcpServerOptions withSlots(ConnectionSlots slots) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 
   public TcpServerOptions withReceive(ReceiveLimits receive) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 
   public TcpServerOptions withLimits(ConnectionLimits limits) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 
   public TcpServerOptions withLocal(SocketAddress local) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 
   public TcpServerOptions withTuning(SocketTuning tuning) {
-    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning);
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 
   public TcpServerOptions withCongestion(CongestionControl congestion) {
     return withTuning(tuning.withCongestion(congestion));
+  }
+
+  /// Connections with TLS and no others.
+  public TcpServerOptions withTls(ServerTls tls) {
+    return new TcpServerOptions(local, backlog, slots, receive, limits, tuning, tls);
   }
 }

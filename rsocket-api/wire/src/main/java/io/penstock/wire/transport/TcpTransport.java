@@ -199,10 +199,7 @@ public final class TcpTransport {
           .connect())
           .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
           .onErrorMap(FileNotFoundException.class, e -> notListening(options.remote(), e))
-          .flatMap(connection -> {
-            TcpConnection opened = TcpConnection.open(connection, framing, options.limits(), listener);
-            return framing.install(connection.channel().pipeline(), opened);
-          });
+          .flatMap(connection -> TcpConnection.open(connection, framing, options, listener));
     }
 
     @Override

@@ -83,12 +83,12 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
   }
 
   private void refuse(ChannelHandlerContext context, HttpResponseStatus status, String why) {
+    connection.endedBy(new RefusedPeerException(Refusal.UPGRADE, "request for a WebSocket " + why));
     String upgrade = status.equals(HttpResponseStatus.UPGRADE_REQUIRED)
         ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         : "";
     context.writeAndFlush(ascii(context, "HTTP/1.1 " + status + "\r\nConnection: close\r\n" + upgrade
         + "Content-Length: 0\r\n\r\n")).addListener(ChannelFutureListener.CLOSE);
-    connection.endedBy(new RefusedPeerException(Refusal.UPGRADE, "request for a WebSocket " + why));
   }
 
   private void accept(ChannelHandlerContext context, String key) {

@@ -110,6 +110,44 @@ class HostilePeerTest {
   }
 
   @Test
+  void strangers_thatSpeakAnotherProtocol_areToldFromAMistake() throws IOException {
+    pair.limits = ConnectionLimits.defaults().withMaxFrameBytes(1 << 20);
+    TcpListener server = serve();
+    byte[][] talks = {"GET / HTTP/1.1\r\nHost: node\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
+      {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xFC, 3, 3}, "SSH-2.0-scan\r\n".getBytes(StandardCharsets.US_ASCII)};
+    for (byte[] talk : talks) {
+      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+        socket.getOutputStream().write(talk);
+        socket.getInputStream().readAllBytes();
+      }
+    }
+    gone(server, "strangers");
+    assertThat(pair.causes).extracting(Throwable::getMessage).satisfiesExactly(
+        first -> assertThat(first).endsWith(", the beginning of HTTP)"),
+        second -> assertThat(second).endsWith(", the beginning of TLS)"),
+        third -> assertThat(third).endsWith(", the beginning of SSH)"));
+  }
+
+  @Test
+  void floodOfGarbage_isNotReadToItsEnd() throws IOException {
+    pair.limits = ConnectionLimits.defaults().withMaxFrameBytes(1 << 20);
+    TcpListener server = serve();
+    byte[] garbage = new byte[1 << 20];
+    long written = 0;
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      for (OutputStream out = socket.getOutputStream(); written < 1L << 30; written += garbage.length) {
+        out.write(garbage);
+      }
+    } catch (IOException closedByTheServer) {
+      assertThat(closedByTheServer).hasMessageMatching("(?i).*(reset|broken pipe|closed|abort).*");
+    }
+    gone(server, "the flood");
+    assertThat(written).isLessThan(64L << 20);
+    assertThat(pair.causes).hasSize(1).hasOnlyElementsOfType(FrameLengthException.class);
+    stillServes(server);
+  }
+
+  @Test
   void garbage_neverEndsMoreThanItsOwnConnection() throws IOException {
     TcpListener server = serve();
     for (int seed = 0; seed < 300; seed++) {

@@ -1,11 +1,19 @@
 package io.penstock.wire.transport;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import reactor.netty.resources.LoopResources;
 
 /// The contract of transports over internet sockets.
@@ -41,9 +49,28 @@ abstract class SocketContract extends TransportContract {
   }
 
   private ClientTransport client(int port) {
-    TcpClientOptions options = TcpClientOptions.to("127.0.0.1", port).withLimits(pair.limits);
+    return client(port, TcpClientOptions.CONNECT_TIMEOUT);
+  }
+
+  private ClientTransport client(int port, Duration timeout) {
+    TcpClientOptions options =
+        TcpClientOptions.to("127.0.0.1", port).withConnectTimeout(timeout).withLimits(pair.limits);
     return TcpTransport.client(options, isWebSocket ? TcpTransport.webSocketTo(options) : Framing.LENGTHS, loops,
         pair.listener, pair.ledger);
+  }
+
+  @Test
+  void connect_whereNobodyAccepts_endsWithItsTime() throws IOException {
+    assertThat(TcpClientOptions.to("node", 7733).connectTimeout()).isEqualTo(Duration.ofSeconds(5));
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        Socket first = new Socket(silent.getInetAddress(), silent.getLocalPort());
+        Socket second = new Socket(silent.getInetAddress(), silent.getLocalPort())) { // its backlog is full
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> client(silent.getLocalPort(), Duration.ofMillis(200)).connect().block(TcpPair.PATIENCE))
+          .hasCauseInstanceOf(ConnectException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(150), Duration.ofSeconds(5));
+      assertThat(first.isConnected() && second.isConnected()).isTrue();
+    }
   }
 
   @Override

@@ -1,0 +1,94 @@
+package io.penstock.node.serve;
+
+import io.penstock.node.cli.DataException;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.SecuritySettings;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.Reloaded;
+import io.penstock.wire.security.ServerTls;
+import io.penstock.wire.security.TlsFiles;
+import io.penstock.wire.security.UserFile;
+import io.penstock.wire.transport.TcpServerOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/// TLS, users and roles of a node, from files that may change while it runs.
+final class NodeSecurity {
+  private final NodeConfig config;
+  private final List<Reloaded<?>> files = new ArrayList<>();
+  private final @Nullable ServerTls tls;
+  private final Access access;
+
+  private NodeSecurity(NodeConfig config) throws IOException {
+    this.config = config;
+    Optional<Path> cert = config.get(SecuritySettings.TLS_CERT);
+    this.tls = cert.isPresent() ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow()) : null;
+    Optional<Path> users = config.get(SecuritySettings.AUTH_USERS);
+    this.access = users.isPresent() ? access(users.get()) : Access.open();
+  }
+
+  /// Reads the files that `config` names.
+  ///
+  /// @throws DataException if one is not of its form
+  static NodeSecurity of(NodeConfig config) throws IOException {
+    try {
+      return new NodeSecurity(config);
+    } catch (IllegalArgumentException e) {
+      throw new DataException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private ServerTls tls(Path cert, Path key) throws IOException {
+    TlsFiles named = TlsFiles.none().withCert(cert, key);
+    Optional<Path> trust = config.get(SecuritySettings.TLS_TRUST);
+    ServerTls made =
+        ServerTls.of(trust.isPresent() ? named.withTrust(trust.get()) : named,
+            config.get(SecuritySettings.TLS_CLIENT_AUTH));
+    files.add(made.files());
+    return made;
+  }
+
+  private Access access(Path users) throws IOException {
+    Reloaded<UserFile> known = watched("users of the node", users, () -> UserFile.read(users));
+    Optional<Path> rules = config.get(SecuritySettings.ACCESS_RULES);
+    Supplier<AccessRules> roles = AccessRules::open;
+    if (rules.isPresent()) {
+      roles = watched("roles of the node", rules.get(), () -> RulesFile.read(rules.get()))::current;
+    }
+    return Access.of(known::current, roles);
+  }
+
+  private <T> Reloaded<T> watched(String name, Path file, Reloaded.Reading<T> reading) throws IOException {
+    Reloaded<T> read = Reloaded.read(name, List.of(file), reading);
+    files.add(read);
+    return read;
+  }
+
+  /// `options` with TLS, if the node has it.
+  TcpServerOptions secured(TcpServerOptions options) {
+    return tls == null ? options : options.withTls(tls);
+  }
+
+  Access access() {
+    return access;
+  }
+
+  /// Looks at the files from now on.
+  ///
+  /// @param disk runs the checks
+  void watch(Scheduler disk) {
+    files.forEach(file -> file.every(config.get(SecuritySettings.RELOAD_INTERVAL), disk));
+  }
+
+  /// What of the files as they are now is not in effect.
+  List<String> problems() {
+    return files.stream().flatMap(file -> file.problem().stream()).toList();
+  }
+}

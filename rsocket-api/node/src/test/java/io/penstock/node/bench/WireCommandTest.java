@@ -1,0 +1,82 @@
+package io.penstock.node.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.CommandLineRun;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The programs run and tell; what they tell of so short a run is not judged.
+@Timeout(120)
+final class WireCommandTest {
+  private static CommandLineRun run(String command, String... more) {
+    List<String> line = new ArrayList<>(List.of("bench", command, "--seconds", "0.05", "--warm-up", "0", "--rounds",
+        "1", "--source", "2MiB"));
+    line.addAll(List.of(more));
+    return CommandLineRun.of(line.toArray(String[]::new));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"get, tcp", "put, uds"})
+  void blocksOfTwoSizes_goBetweenTwoProcesses(String direction, String transport) {
+    CommandLineRun run = run("wire", "--direction", direction, "--transport", transport, "--blocks", "4KiB,256KiB",
+        "--threads", "2", "--connections", "2", "--verify", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode report = JsonMapper.shared().readTree(run.out());
+    assertThat(report.get("direction").asString()).isEqualTo(direction);
+    assertThat(report.get("transport").asString()).isEqualTo(transport);
+    assertThat(report.get("verified").asBoolean()).isTrue();
+    assertThat(report.at("/rows/0/batch").asInt()).as("1 MiB of them").isEqualTo(256);
+    assertThat(report.at("/rows/1/batch").asInt()).isEqualTo(4);
+    for (JsonNode row : report.get("rows")) {
+      assertThat(row.get("gigabytesPerSecond").asDouble()).isPositive();
+      assertThat(row.get("p50Micros").asDouble()).isPositive();
+      assertThat(row.get("p999Micros").asDouble()).isGreaterThanOrEqualTo(row.get("p50Micros").asDouble());
+      assertThat(row.get("nearCpuSecondsPerGigabyte").asDouble()).isPositive();
+      assertThat(row.get("farCpuSecondsPerGigabyte").asDouble()).isPositive();
+      assertThat(row.at("/raw/ratio").asDouble()).isPositive();
+      assertThat(row.at("/copy/ratio").asDouble()).isPositive();
+    }
+  }
+
+  @Test
+  void theTable_tellsTheSetting_andAPeerThatIsNotInstalledIsSkippedInAWord() {
+    CommandLineRun run = run("wire", "--blocks", "64KiB", "--batch", "3", "--congestion", "system", "--peer", "redis");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("TO NETTY", "64.0 KiB", "get over tcp, congestion control system, host memory",
+        "medians of 1 round of 0.1 s each by turns, after a warm-up of 0.0 s");
+    assertThat(run.out().contains("redis at") || run.err().contains("--peer redis: skipped")).isTrue();
+  }
+
+  @Test
+  void latency_tellsGetsAndLookUps() {
+    CommandLineRun run = run("latency", "--blocks", "64KiB", "--under-way", "8", "--batch", "16", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode report = JsonMapper.shared().readTree(run.out());
+    assertThat(report.at("/gets/0/p50Ratio").asDouble()).isPositive();
+    assertThat(report.at("/gets/0/cpuRatio").asDouble()).isPositive();
+    assertThat(report.at("/lookUps/batch").asInt()).isEqualTo(16);
+    assertThat(report.at("/lookUps/ratio").asDouble()).isPositive();
+    assertThat(report.at("/lookUps/batchedRatio").asDouble()).isPositive();
+  }
+
+  @Test
+  void whatMakesNoSense_isRefused_andNoFarSideIsAnotherCode() {
+    assertThat(run("wire", "--blocks", "3").exitCode()).isEqualTo(2);
+    assertThat(run("wire", "--threads", "0").exitCode()).isEqualTo(2);
+    assertThat(run("wire", "--batch", "0").exitCode()).isEqualTo(2);
+    assertThat(run("latency", "--batch", "5000").exitCode()).isEqualTo(2);
+    CommandLineRun nobody = run("wire", "--connect", "127.0.0.1:1");
+    assertThat(nobody.exitCode()).as(nobody.err()).isEqualTo(69);
+    assertThat(nobody.err()).contains("no far side of a bench is listening at 127.0.0.1:1");
+  }
+}

@@ -1,0 +1,85 @@
+package io.penstock.wire;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The writes into segments that run on one connection. An engine that connects again first ends the writes of its
+/// connection before: bytes that were late on the old one must not land on top of later writes. Safe from any thread.
+final class ConnectionWrites {
+  /// The last connection of each engine, over all connections of the node.
+  private final Map<Long, ConnectionWrites> byEngine;
+  @GuardedBy("this") private final Set<SegmentReceiver> running = new LinkedHashSet<>();
+  @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
+  @GuardedBy("this") private boolean over;
+  private volatile @Nullable Long engine;
+
+  /// @param byEngine shared by the connections of the node; safe from any thread
+  ConnectionWrites(Map<Long, ConnectionWrites> byEngine) {
+    this.byEngine = byEngine;
+  }
+
+  /// This is the connection of `number` from now on; completes when no write of the one before runs.
+  Mono<Void> belongTo(long number) {
+    return Mono.defer(() -> {
+      engine = number;
+      ConnectionWrites before = byEngine.put(number, this);
+      return before == null || before.equals(this) ? Mono.empty() : before.end();
+    });
+  }
+
+  /// @throws WireFormatException if the engine has a later connection
+  void enter(SegmentReceiver write) {
+    synchronized (this) {
+      if (!over) {
+        running.add(write);
+        return;
+      }
+    }
+    throw WireFormatException.request("connection", "the last of its engine", "an earlier one");
+  }
+
+  void leave(SegmentReceiver write) {
+    synchronized (this) {
+      running.remove(write);
+    }
+    tellIfIdle();
+  }
+
+  private void tellIfIdle() {
+    List<Runnable> told = List.of();
+    synchronized (this) {
+      if (over && running.isEmpty()) {
+        told = List.copyOf(waiting);
+        waiting.clear();
+      }
+    }
+    told.forEach(Runnable::run);
+  }
+
+  private Mono<Void> end() {
+    return Mono.create(sink -> {
+      List<SegmentReceiver> ending;
+      synchronized (this) {
+        over = true;
+        waiting.add(sink::success);
+        ending = List.copyOf(running);
+      }
+      ending.forEach(SegmentReceiver::end);
+      tellIfIdle();
+    });
+  }
+
+  /// The connection is gone.
+  void close() {
+    Long number = engine;
+    if (number != null) {
+      byEngine.remove(number, this);
+    }
+  }
+}

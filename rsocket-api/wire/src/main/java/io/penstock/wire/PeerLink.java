@@ -1,0 +1,157 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.transfer.SegmentLink;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.rsocket.Payload;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+
+/// One RSocket connection of a transfer engine.
+final class PeerLink implements SegmentLink {
+  private final NodeConnection connection;
+  private final long engine;
+  private final Budget incoming;
+  private final Budget outgoing;
+  private final int creditSlices;
+  private final AtomicLong items = new AtomicLong();
+  /// Most bytes a slice; what this side allows, lowered to what the peer told.
+  private volatile int sliceBytes;
+
+  PeerLink(NodeConnection connection, long engine, Budget incoming, Budget outgoing, int sliceBytes, int creditSlices) {
+    this.connection = connection;
+    this.engine = engine;
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.sliceBytes = sliceBytes;
+    this.creditSlices = creditSlices;
+  }
+
+  @Override
+  public Mono<SegmentRegistry.Snapshot> describe() {
+    return connection
+        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine), SegmentMessages.SegmentsReply.class)
+        .map(told -> {
+          sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
+          return told.snapshot();
+        });
+  }
+
+  @Override
+  public Operation read(Range range, List<MemorySegment> into, Ending ending) {
+    SegmentMessages.ItemRequest request = request(range);
+    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request.item(), request.maxSliceBytes()),
+        incoming, request.maxSliceBytes(), creditSlices, connection::failure, ending);
+    connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request)).subscribe(reader);
+    return reader;
+  }
+
+  @Override
+  public Operation write(Range range, List<MemorySegment> from, Ending ending) {
+    SegmentMessages.ItemRequest request = request(range);
+    InFlight inFlight = new InFlight();
+    SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request.item(), request.maxSliceBytes(),
+        outgoing, ByteBufAllocator.DEFAULT, null), inFlight, () -> NodeConnection.request(Routes.WRITE, request));
+    Answer answer = new Answer(sender, inFlight, ending);
+    connection.rsocket().requestChannel(sender).subscribe(answer);
+    return answer;
+  }
+
+  private SegmentMessages.ItemRequest request(Range range) {
+    return SegmentMessages.ItemRequest.of(range, sliceBytes, items.incrementAndGet());
+  }
+
+  /// What the peer says to a write. The write ends when it has, and no frame refers to the memory any more.
+  private final class Answer implements CoreSubscriber<Payload>, Operation {
+    private final SegmentSender sender;
+    private final InFlight inFlight;
+    private final Ending ending;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final Disposable.Swap upstream = Disposables.swap();
+
+    Answer(SegmentSender sender, InFlight inFlight, Ending ending) {
+      this.sender = sender;
+      this.inFlight = inFlight;
+      this.ending = ending;
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      upstream.update(subscription::cancel);
+      subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(Payload payload) {
+      try {
+        NodeConnection.read(payload, SegmentMessages.WriteReply.class);
+      } catch (RuntimeException e) {
+        upstream.dispose();
+        end(e);
+        return;
+      }
+      end(null);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      end(connection.failure(error));
+    }
+
+    @Override
+    public void onComplete() {
+      end(WireFormatException.request("answer to a write", "present", "absent"));
+    }
+
+    @Override
+    public void abort() {
+      upstream.dispose();
+      end(new CancellationException("write was stopped"));
+    }
+
+    private void end(@Nullable Throwable error) {
+      if (!over.getAndSet(true)) {
+        inFlight.onDrained(() -> ending.ended(error));
+        sender.cancel();
+      }
+    }
+  }
+
+  @Override
+  public Operation tell(Letter letter, Ending ending) {
+    AtomicBoolean over = new AtomicBoolean();
+    Disposable.Swap asking = Disposables.swap();
+    asking.update(connection
+        .ask(Routes.NOTIFY, SegmentMessages.NotifyRequest.of(letter), SegmentMessages.NotifyReply.class)
+        .subscribe(reply -> end(over, ending, null), error -> end(over, ending, error)));
+    return () -> {
+      asking.dispose();
+      end(over, ending, new CancellationException("notification was stopped"));
+    };
+  }
+
+  private static void end(AtomicBoolean over, Ending ending, @Nullable Throwable error) {
+    if (!over.getAndSet(true)) {
+      ending.ended(error);
+    }
+  }
+
+  @Override
+  public Mono<Void> onClose() {
+    return connection.onClose();
+  }
+
+  @Override
+  public void close() {
+    connection.end();
+  }
+}

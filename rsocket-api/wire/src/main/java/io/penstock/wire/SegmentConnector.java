@@ -1,0 +1,48 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.transfer.SegmentLink;
+import io.rsocket.transport.ClientTransport;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+
+/// Connects a transfer engine to its peers over RSocket.
+///
+/// Bytes in flight, both ways and over all peers, are in the one budget given. A peer takes more of it only while as
+/// much is free as it has already, and never more than its send window on the way out: so a slow one leaves room.
+public final class SegmentConnector implements SegmentLink.Connector {
+  /// Reads and writes of one peer that may wait for bytes.
+  private static final int WAITERS = 1 << 16;
+
+  private final Function<String, ClientTransport> transports;
+  private final KvClientOptions options;
+  private final NodeBudget budget;
+
+  /// @param transports the transport to a peer, by its address
+  /// @param options slices, credit, send window and keep-alive
+  /// @param budget limits the bytes in flight; at least two slices
+  public SegmentConnector(Function<String, ClientTransport> transports, KvClientOptions options, ByteBudget budget) {
+    this.transports = requireNonNull(transports, "transports");
+    this.options = requireNonNull(options, "options");
+    this.budget = new NodeBudget(budget.permits(), options.maxSliceBytes());
+  }
+
+  @Override
+  public Mono<SegmentLink> connect(String peer, long engine) {
+    return Mono.defer(() -> {
+      KeptConnection kept = new KeptConnection(transports.apply(peer));
+      return KvClient.rsocket(kept, options)
+          .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
+    });
+  }
+
+  private SegmentLink link(NodeConnection connection, long engine) {
+    BudgetLane in = budget.incoming(1);
+    BudgetLane out = budget.outgoing(1);
+    return new PeerLink(connection, engine, in.part(in.name(), in.share(), WAITERS, 1),
+        out.part("send window", options.sendWindowBytes(), WAITERS, 1), options.maxSliceBytes(),
+        options.creditSlices());
+  }
+}

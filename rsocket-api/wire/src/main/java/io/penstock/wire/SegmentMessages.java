@@ -1,0 +1,101 @@
+package io.penstock.wire;
+
+import static io.penstock.wire.Fields.copied;
+import static io.penstock.wire.Fields.present;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.penstock.wire.transfer.Notification;
+import io.penstock.wire.transfer.Segment;
+import io.penstock.wire.transfer.SegmentLink;
+import io.penstock.wire.transfer.SegmentRegistry;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The control messages of segments; see [Messages] for what holds for all.
+final class SegmentMessages {
+  private SegmentMessages() {}
+
+  /// @param engine number of the engine that asks: the node ends the writes of its earlier connections; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record SegmentsRequest(@Nullable Long engine) {}
+
+  /// @param version of the publication
+  /// @param maxSliceBytes most bytes a slice
+  record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments) {
+    SegmentsReply {
+      segments = copied("segments", segments);
+      if (maxSliceBytes < 1) {
+        throw WireFormatException.request("maxSliceBytes", ">= 1", maxSliceBytes);
+      }
+    }
+
+    static SegmentsReply of(SegmentRegistry.Snapshot known, int maxSliceBytes) {
+      return new SegmentsReply(known.generation(), known.version(), maxSliceBytes, known.segments().stream()
+          .map(segment -> new Described(segment.number(), segment.name(), segment.bytes())).toList());
+    }
+
+    SegmentRegistry.Snapshot snapshot() {
+      return new SegmentRegistry.Snapshot(generation, version,
+          segments.stream().map(one -> new Segment(generation, one.number(), one.name(), one.bytes())).toList());
+    }
+  }
+
+  /// One segment.
+  record Described(long number, String name, long bytes) {
+    Described {
+      present("name", name);
+      if (number < 1 || bytes < 1 || name.isEmpty() || name.length() > Segment.LONGEST_NAME) {
+        throw WireFormatException.request("segment", "a name, and a number and bytes > 0",
+            number + ", " + bytes + " bytes");
+      }
+    }
+  }
+
+  /// A read, or the open message of a write.
+  ///
+  /// @param segment its number
+  /// @param item chosen by the client; stands in the header of each slice
+  record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item) {
+    static ItemRequest of(SegmentLink.Range range, int maxSliceBytes, long item) {
+      return new ItemRequest(range.generation(), range.number(), range.offset(), range.length(),
+          (int) Math.min(maxSliceBytes, range.length()), item);
+    }
+
+    /// @param most bytes a slice that the node allows
+    void requireIn(int most) {
+      if (length < 1) {
+        throw WireFormatException.request("length", ">= 1", length);
+      } else if (offset < 0 || offset > Long.MAX_VALUE - length) {
+        throw WireFormatException.request("offset", ">= 0, and offset + length <= 2^63 - 1", offset);
+      }
+      long least = Math.min(length, LEAST_SLICE);
+      if (maxSliceBytes < least || maxSliceBytes > most) {
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "maxSliceBytes", "in [" + least + ", " + most + "]",
+            maxSliceBytes);
+      }
+    }
+  }
+
+  /// Shorter slices cost more in headers than they move.
+  private static final int LEAST_SLICE = 4096;
+
+  /// All bytes were verified and are in the segment.
+  record WriteReply(long written) {}
+
+  record NotifyRequest(long engine, long sequence, long generation, String sender, String message) {
+    static NotifyRequest of(SegmentLink.Letter letter) {
+      return new NotifyRequest(letter.engine(), letter.sequence(), letter.generation(), letter.notification().sender(),
+          letter.notification().message());
+    }
+
+    Notification notification() {
+      try {
+        return new Notification(present("sender", sender), present("message", message));
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("notification", "of bounded length", String.valueOf(e.getMessage()));
+      }
+    }
+  }
+
+  record NotifyReply(@Nullable Boolean accepted) {}
+}

@@ -1,0 +1,109 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.rsocket.Payload;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The routes of segments on one connection of a node.
+///
+/// @param registry null on a node that serves no segments
+/// @param spaces know what the caller may do
+/// @param writes of the connection
+/// @param most bytes a slice
+/// @param outgoing send window of the connection
+/// @param incoming what the connection may have on its way in
+record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, ConnectionWrites writes, int most,
+    Budget outgoing,
+    Budget incoming,
+    StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
+  private static final long NO_TICKET = 0;
+
+  /// Whether this node answers `route`.
+  boolean serves(String route) {
+    return registry != null && switch (route) {
+      case Routes.SEGMENTS, Routes.READ, Routes.WRITE, Routes.NOTIFY -> true;
+      default -> false;
+    };
+  }
+
+  private SegmentRegistry registry(Call call, String interaction) {
+    if (registry == null) {
+      throw unknown(call, interaction);
+    }
+    spaces.requireSegments(call.route());
+    return registry;
+  }
+
+  private static WireFormatException unknown(Call call, String interaction) {
+    return new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one that is served by " + interaction,
+        call.route());
+  }
+
+  Mono<Payload> answered(Call call) {
+    SegmentRegistry known = registry(call, "request/response");
+    return switch (call.route()) {
+      case Routes.SEGMENTS -> {
+        Long engine = call.message(SegmentMessages.SegmentsRequest.class).engine();
+        yield (engine == null ? Mono.<Void>empty() : writes.belongTo(engine)).then(Mono.fromSupplier(
+            () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
+      }
+      case Routes.NOTIFY -> {
+        SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);
+        known.accept(letter.engine(), letter.sequence(), letter.generation(), letter.notification());
+        yield Mono.just(call.reply(new SegmentMessages.NotifyReply(true)));
+      }
+      default -> throw unknown(call, "request/response");
+    };
+  }
+
+  Flux<Payload> streamed(Call call) {
+    SegmentRegistry known = registry(call, "request/stream");
+    if (!call.route().equals(Routes.READ)) {
+      throw unknown(call, "request/stream");
+    }
+    SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
+    item.requireIn(most);
+    return Flux.from(subscriber -> {
+      SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
+      InFlight inFlight;
+      try {
+        inFlight = streams.enter(NO_TICKET);
+      } catch (RuntimeException e) {
+        hold.close();
+        throw e;
+      }
+      inFlight.onDrained(hold::close);
+      new SegmentSender(List.of(hold.memory()),
+          new SegmentSender.Setting(item.item(), item.maxSliceBytes(), outgoing, allocator, stall), inFlight, null)
+          .subscribe(subscriber);
+    });
+  }
+
+  CoreSubscriber<Payload> written(Call call, Request request, CoreSubscriber<? super Payload> out) {
+    SegmentRegistry known = registry(call, "request/channel");
+    SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
+    item.requireIn(most);
+    SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
+    try {
+      InFlight inFlight = streams.enter(NO_TICKET);
+      inFlight.onDrained(hold::close);
+      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item.item(), item.maxSliceBytes());
+      SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
+          () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
+            request.close();
+            writes.leave(ended);
+            inFlight.over();
+          });
+      writes.enter(write);
+      return write;
+    } catch (RuntimeException e) {
+      hold.close();
+      throw e;
+    }
+  }
+}

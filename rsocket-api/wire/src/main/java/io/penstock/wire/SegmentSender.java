@@ -1,0 +1,166 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.rsocket.Payload;
+import io.rsocket.util.ByteBufPayload;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.function.Supplier;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/// Sends the bytes of one item, slice by slice, as fast as the peer's credit *and* the bytes that wait for the socket
+/// allow; what `SliceGate` is for blocks. The memory is wrapped, not copied. One subscriber. All state is touched by
+/// [#serial] steps only.
+final class SegmentSender extends SerialSubscription implements Publisher<Payload> {
+  /// What one item is sent with.
+  ///
+  /// @param window pays for the bytes that the socket has not released
+  /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
+  record Setting(long item, int sliceBytes, Budget window, ByteBufAllocator allocator,
+      SilenceLimit.@Nullable Rule stall) {}
+
+  private final Setting setting;
+  private final PieceCursor from;
+  /// Told of each slice, and that none follows.
+  private final InFlight inFlight;
+  private final @Nullable SilenceLimit silence;
+  private @Nullable Supplier<Payload> head;
+  private @Nullable CoreSubscriber<? super Payload> actual;
+  private Budget.@Nullable Place place;
+  private long movedBytes;
+  private long returnedBefore;
+
+  /// @param head a payload that goes first, or null
+  SegmentSender(List<MemorySegment> pieces, Setting setting, InFlight inFlight, @Nullable Supplier<Payload> head) {
+    this.from = new PieceCursor(pieces);
+    this.setting = setting;
+    this.inFlight = inFlight;
+    this.head = head;
+    this.silence = setting.stall() == null
+        ? null
+        : new SilenceLimit("credit, or slices to be taken,", setting.stall(), serial, this::isOwed, this::moved);
+  }
+
+  @Override
+  public void subscribe(Subscriber<? super Payload> subscriber) {
+    CoreSubscriber<? super Payload> one = Operators.toCoreSubscriber(subscriber);
+    serial.run(() -> {
+      if (done || actual != null) {
+        Operators.error(one, new CancellationException("item has ended"));
+        return;
+      }
+      actual = one;
+      one.onSubscribe(this);
+    });
+  }
+
+  private boolean isOwed() {
+    return !done && (requested == 0 || place != null);
+  }
+
+  private long moved() {
+    long returned = setting.window().returned();
+    movedBytes += place == null ? 0 : returned - returnedBefore;
+    returnedBefore = returned;
+    return movedBytes;
+  }
+
+  @Override
+  void proceed() {
+    Supplier<Payload> first = head;
+    if (!done && first != null && requested > 0) {
+      head = null;
+      emit(first.get());
+    }
+    while (!done && head == null && place == null && requested > 0 && from.left() > 0) {
+      int bytes = (int) Math.min(setting.sliceBytes(), from.left());
+      if (setting.window().tryAcquire(bytes)) {
+        movedBytes += bytes;
+        send(bytes);
+      } else {
+        place = setting.window().acquire(bytes, () -> serial.run(() -> granted(bytes)),
+            refusal -> serial.run(() -> fail(refusal)));
+      }
+    }
+    if (!done && head == null && from.left() == 0) {
+      finish();
+    } else if (!done && silence != null) {
+      silence.watch();
+    }
+  }
+
+  private void granted(int bytes) {
+    place = null;
+    if (done) {
+      setting.window().release(bytes);
+    } else {
+      send(bytes);
+      proceed();
+    }
+  }
+
+  /// Sends the next slice; room for its bytes was taken.
+  private void send(int bytes) {
+    long offset = from.position();
+    List<MemorySegment> parts = new ArrayList<>(2);
+    CRC32C crc = new CRC32C();
+    from.next(bytes, part -> {
+      crc.update(part.asByteBuffer());
+      parts.add(part);
+    });
+    SegmentSlice header = new SegmentSlice(setting.item(), offset, bytes, (int) crc.getValue());
+    SliceBuf slice = new SliceBuf(setting.allocator(), parts.size() + 2,
+        inFlight.enter(() -> setting.window().release(bytes)));
+    try {
+      slice.addComponent(true, header.encode(setting.allocator()));
+      parts.forEach(part -> slice.addComponent(true, Unpooled.wrappedBuffer(part.asByteBuffer())));
+    } catch (Throwable e) { // memory may run out
+      slice.release();
+      throw e;
+    }
+    emit(ByteBufPayload.create(slice));
+  }
+
+  private void emit(Payload payload) {
+    requested = Demand.minus(requested, 1);
+    requireNonNull(actual).onNext(payload);
+  }
+
+  private void finish() {
+    done = true;
+    letGo();
+    requireNonNull(actual).onComplete();
+  }
+
+  @Override
+  void fail(Throwable error) {
+    if (!done) {
+      done = true;
+      letGo();
+      if (actual != null) {
+        actual.onError(error);
+      }
+    }
+  }
+
+  @Override
+  void letGo() {
+    if (silence != null) {
+      silence.stop();
+    }
+    if (place != null && place.cancel()) {
+      place = null;
+    }
+    inFlight.over();
+  }
+}

@@ -1,0 +1,76 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.check.Checksum;
+import io.penstock.wire.transfer.SegmentLink;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/// The binary header before the bytes of a slice of a segment, little-endian. Offsets in bytes:
+///
+/// | offset | length | field |
+/// |---|---|---|
+/// | 0 | 4 | magic `PKR1` |
+/// | 4 | 2 | version, 1 |
+/// | 6 | 2 | flags, 0 |
+/// | 8 | 8 | item: the number that the request gave |
+/// | 16 | 8 | offset of the bytes in the item |
+/// | 24 | 4 | number of bytes |
+/// | 28 | 4 | CRC32C of the bytes |
+/// | 32 | 4 | CRC32C of the header before this field |
+record SegmentSlice(long item, long offset, int length, int crc) {
+  static final int MAGIC = 0x31524B50;
+  static final int BYTES = 36;
+  private static final int HEADER_CRC_OFFSET = 32;
+
+  ByteBuf encode(ByteBufAllocator allocator) {
+    ByteBuf to = allocator.directBuffer(BYTES, BYTES);
+    to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeLongLE(item).writeLongLE(offset)
+        .writeIntLE(length).writeIntLE(crc);
+    return to.writeIntLE(Checksum.of(to.nioBuffer(0, HEADER_CRC_OFFSET)));
+  }
+
+  /// Reads the header at the start of `data`, which stays the caller's and unmoved.
+  ///
+  /// @throws WireFormatException naming the first field that breaks its rule
+  static SegmentSlice decode(ByteBuf data) {
+    int at = data.readerIndex();
+    int came = data.readableBytes();
+    require("length", ">= " + BYTES, came >= BYTES, came);
+    require("magic", "PKR1", data.getIntLE(at) == MAGIC, data.getIntLE(at));
+    require("header CRC32C", "that of the header", data.getIntLE(at + HEADER_CRC_OFFSET) == crc(data, at,
+        HEADER_CRC_OFFSET), data.getIntLE(at + HEADER_CRC_OFFSET));
+    int version = data.getUnsignedShortLE(at + 4);
+    require("version", "" + Routes.VERSION, version == Routes.VERSION, version);
+    require("flags", "0", data.getUnsignedShortLE(at + 6) == 0, data.getUnsignedShortLE(at + 6));
+    SegmentSlice slice = new SegmentSlice(data.getLongLE(at + 8), data.getLongLE(at + 16), data.getIntLE(at + 24),
+        data.getIntLE(at + 28));
+    require("bytes after the header", "" + slice.length, came - BYTES == slice.length, came - BYTES);
+    return slice;
+  }
+
+  /// Verifies the bytes behind the header, where they were received.
+  ///
+  /// @throws SegmentLink.CorruptException if they are not those that were sent
+  void requireIntact(ByteBuf data) {
+    int actual = crc(data, data.readerIndex() + BYTES, length);
+    if (actual != crc) {
+      throw new SegmentLink.CorruptException(offset, crc, actual);
+    }
+  }
+
+  private static int crc(ByteBuf data, int from, int bytes) {
+    CRC32C crc = new CRC32C();
+    for (ByteBuffer part : data.nioBuffers(from, bytes)) {
+      crc.update(part);
+    }
+    return (int) crc.getValue();
+  }
+
+  static void require(String field, String rule, boolean holds, Object actual) {
+    if (!holds) {
+      throw WireFormatException.slice(field, rule, actual);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package io.penstock.wire.security;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBuf;
+import io.rsocket.exceptions.RejectedSetupException;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Who may connect to a node, and what each user may do there. Safe from any thread.
+public final class Access {
+  private static final Logger LOG = LoggerFactory.getLogger(Access.class);
+
+  private final Supplier<UserFile> users;
+  private final Supplier<AccessRules> rules;
+  private final Attempts attempts = new Attempts();
+  private final boolean open;
+
+  private Access(Supplier<UserFile> users, Supplier<AccessRules> rules, boolean open) {
+    this.users = requireNonNull(users, "users");
+    this.rules = requireNonNull(rules, "rules");
+    this.open = open;
+  }
+
+  /// Every peer may do everything, and no credentials are looked at.
+  public static Access open() {
+    return new Access(() -> {
+      throw new IllegalStateException("access must have users (is open)");
+    }, AccessRules::open, true);
+  }
+
+  /// Users who show credentials.
+  ///
+  /// @param users asked at each SETUP
+  /// @param rules asked at each request
+  public static Access of(Supplier<UserFile> users, Supplier<AccessRules> rules) {
+    return new Access(users, rules, false);
+  }
+
+  /// Whether no credentials are looked at.
+  public boolean isOpen() {
+    return open;
+  }
+
+  /// The credentials of one SETUP, to be compared.
+  public final class Attempt {
+    private final UserFile known;
+    private final Credentials shown;
+    private final Object source;
+    private final boolean proven;
+
+    private Attempt(UserFile known, Credentials shown, Object source, boolean proven) {
+      this.known = known;
+      this.shown = shown;
+      this.source = source;
+      this.proven = proven;
+    }
+
+    /// Whether [#caller()] takes time: then it must not run on an event loop.
+    public boolean isHeavy() {
+      return !proven && shown instanceof Credentials.Simple;
+    }
+
+    /// The user.
+    ///
+    /// @throws RejectedSetupException if the credentials are of none
+    public Caller caller() {
+      String user =
+          known.user(shown).orElseThrow(() -> refused("credentials must be those of a user (were not)", source));
+      if (!proven) {
+        attempts.succeeded(source);
+      }
+      return new Caller(user, rules);
+    }
+  }
+
+  /// Reads the credentials of a SETUP and counts the attempt.
+  ///
+  /// @param metadata of the SETUP; stays the caller's
+  /// @param source equal for connections of one peer
+  /// @throws RejectedSetupException if there are none, or the address has failed too often
+  public Attempt begin(ByteBuf metadata, Object source, long nowMillis) {
+    Optional<Credentials> read = Credentials.read(metadata);
+    if (read.isEmpty()) {
+      throw refused("credentials must be of RSocket's simple or bearer authentication (were not)", source);
+    }
+    Credentials shown = read.get();
+    if (shown instanceof Credentials.None) {
+      throw refused("SETUP must have credentials (had none)", source);
+    }
+    UserFile known = users.get();
+    boolean proven = known.isProven(shown);
+    if (!proven && !attempts.begin(source, nowMillis)) {
+      throw refused("attempts of one address that fail must be <= " + Attempts.MOST + " a minute (were more)", source);
+    }
+    return new Attempt(known, shown, source, proven);
+  }
+
+  /// @param why is a kind of line in the log
+  private static RejectedSetupException refused(String why, Object source) {
+    LOG.warn("a client was refused: " + why + "; from {}", source);
+    return new RejectedSetupException(why);
+  }
+}

@@ -1,0 +1,167 @@
+package io.penstock.wire.security;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/// The users that a node knows, a line each: a name, `:`, and what [SecretHash] keeps of a password or a token. A user
+/// may have several lines, so that an old secret can live on beside a new one. Empty lines and those with `#` in front
+/// say nothing.
+public final class UserFile {
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._@-]{1,64}");
+  private static final int TOKEN_BYTES = 32;
+
+  /// @param secret of one line
+  private record Line(String user, SecretHash secret) {}
+
+  private static final String MARK = "HmacSHA256";
+
+  private final Map<String, List<SecretHash.Password>> passwords = new HashMap<>();
+  private final Map<SecretHash.Token, String> tokens = new LinkedHashMap<>();
+  /// Of each user the password that was right last.
+  private final Map<String, byte[]> proven = new ConcurrentHashMap<>();
+  private final byte[] markKey = new byte[TOKEN_BYTES];
+  /// Compared where no user has the name, so that the time tells nothing.
+  private final SecretHash.Password other;
+
+  private UserFile(List<Line> lines) {
+    SecretHash.Password any = null;
+    for (Line line : lines) {
+      switch (line.secret()) {
+        case SecretHash.Password password -> {
+          passwords.computeIfAbsent(line.user(), user -> new ArrayList<>(1)).add(password);
+          any = password;
+        }
+        case SecretHash.Token token -> tokens.put(token, line.user());
+      }
+    }
+    new SecureRandom().nextBytes(markKey);
+    other = any == null ? new SecretHash.Password(1, new byte[16], new byte[32]) : any;
+  }
+
+  /// @throws IllegalArgumentException naming the first line that has not the form; secrets are not quoted
+  public static UserFile read(Path file) throws IOException {
+    List<Line> lines = new ArrayList<>();
+    int number = 0;
+    for (String line : Files.readAllLines(file)) {
+      number++;
+      if (!line.isBlank() && !line.startsWith("#")) {
+        lines.add(line(file, number, line.strip()));
+      }
+    }
+    if (lines.isEmpty()) {
+      throw new IllegalArgumentException(file + " must have a user (has none)");
+    }
+    return new UserFile(lines);
+  }
+
+  private static Line line(Path file, int number, String text) {
+    int colon = text.indexOf(':');
+    try {
+      return new Line(requireName(text.substring(0, Math.max(0, colon))),
+          SecretHash.parse(text.substring(colon + 1)));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(file + " line " + number + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static String requireName(String name) {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException("user must be 1 to 64 of A-Z a-z 0-9 . _ @ - (was not)");
+    }
+    return name;
+  }
+
+  /// The line of a user with a password.
+  public static String lineOf(String user, char[] password, SecureRandom random) {
+    if (password.length == 0) {
+      throw new IllegalArgumentException("password must not be empty (was)");
+    }
+    return requireName(user) + ":" + SecretHash.Password.of(password, SecretHash.ROUNDS, random);
+  }
+
+  /// The line of a user with a token.
+  public static String lineOf(String user, char[] token) {
+    return requireName(user) + ":" + SecretHash.Token.of(token);
+  }
+
+  /// A token of 256 random bits.
+  public static char[] newToken(SecureRandom random) {
+    byte[] bytes = new byte[TOKEN_BYTES];
+    random.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes).toCharArray();
+  }
+
+  /// The user of `shown`; empty if there is none. Takes time for a password that is not proven.
+  Optional<String> user(Credentials shown) {
+    return switch (shown) {
+      case Credentials.None none -> Optional.empty();
+      case Credentials.Bearer bearer -> withToken(SecretHash.digest(bearer.token));
+      case Credentials.Simple simple -> isProven(simple) || hasPassword(simple)
+          ? Optional.of(simple.user)
+          : Optional.empty();
+    };
+  }
+
+  /// Whether `shown` was compared before, and was right: then comparing it again costs little.
+  boolean isProven(Credentials shown) {
+    if (!(shown instanceof Credentials.Simple simple)) {
+      return false;
+    }
+    byte[] kept = proven.get(simple.user);
+    return kept != null && MessageDigest.isEqual(kept, mark(simple));
+  }
+
+  /// A user who is not there takes as long as one who is.
+  private boolean hasPassword(Credentials.Simple shown) {
+    List<SecretHash.Password> own = passwords.getOrDefault(shown.user, List.of(other));
+    boolean found = false;
+    for (SecretHash.Password each : own) {
+      found |= each.isOf(shown.password);
+    }
+    if (!found || !passwords.containsKey(shown.user)) {
+      return false;
+    }
+    proven.put(shown.user, mark(shown));
+    return true;
+  }
+
+  /// What stands for a password in memory: worthless without the key, which never leaves it.
+  private byte[] mark(Credentials.Simple shown) {
+    try {
+      Mac mac = Mac.getInstance(MARK);
+      mac.init(new SecretKeySpec(markKey, MARK));
+      mac.update(shown.user.getBytes(StandardCharsets.UTF_8));
+      mac.update((byte) 0);
+      return mac.doFinal(SecretHash.digest(shown.password));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("the JDK must have " + MARK, e);
+    }
+  }
+
+  /// All lines are compared, whichever has it.
+  private Optional<String> withToken(byte[] digest) {
+    String user = null;
+    for (Map.Entry<SecretHash.Token, String> line : tokens.entrySet()) {
+      if (MessageDigest.isEqual(line.getKey().hash(), digest)) {
+        user = line.getValue();
+      }
+    }
+    return Optional.ofNullable(user);
+  }
+}

@@ -1,0 +1,420 @@
+package io.penstock.wire.transfer;
+
+import io.penstock.TransientKvException;
+import io.penstock.block.BudgetExhaustedException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+
+/// One destination: its queue, its lane, its connection and what it told of its segments.
+///
+/// Items wait in order until the lane has room for them. Those in the lane wait for the connection, which is opened
+/// when the first one needs it, and given up when none does for a while. An item whose attempt failed in a way that may
+/// pass is tried once more, after the peer was described anew. All state is touched by [#steps] only.
+final class Peer {
+  private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+
+  /// What all peers of an engine share.
+  ///
+  /// @param engine its number, told to peers
+  /// @param backoff draws the wait before a second attempt
+  record Setting(TransferOptions options, SegmentLink.Connector connector, long engine, Scheduler timers,
+      Supplier<Duration> backoff) {}
+
+  private final String address;
+  private final Setting setting;
+  private final Steps steps = new Steps();
+  private final AtomicInteger unended = new AtomicInteger();
+  private final ArrayDeque<Work> queue = new ArrayDeque<>();
+  private final Set<Work> lane = new LinkedHashSet<>();
+  /// Those of the lane that wait for the connection or for descriptors.
+  private final Set<Work> waiting = new LinkedHashSet<>();
+  private final List<MonoSink<SegmentRegistry.Snapshot>> askers = new ArrayList<>();
+  private final List<Runnable> closing = new ArrayList<>(0);
+  private long laneBytes;
+  private @Nullable SegmentLink link;
+  private SegmentRegistry.@Nullable Snapshot known;
+  private long described;
+  /// Null while neither a connection nor descriptors are under way.
+  private @Nullable Attempt opening;
+  private Disposable idle = Disposables.disposed();
+  private boolean closed;
+
+  Peer(String address, Setting setting) {
+    this.address = address;
+    this.setting = setting;
+  }
+
+  String address() {
+    return address;
+  }
+
+  /// A way to the peer that is under way.
+  private static final class Attempt {
+    private final Disposable.Swap timer = Disposables.swap();
+    private boolean over;
+  }
+
+  /// Takes places for `items` that have not ended.
+  ///
+  /// @throws BudgetExhaustedException if there are too many
+  void admit(int items) {
+    int most = setting.options().queuedItems();
+    int now = unended.addAndGet(items);
+    if (now > most) {
+      unended.addAndGet(-items);
+      throw new BudgetExhaustedException("transfer queue of " + address, items, most - (now - items), most);
+    }
+  }
+
+  /// Gives a place back.
+  void ended(int items) {
+    unended.addAndGet(-items);
+  }
+
+  void submit(List<Work> works) {
+    steps.run(() -> {
+      queue.addAll(works);
+      pump();
+    });
+  }
+
+  /// An item ended outside of its operation: its place in the lane is free.
+  void left(Work work) {
+    steps.run(() -> leave(work));
+  }
+
+  /// Stops the operation of `work`, which ends it. One whose memory does not become quiet loses its connection.
+  void abort(Work work) {
+    steps.run(() -> {
+      SegmentLink.Operation operation = work.operation;
+      SegmentLink used = work.link;
+      if (operation == null || used == null) {
+        return;
+      }
+      operation.abort();
+      if (operation.equals(work.operation)) {
+        work.timer.update(later(setting.options().quietTimeout(), () -> {
+          if (operation.equals(work.operation)) {
+            lose(used, new TransientKvException("memory of a stopped item must become quiet within "
+                + setting.options().quietTimeout() + " (was in use)"));
+          }
+        }));
+      }
+    });
+  }
+
+  /// The segments of the peer, asked for now.
+  Mono<SegmentRegistry.Snapshot> describe() {
+    return Mono.create(sink -> steps.run(() -> {
+      if (closed) {
+        sink.error(new TransferEngine.EngineClosedException());
+      } else {
+        askers.add(sink);
+        open();
+      }
+    }));
+  }
+
+  /// Gives the connection up once no item is left; the engine has stopped them.
+  Mono<Void> close() {
+    return Mono.create(sink -> steps.run(() -> {
+      closed = true;
+      closing.add(sink::success);
+      closeIfIdle();
+    }));
+  }
+
+  private void pump() {
+    while (hasRoom()) {
+      Work work = queue.remove();
+      if (work.life.enter()) {
+        lane.add(work);
+        laneBytes += work.bytes;
+        start(work);
+      }
+    }
+    closeIfIdle();
+    watchIdle();
+  }
+
+  private boolean hasRoom() {
+    Work next = queue.peek();
+    return next != null && (lane.isEmpty() || (lane.size() < setting.options().laneItems()
+        && laneBytes + next.bytes <= setting.options().laneBytes()));
+  }
+
+  private void leave(Work work) {
+    waiting.remove(work);
+    if (lane.remove(work)) {
+      laneBytes -= work.bytes;
+    }
+    work.timer.dispose();
+    pump();
+  }
+
+  private void start(Work work) {
+    SegmentLink to = link;
+    SegmentRegistry.Snapshot segments = known;
+    boolean stale = work.attempt > 1 && work.described == described;
+    if (to == null || segments == null || stale) {
+      waiting.add(work);
+      open();
+      return;
+    }
+    work.described = described;
+    try {
+      work.requireIn(segments);
+    } catch (RuntimeException e) {
+      failed(work, e);
+      return;
+    }
+    if (!work.life.start()) {
+      leave(work);
+      return;
+    }
+    work.link = to;
+    work.lost = null;
+    One one = new One(work);
+    work.operation = one;
+    try {
+      one.begun(work.begin(to, segments, one));
+    } catch (RuntimeException e) {
+      one.ended(e);
+    }
+  }
+
+  /// An operation and its end, which may come before it is known.
+  private final class One implements SegmentLink.Operation, SegmentLink.Ending {
+    private final Work work;
+    private SegmentLink.@Nullable Operation operation;
+
+    One(Work work) {
+      this.work = work;
+    }
+
+    void begun(SegmentLink.Operation begun) {
+      operation = begun;
+    }
+
+    @Override
+    public void abort() {
+      if (operation != null) {
+        operation.abort();
+      }
+    }
+
+    @Override
+    public void ended(@Nullable Throwable error) {
+      steps.run(() -> {
+        if (work.operation == this) {
+          work.operation = null;
+          operationEnded(work, error);
+        }
+      });
+    }
+  }
+
+  private void operationEnded(Work work, @Nullable Throwable error) {
+    work.link = null;
+    work.timer.update(Disposables.disposed());
+    if (error == null) {
+      end(work, null);
+    } else {
+      failed(work, work.lost == null ? error : work.lost);
+    }
+  }
+
+  private void failed(Work work, Throwable error) {
+    if (work.attempt == 1 && work.mayPass(error) && work.life.again()) {
+      work.attempt = 2;
+      work.timer.update(later(setting.backoff().get(), () -> start(work)));
+    } else {
+      end(work, error);
+    }
+  }
+
+  private void end(Work work, @Nullable Throwable error) {
+    TransferState end = work.life.end(error == null);
+    if (end != null) {
+      work.transfer.ended(work, end, error);
+    }
+    leave(work);
+  }
+
+  // --- the connection
+
+  private void open() {
+    if (opening != null) {
+      return;
+    }
+    idle.dispose();
+    Attempt attempt = new Attempt();
+    opening = attempt;
+    attempt.timer.update(later(setting.options().connectTimeout(),
+        () -> notOpened(attempt, new TransientKvException(
+            "peer %s must answer within %s (was silent)".formatted(address, setting.options().connectTimeout())))));
+    SegmentLink open = link;
+    if (open != null) {
+      describe(attempt, open);
+      return;
+    }
+    try {
+      setting.connector().connect(address, setting.engine()).subscribe(
+          made -> steps.run(() -> connected(attempt, made)),
+          error -> steps.run(() -> notOpened(attempt, error)));
+    } catch (RuntimeException e) { // an address that the transport cannot read
+      notOpened(attempt, e);
+    }
+  }
+
+  private void connected(Attempt attempt, SegmentLink made) {
+    if (attempt.over) {
+      made.close();
+      return;
+    }
+    link = made;
+    made.onClose().subscribe(nothing -> {}, error -> steps.run(() -> lose(made, error)),
+        () -> steps.run(() -> lose(made, new TransientKvException("connection to " + address + " was closed"))));
+    describe(attempt, made);
+  }
+
+  private void describe(Attempt attempt, SegmentLink of) {
+    of.describe().subscribe(segments -> steps.run(() -> opened(attempt, segments)),
+        error -> steps.run(() -> notOpened(attempt, error)));
+  }
+
+  private boolean over(Attempt attempt) {
+    if (attempt.over) {
+      return true;
+    }
+    attempt.over = true;
+    attempt.timer.dispose();
+    opening = null;
+    return false;
+  }
+
+  private void opened(Attempt attempt, SegmentRegistry.Snapshot segments) {
+    if (over(attempt)) {
+      return;
+    }
+    known = segments;
+    described++;
+    List<MonoSink<SegmentRegistry.Snapshot>> told = List.copyOf(askers);
+    askers.clear();
+    told.forEach(asker -> asker.success(segments));
+    List<Work> ready = List.copyOf(waiting);
+    waiting.clear();
+    ready.forEach(this::start);
+    pump();
+  }
+
+  private void notOpened(Attempt attempt, Throwable error) {
+    if (over(attempt)) {
+      return;
+    }
+    LOG.warn("peer {} cannot be reached for {} items and {} questions: {}", address, waiting.size(), askers.size(),
+        error.getMessage());
+    SegmentLink half = link;
+    if (half != null) {
+      drop(half, error);
+    }
+    refuse(error);
+  }
+
+  private void refuse(Throwable error) {
+    List<MonoSink<SegmentRegistry.Snapshot>> told = List.copyOf(askers);
+    askers.clear();
+    told.forEach(asker -> asker.error(error));
+    List<Work> works = List.copyOf(waiting);
+    waiting.clear();
+    works.forEach(work -> failed(work, error));
+    pump();
+  }
+
+  /// The connection is gone, or is to go: what was in progress on it fails, each item once.
+  private void lose(SegmentLink gone, Throwable cause) {
+    if (!gone.equals(link)) {
+      return;
+    }
+    long inProgress = lane.stream().filter(work -> gone.equals(work.link)).count();
+    if (inProgress > 0 || opening != null) {
+      LOG.warn("connection to {} is lost with {} items in progress: {}", address, inProgress, cause.getMessage());
+    }
+    drop(gone, cause);
+    Attempt attempt = opening;
+    if (attempt != null && !over(attempt)) {
+      refuse(cause);
+    }
+  }
+
+  private void drop(SegmentLink gone, Throwable cause) {
+    link = null;
+    known = null;
+    gone.close();
+    for (Work work : List.copyOf(lane)) {
+      SegmentLink.Operation operation = work.operation;
+      if (gone.equals(work.link) && operation != null) {
+        work.lost = cause;
+        operation.abort();
+      }
+    }
+  }
+
+  private void watchIdle() {
+    if (link == null || !isIdle()) {
+      idle.dispose();
+    } else if (idle.isDisposed()) {
+      idle = later(setting.options().idleTimeout(), () -> {
+        if (isIdle()) {
+          giveUp();
+        }
+      });
+    }
+  }
+
+  private boolean isIdle() {
+    return lane.isEmpty() && queue.isEmpty() && opening == null;
+  }
+
+  private void giveUp() {
+    idle.dispose();
+    SegmentLink unused = link;
+    if (unused != null) {
+      link = null;
+      known = null;
+      unused.close();
+    }
+  }
+
+  private void closeIfIdle() {
+    if (closed && lane.isEmpty() && queue.isEmpty() && !closing.isEmpty()) {
+      Attempt attempt = opening;
+      if (attempt != null && !over(attempt)) {
+        refuse(new TransferEngine.EngineClosedException());
+      }
+      giveUp();
+      List<Runnable> told = List.copyOf(closing);
+      closing.clear();
+      told.forEach(Runnable::run);
+    }
+  }
+
+  private Disposable later(Duration delay, Runnable step) {
+    return setting.timers().schedule(() -> steps.run(step), delay.toNanos(), TimeUnit.NANOSECONDS);
+  }
+}

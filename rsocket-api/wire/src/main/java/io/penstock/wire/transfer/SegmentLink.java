@@ -1,0 +1,84 @@
+package io.penstock.wire.transfer;
+
+import io.penstock.TransientKvException;
+import io.penstock.check.Checks;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// A connection to one peer, as a transport makes it. The engine decides what is asked, when, and how often; a link
+/// moves bytes, verifies them, and bounds those in flight. Safe from any thread.
+public interface SegmentLink {
+  /// Makes links.
+  @FunctionalInterface
+  interface Connector {
+    /// @param peer address, in the transport's words
+    /// @param engine number of the engine that connects; the peer ends the writes of its earlier connections
+    /// @return cold; signals [io.penstock.TransientKvException] if another attempt may succeed
+    Mono<SegmentLink> connect(String peer, long engine);
+  }
+
+  /// A part of a remote segment.
+  record Range(long generation, long number, long offset, long length) {
+    public Range {
+      Checks.positive("length", length);
+      Memory.end(offset, length);
+    }
+  }
+
+  /// A notification on its way.
+  ///
+  /// @param engine number of the sending engine
+  /// @param sequence number of the notification, of that engine; the same when it is sent again
+  /// @param generation of the peer in which the items completed
+  record Letter(long engine, long sequence, long generation, Notification notification) {}
+
+  /// Work of a link.
+  @FunctionalInterface
+  interface Operation {
+    /// Stops it; it still ends by its [Ending].
+    void abort();
+  }
+
+  /// Hears of the end of an operation.
+  @FunctionalInterface
+  interface Ending {
+    /// Called once, on any thread, when nothing uses the local memory any more.
+    ///
+    /// @param error null if all bytes arrived and were verified, by the peer if they were written
+    void ended(@Nullable Throwable error);
+  }
+
+  /// Bytes that came differ from their checksum. None of them landed.
+  final class CorruptException extends TransientKvException {
+    private final long offset;
+
+    /// @param offset in the item, of the slice
+    public CorruptException(long offset, int expected, int actual) {
+      super("CRC32C of the bytes from %d on must be %08x (was %08x)".formatted(offset, expected, actual));
+      this.offset = offset;
+    }
+
+    public long offset() {
+      return offset;
+    }
+  }
+
+  /// What the peer has registered now.
+  Mono<SegmentRegistry.Snapshot> describe();
+
+  /// @param into of `range.length()` bytes together
+  Operation read(Range range, List<MemorySegment> into, Ending ending);
+
+  /// @param from of `range.length()` bytes together
+  Operation write(Range range, List<MemorySegment> from, Ending ending);
+
+  Operation tell(Letter letter, Ending ending);
+
+  /// Completes when the connection is gone, for whatever reason.
+  Mono<Void> onClose();
+
+  /// Drops the connection; idempotent. Operations under way end.
+  void close();
+}

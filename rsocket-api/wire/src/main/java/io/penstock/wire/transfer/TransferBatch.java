@@ -1,0 +1,112 @@
+package io.penstock.wire.transfer;
+
+import static java.util.Objects.requireNonNull;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Reads and writes, of one or many peers, that are submitted together.
+///
+/// Local memory must be native and accessible by all threads, and must live until the item's result. What a read writes
+/// there before its result, and what a failed item left in its destination, is undefined.
+///
+/// @param items in order
+/// @param message sent to each peer when all items of that peer completed; null for none
+public record TransferBatch(List<Item> items, @Nullable String message) {
+  public TransferBatch {
+    items = List.copyOf(items);
+    if (message != null) {
+      Notification.requireMessage(message);
+    }
+  }
+
+  /// What an item does.
+  public enum Direction {
+    /// From a remote segment into local memory.
+    READ,
+    /// From local memory into a remote segment.
+    WRITE
+  }
+
+  /// One read or write.
+  ///
+  /// @param segment name of a segment of `peer`
+  /// @param pinned the registration that it must be; null for whichever has the name
+  /// @param offset in the segment
+  /// @param local pieces of memory that are filled, or sent, one after the other
+  public record Item(Direction direction, String peer, String segment, @Nullable Segment pinned, long offset,
+      List<MemorySegment> local) {
+    public Item {
+      requireNonNull(direction, "direction");
+      if (requireNonNull(peer, "peer").isEmpty()) {
+        throw new IllegalArgumentException("peer must be named (was empty)");
+      }
+      Segment.requireName(segment);
+      local = List.copyOf(local);
+      long length = 0;
+      for (MemorySegment piece : local) {
+        Memory.require("local memory", piece, direction == Direction.READ);
+        length = Memory.end(length, piece.byteSize());
+      }
+      long end = Memory.end(offset, length);
+      if (pinned != null && end > pinned.bytes()) {
+        throw new IllegalArgumentException("offset + length must be <= %d, the bytes of segment %s (was %d + %d)"
+            .formatted(pinned.bytes(), segment, offset, length));
+      }
+    }
+
+    /// Bytes that it moves.
+    public long bytes() {
+      return local.stream().mapToLong(MemorySegment::byteSize).sum();
+    }
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /// Collects items; each call checks its arguments.
+  public static final class Builder {
+    private final List<Item> items = new ArrayList<>();
+    private @Nullable String message;
+
+    private Builder() {}
+
+    /// Reads from the segment that has the name when the item runs.
+    public Builder read(String peer, String segment, long offset, MemorySegment... into) {
+      return add(new Item(Direction.READ, peer, segment, null, offset, List.of(into)));
+    }
+
+    /// Reads from just this registration.
+    public Builder read(RemoteSegment from, long offset, MemorySegment... into) {
+      return add(new Item(Direction.READ, from.peer(), from.segment().name(), from.segment(), offset, List.of(into)));
+    }
+
+    /// Writes into the segment that has the name when the item runs.
+    public Builder write(String peer, String segment, long offset, MemorySegment... from) {
+      return add(new Item(Direction.WRITE, peer, segment, null, offset, List.of(from)));
+    }
+
+    /// Writes into just this registration.
+    public Builder write(RemoteSegment into, long offset, MemorySegment... from) {
+      return add(new Item(Direction.WRITE, into.peer(), into.segment().name(), into.segment(), offset, List.of(from)));
+    }
+
+    public Builder add(Item item) {
+      items.add(item);
+      return this;
+    }
+
+    /// Sends `text` to each peer of the batch when all items of that peer completed.
+    public Builder notifying(String text) {
+      message = text;
+      return this;
+    }
+
+    public TransferBatch build() {
+      return new TransferBatch(items, message);
+    }
+  }
+}

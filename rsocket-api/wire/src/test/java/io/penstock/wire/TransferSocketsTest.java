@@ -1,0 +1,437 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.TierListener;
+import io.penstock.wire.transfer.BlockingTransfers;
+import io.penstock.wire.transfer.Notification;
+import io.penstock.wire.transfer.RemoteSegment;
+import io.penstock.wire.transfer.Segment;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.transfer.Transfer;
+import io.penstock.wire.transfer.TransferBatch;
+import io.penstock.wire.transfer.TransferEngine;
+import io.penstock.wire.transfer.TransferOptions;
+import io.penstock.wire.transfer.TransferState;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.core.RSocketConnector;
+import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.util.ByteBufPayload;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// Transfers over loopback sockets, with all memory, budgets and registrations watched.
+@Timeout(120)
+final class TransferSocketsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int SLICE = 64 << 10;
+  private static final int PIECE = 100_000;
+
+  private final LeakLedger leaks = new LeakLedger();
+  private final Arena arena = Arena.ofShared();
+  private final Scheduler timers = Schedulers.newSingle("timers", true);
+  private final SegmentRegistry registry = new SegmentRegistry(11);
+  private final MemorySegment remote = arena.allocate(4 << 20);
+  private final Segment segment = registry.register("kv", remote);
+  private final ByteBudget nodes = leaks.watch(new ByteBudget("node", 64 * SLICE, 64));
+  private final ByteBudget own = leaks.watch(new ByteBudget("engine", 64 * SLICE, 64));
+  private final List<Mono<Void>> closing = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    closing.reversed().forEach(one -> one.block(PATIENCE));
+    registry.unregister(registry.snapshot().segments()).block(PATIENCE);
+    leaks.close();
+    timers.dispose();
+    arena.close();
+  }
+
+  private int serve(Link link) {
+    return serve(link, NodeSpaces.none());
+  }
+
+  private int serve(Link link, NodeSpaces spaces) {
+    KvServerOptions options = KvServerOptions.defaults().withLimits(new Limits(SLICE, 4, 16))
+        .withSendWindowBytes(8L * SLICE);
+    KvServer server = requireNonNull(
+        KvServer.bind(link.server(), spaces, registry, options, nodes, timers, Schedulers.immediate()).block(PATIENCE));
+    closing.add(server.close());
+    return link.port(server);
+  }
+
+  private TransferEngine engine(Link link, int port) {
+    return engine(link, port, TransferOptions.defaults());
+  }
+
+  private TransferEngine engine(Link link, int port, TransferOptions options) {
+    KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(8L * SLICE).build();
+    TransferEngine engine = new TransferEngine(options,
+        new SegmentConnector(address -> link.client(Integer.parseInt(address)), client, own), timers,
+        new SplittableRandom(3));
+    closing.add(engine.close());
+    assertThat(port).isPositive();
+    return engine;
+  }
+
+  private static void fill(MemorySegment memory, long salt) {
+    for (long i = 0; i < memory.byteSize() / 8; i++) {
+      memory.setAtIndex(ValueLayout.JAVA_LONG, i, (i + salt) * 0x9E37_79B9_7F4A_7C15L);
+    }
+  }
+
+  private static <T> T now(Mono<T> work) {
+    return requireNonNull(work.block(PATIENCE));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void bytesGoThereAndBack_scatteredAndGathered(Link link) {
+    String port = "" + serve(link);
+    TransferEngine engine = engine(link, Integer.parseInt(port));
+    MemorySegment from = arena.allocate(1 << 20);
+    MemorySegment back = arena.allocate(1 << 20);
+    fill(from, 5);
+    BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    registry.notifications().map(Notification::message).subscribe(heard::add);
+
+    Transfer.BatchResult written = now(engine.submit(TransferBatch.builder()
+        .write(port, "kv", 1 << 20, from.asSlice(0, 1000), from.asSlice(1000, 99_000), from.asSlice(100_000))
+        .notifying("written").build()).done());
+
+    assertThat(written.isWhole()).as("" + written).isTrue();
+    assertThat(heard).containsExactly("written");
+    assertThat(remote.asSlice(1 << 20, 1 << 20).mismatch(from)).isEqualTo(-1);
+    RemoteSegment handle = now(engine.segments(port)).getFirst();
+    assertThat(handle.segment()).isEqualTo(segment);
+    Transfer.BatchResult read = now(engine.submit(TransferBatch.builder()
+        .read(handle, 1 << 20, back.asSlice(0, 7), back.asSlice(7, 500_000))
+        .read(handle, (1 << 20) + 500_007, back.asSlice(500_007)).build()).done());
+    assertThat(read.isWhole()).as("" + read).isTrue();
+    assertThat(back.mismatch(from)).isEqualTo(-1);
+    assertThat(read.bytes()).isEqualTo(1 << 20);
+  }
+
+  @Test
+  void segmentsAndBlocks_shareAPort() {
+    CacheSpace space = CacheSpace.of("beside", BlockLayout.attention(2, 16, 2, 16, ElementType.BF16));
+    HostTier tier = new HostTier(space, 8, TierListener.noop());
+    closing.add(tier.close());
+    int port = serve(Link.PENSTOCK, NodeSpaces.of(List.of(tier)));
+    SlabArena slots = leaks.watch(new SlabArena("client", space.layout(), 4, 4));
+    KvClient client = now(KvClient.connect(Link.PENSTOCK.client(port), KvClientOptions.defaults(), space, slots,
+        new ByteBudget("client", 4 << 20, 4)));
+    closing.add(client.close());
+    TransferEngine engine = engine(Link.PENSTOCK, port);
+
+    assertThat(now(client.stat()).spaces()).hasSize(1);
+    assertThat(now(engine.submit(TransferBatch.builder().read("" + port, "kv", 0, arena.allocate(100)).build()).done())
+        .isWhole()).isTrue();
+  }
+
+  /// A batch that is cancelled anywhere ends, and its memory is the caller's at once.
+  @ParameterizedTest
+  @EnumSource
+  void cancelledBatches_leaveNothing(Link link) {
+    cancelledBatches_leaveNothing(link, 300);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void cancelledBatches_leaveNothing_atLength(Link link) {
+    cancelledBatches_leaveNothing(link, 10_000);
+  }
+
+  private void cancelledBatches_leaveNothing(Link link, int rounds) {
+    String port = "" + serve(link);
+    TransferEngine engine = engine(link, Integer.parseInt(port), TransferOptions.defaults().withLane(4, 1 << 20));
+    MemorySegment local = arena.allocate(8 * PIECE);
+    SplittableRandom random = new SplittableRandom(7);
+    int completed = 0;
+    int cancelled = 0;
+    for (int round = 0; round < rounds; round++) {
+      TransferBatch.Builder batch = TransferBatch.builder();
+      for (int i = 0; i < 8; i++) {
+        MemorySegment piece = local.asSlice((long) i * PIECE, PIECE);
+        if (i % 2 == 0) {
+          batch.read(port, "kv", (long) i * PIECE, piece);
+        } else {
+          piece.fill((byte) 3);
+          batch.write(port, "kv", (2 << 20) + (long) i * PIECE, piece);
+        }
+      }
+      Transfer transfer = engine.submit(batch.build());
+      long until = System.nanoTime() + (random.nextInt(8) == 0 ? 0 : random.nextLong(3_000_000));
+      while (System.nanoTime() < until && !transfer.state(7).isTerminal()) {
+        Thread.onSpinWait();
+      }
+      Transfer.BatchResult result = now(transfer.cancel());
+      local.fill((byte) 9); // no frame refers to it, and nothing lands in it
+      completed += result.count(TransferState.COMPLETED);
+      cancelled += result.count(TransferState.CANCELLED);
+      assertThat(result.count(TransferState.COMPLETED) + result.count(TransferState.CANCELLED)).as("" + result)
+          .isEqualTo(8);
+      assertThat(isFilled(local, (byte) 9)).isTrue();
+    }
+    assertThat(cancelled).isPositive();
+    assertThat(completed).isPositive();
+    assertThat(isOneOf(remote.asSlice(2 << 20), (byte) 0, (byte) 3)).as("what was written").isTrue();
+  }
+
+  private static boolean isFilled(MemorySegment memory, byte value) {
+    return memory.get(ValueLayout.JAVA_BYTE, 0) == value
+        && memory.asSlice(1).mismatch(memory.asSlice(0, memory.byteSize() - 1)) == -1;
+  }
+
+  private static boolean isOneOf(MemorySegment memory, byte one, byte other) {
+    for (long i = 0; i < memory.byteSize(); i++) {
+      byte is = memory.get(ValueLayout.JAVA_BYTE, i);
+      if (is != one && is != other) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Test
+  void memoryOfAnArena_isRegisteredChunkByChunk() {
+    String port = "" + serve(Link.PENSTOCK);
+    TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
+    BlockLayout layout = BlockLayout.attention(2, 16, 2, 16, ElementType.BF16);
+    SlabArena.ChunkSource jdk = SlabArena.ChunkSource.ofJdk();
+    List<Segment> chunks = new ArrayList<>();
+    SlabArena slab = new SlabArena("registered", layout, 4, 4, new SlabArena.ChunkSource() {
+      @Override
+      public MemorySegment chunk(long bytes) {
+        MemorySegment chunk = jdk.chunk(bytes);
+        chunks.add(registry.register("chunk-" + chunks.size(), chunk));
+        return chunk;
+      }
+
+      @Override
+      public void close() {
+        registry.unregister(chunks).block(PATIENCE);
+        jdk.close();
+      }
+    });
+    slab.prepare(1);
+
+    assertThat(now(engine.submit(TransferBatch.builder().read(port, "chunk-0", 0, arena.allocate(4096)).build()).done())
+        .isWhole()).isTrue();
+    slab.close();
+
+    assertThat(now(engine.submit(TransferBatch.builder().read(port, "chunk-0", 0, arena.allocate(1)).build()).done())
+        .firstError()).isInstanceOf(SegmentRegistry.UnknownSegmentException.class);
+  }
+
+  /// A caller of the façade gives its carrier back, and an event loop is refused.
+  @Test
+  void blockingCallers_pinNothing_andLoopsAreRefused() throws Exception {
+    String port = "" + serve(Link.PENSTOCK);
+    TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
+    BlockingTransfers blocking = engine.blocking();
+    Path file = Files.createTempFile("pinned", ".jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO);
+      recording.start();
+      List<Thread> callers = new ArrayList<>();
+      List<Transfer.BatchResult> results = Collections.synchronizedList(new ArrayList<>());
+      for (int i = 0; i < 64; i++) {
+        MemorySegment into = arena.allocate(200_000);
+        callers.add(Thread.ofVirtual().start(() -> {
+          try {
+            results.add(blocking.run(TransferBatch.builder().read(port, "kv", 0, into).build()));
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        }));
+      }
+      for (Thread caller : callers) {
+        caller.join();
+      }
+      recording.stop();
+      recording.dump(file);
+      assertThat(results).hasSize(64).allMatch(Transfer.BatchResult::isWhole);
+      assertThat(RecordingFile.readAllEvents(file).stream()
+          .filter(event -> event.getEventType().getName().equals("jdk.VirtualThreadPinned"))
+          .filter(event -> ("" + event.getStackTrace()).contains("io.penstock"))).isEmpty();
+    } finally {
+      Files.delete(file);
+    }
+    CompletableFuture<Throwable> refused = new CompletableFuture<>();
+    engine.submit(TransferBatch.builder().read(port, "kv", 0, arena.allocate(8)).build()).done().subscribe(result -> {
+      try {
+        blocking.run(TransferBatch.builder().build());
+        refused.complete(new AssertionError("must be refused on " + Thread.currentThread()));
+      } catch (Throwable e) {
+        refused.complete(e);
+      }
+    });
+    assertThat(refused.get(20, TimeUnit.SECONDS)).isInstanceOf(BlockingTransfers.MustNotBlockException.class);
+  }
+
+  // --- what strangers send
+
+  private RSocket raw(int port) {
+    RSocket socket = now(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .dataMimeType(ControlCodec.CBOR.mimeType()).metadataMimeType(RequestMetadata.COMPOSITE)
+        .connect(Link.PENSTOCK.client(port)));
+    closing.add(Mono.fromRunnable(socket::dispose));
+    return socket;
+  }
+
+  private static Throwable errorOf(Flux<Payload> stream) {
+    Throwable told = now(stream.doOnNext(Payload::release).then(Mono.<Throwable>empty())
+        .onErrorResume(Mono::just).switchIfEmpty(Mono.just(new AssertionError("no error"))));
+    return WireErrors.fromWire(told, "node");
+  }
+
+  private SegmentMessages.ItemRequest item(long offset, long length, int slice) {
+    return new SegmentMessages.ItemRequest(11, segment.number(), offset, length, slice, 1);
+  }
+
+  @Test
+  void requestsThatBreakARule_areRefusedByName() {
+    RSocket socket = raw(serve(Link.PENSTOCK));
+    assertThat(errorOf(read(socket, item(0, 0, 4096)))).hasMessageContaining("length");
+    assertThat(errorOf(read(socket, item(-1, 1, 4096)))).hasMessageContaining("offset");
+    assertThat(errorOf(read(socket, item(1, Long.MAX_VALUE, 4096)))).hasMessageContaining("offset");
+    assertThat(errorOf(read(socket, item(remote.byteSize(), 1, 4096)))).hasMessageContaining("segment kv");
+    assertThat(errorOf(read(socket, item(0, 8192, 1)))).hasMessageContaining("maxSliceBytes");
+    assertThat(errorOf(read(socket, item(0, 8192, 1 << 20)))).hasMessageContaining("maxSliceBytes");
+    assertThat(errorOf(read(socket, new SegmentMessages.ItemRequest(10, segment.number(), 0, 1, 4096, 1))))
+        .isInstanceOf(SegmentRegistry.UnknownSegmentException.class);
+    assertThat(errorOf(read(socket, new SegmentMessages.ItemRequest(11, 99, 0, 1, 4096, 1))))
+        .isInstanceOf(SegmentRegistry.UnknownSegmentException.class).hasMessageContaining("99");
+    assertThat(
+        errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null)))))
+        .hasMessageContaining("generation");
+    assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.NOTIFY,
+        new SegmentMessages.NotifyRequest(1, 1, 11, "x", "m".repeat(5000)))).flux()))
+        .hasMessageContaining("notification");
+    assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.READ, item(0, 1, 1))).flux()))
+        .hasMessageContaining("route");
+  }
+
+  private static Flux<Payload> read(RSocket socket, SegmentMessages.ItemRequest request) {
+    return socket.requestStream(NodeConnection.request(Routes.READ, request));
+  }
+
+  @Test
+  void slicesThatAreNotThoseOfTheirItem_neverLand() {
+    RSocket socket = raw(serve(Link.PENSTOCK));
+    byte[] bytes = new byte[100];
+    Arrays.fill(bytes, (byte) 7);
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    int right = (int) crc.getValue();
+    Object[][] wrong = {{new SegmentSlice(1, 0, 100, right + 1), "CRC32C of the bytes"},
+      {new SegmentSlice(2, 0, 100, right), "item"}, {new SegmentSlice(1, 4, 100, right), "offset"},
+      {new SegmentSlice(1, 0, 99, right), "bytes after the header"}};
+    for (Object[] one : wrong) {
+      assertThat(errorOf(write(socket, (SegmentSlice) one[0], bytes, -1))).hasMessageContaining((String) one[1]);
+    }
+    for (int at = 0; at < SegmentSlice.BYTES; at++) { // each byte of the header is covered
+      assertThat(errorOf(write(socket, new SegmentSlice(1, 0, 100, right), bytes, at))).hasMessageContaining("slice");
+    }
+    assertThat(isFilled(remote.asSlice(0, 4096), (byte) 0)).isTrue();
+    assertThat(write(socket, new SegmentSlice(1, 0, 100, right), bytes, -1).doOnNext(Payload::release).count()
+        .block(PATIENCE)).isEqualTo(1);
+    assertThat(isFilled(remote.asSlice(0, 100), (byte) 7)).isTrue();
+  }
+
+  private Flux<Payload> write(RSocket socket, SegmentSlice header, byte[] bytes, int flipped) {
+    return socket.requestChannel(Flux.defer(() -> {
+      ByteBuf slice = Unpooled.wrappedBuffer(header.encode(ByteBufAllocator.DEFAULT),
+          Unpooled.wrappedBuffer(bytes));
+      if (flipped >= 0) {
+        slice.setByte(flipped, slice.getByte(flipped) ^ 1);
+      }
+      return Flux.just(NodeConnection.request(Routes.WRITE, item(0, 100, 100)), ByteBufPayload.create(slice));
+    }));
+  }
+
+  /// What an engine sent over a connection before must not land on top of what it writes later.
+  @Test
+  void writesOfAnEarlierConnection_endBeforeALaterOneBegins() {
+    int port = serve(Link.PENSTOCK);
+    RSocket before = raw(port);
+    RSocket later = raw(port);
+    ask(before, 42);
+    Sinks.Many<Payload> slices = Sinks.many().unicast().onBackpressureBuffer();
+    slices.tryEmitNext(NodeConnection.request(Routes.WRITE, item(0, 100, 100)));
+    CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    before.requestChannel(slices.asFlux()).subscribe(Payload::release, ended::complete);
+    ask(before, 42); // the channel was opened before this
+    assertThat(ended).isNotDone();
+
+    ask(later, 42);
+
+    assertThat(WireErrors.fromWire(ended.orTimeout(20, TimeUnit.SECONDS).join(), "node"))
+        .hasMessageContaining("the last of its engine");
+    assertThat(errorOf(write(before, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+        .hasMessageContaining("the last of its engine");
+    assertThat(errorOf(write(later, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+        .hasMessageContaining("CRC32C");
+  }
+
+  private static void ask(RSocket socket, long engine) {
+    now(socket.requestResponse(NodeConnection.request(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine)))
+        .map(reply -> NodeConnection.read(reply, SegmentMessages.SegmentsReply.class)));
+  }
+
+  @Test
+  void nodeWithoutSegments_knowsNoneOfTheRoutes() {
+    CacheSpace space = CacheSpace.of("alone", BlockLayout.attention(2, 16, 2, 16, ElementType.BF16));
+    HostTier tier = new HostTier(space, 8, TierListener.noop());
+    closing.add(tier.close());
+    KvServer server = now(KvServer.bind(Link.PENSTOCK.server(), tier, KvServerOptions.defaults(),
+        leaks.watch(new ByteBudget("tier", 8 << 20, 8)), timers));
+    closing.add(server.close());
+    String port = "" + Link.PENSTOCK.port(server);
+    TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
+
+    assertThatThrownBy(() -> now(engine.segments(port))).isInstanceOfSatisfying(RemotePermanentException.class,
+        error -> assertThat(error.code()).isEqualTo(ErrorCode.UNKNOWN_ROUTE.code()));
+  }
+}

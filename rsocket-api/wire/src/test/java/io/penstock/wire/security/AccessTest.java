@@ -1,0 +1,205 @@
+package io.penstock.wire.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.rsocket.exceptions.RejectedSetupException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Credentials at SETUP, without sockets.
+final class AccessTest {
+  private static final String WRONG = "credentials must be those of a user (were not)";
+  private static final char[] PASSWORD = "correct horse".toCharArray();
+  private static final char[] TOKEN = "0123456789abcdef".toCharArray();
+
+  @TempDir
+  Path folder;
+
+  private Access access = Access.open();
+
+  @BeforeEach
+  void users() throws IOException {
+    Path file = Files.write(folder.resolve("users"),
+        List.of("# users", "", "alice:" + SecretHash.Password.of(PASSWORD, 20, new SecureRandom()),
+            "alice:" + SecretHash.Password.of("older".toCharArray(), 20, new SecureRandom()),
+            UserFile.lineOf("router", TOKEN)));
+    UserFile users = UserFile.read(file);
+    access = Access.of(() -> users, AccessRules::open);
+  }
+
+  private String user(Credentials shown) {
+    return user(shown, "here", 0);
+  }
+
+  private String user(Credentials shown, Object source, long millis) {
+    ByteBuf metadata = shown.metadata(ByteBufAllocator.DEFAULT);
+    try {
+      return access.begin(metadata, source, millis).caller().user();
+    } finally {
+      metadata.release();
+    }
+  }
+
+  private static Credentials simple(String user, String password) {
+    return Credentials.simple(user, password.toCharArray());
+  }
+
+  @Test
+  void rightCredentials_areThoseOfTheirUser() {
+    assertThat(user(Credentials.simple("alice", PASSWORD))).isEqualTo("alice");
+    assertThat(user(simple("alice", "older"))).isEqualTo("alice");
+    assertThat(user(Credentials.bearer(TOKEN))).isEqualTo("router");
+  }
+
+  @Test
+  void wrongCredentials_areRefused_inTheSameWords() {
+    List<Credentials> wrong = List.of(simple("alice", "wrong"), simple("alice", ""), simple("bob", "correct horse"),
+        simple("", ""), simple("router", new String(TOKEN)), Credentials.bearer("other".toCharArray()),
+        Credentials.bearer(new char[0]), Credentials.bearer(PASSWORD));
+    wrong.forEach(shown -> assertThatThrownBy(() -> user(shown)).isInstanceOf(RejectedSetupException.class)
+        .hasMessage(WRONG));
+    assertThatThrownBy(() -> user(Credentials.none())).hasMessage("SETUP must have credentials (had none)");
+  }
+
+  @Test
+  void addressThatFailsOften_isRefusedWithoutALook_untilAMinuteIsOver() {
+    for (int i = 0; i < Attempts.MOST; i++) {
+      assertThatThrownBy(() -> user(simple("alice", "guess"), "there", 1_000)).hasMessage(WRONG);
+    }
+    assertThatThrownBy(() -> user(Credentials.simple("alice", PASSWORD), "there", 60_999))
+        .hasMessageContaining("attempts of one address that fail must be <= 10 a minute");
+    assertThat(user(Credentials.simple("alice", PASSWORD), "here", 60_999)).isEqualTo("alice");
+    assertThat(user(Credentials.simple("alice", PASSWORD), "there", 60_999))
+        .as("what was right before costs nothing to compare").isEqualTo("alice");
+    assertThatThrownBy(() -> user(simple("alice", "guess"), "there", 61_000)).hasMessage(WRONG);
+  }
+
+  @Test
+  void successes_doNotCountAsAttempts() {
+    for (int i = 0; i < 3 * Attempts.MOST; i++) {
+      assertThat(user(Credentials.bearer(TOKEN))).isEqualTo("router");
+    }
+  }
+
+  @Test
+  void attemptsThatAreNotDecided_count() {
+    ByteBuf metadata = simple("alice", "guess").metadata(ByteBufAllocator.DEFAULT);
+    List<Access.Attempt> begun = new ArrayList<>();
+    for (int i = 0; i < Attempts.MOST; i++) {
+      begun.add(access.begin(metadata, "there", 0));
+    }
+    assertThat(begun).allMatch(Access.Attempt::isHeavy);
+    assertThatThrownBy(() -> access.begin(metadata, "there", 0)).isInstanceOf(RejectedSetupException.class);
+    metadata.release();
+  }
+
+  @Test
+  void manyAddresses_leaveNoMoreThanABound() {
+    Attempts attempts = new Attempts();
+    for (int source = 0; source < 100_000; source++) {
+      assertThat(attempts.begin(source, 0)).isTrue();
+    }
+    for (int i = 1; i < Attempts.MOST; i++) {
+      assertThat(attempts.begin(99_999, 0)).isTrue();
+    }
+    assertThat(attempts.begin(99_999, 0)).isFalse();
+  }
+
+  @Test
+  void hostileMetadata_isRefused_andNothingElse() {
+    byte[] good = bytes(Credentials.simple("alice", PASSWORD));
+    for (int seed = 0; seed < 3_000; seed++) {
+      Random random = new Random(seed);
+      byte[] sent = good.clone();
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        sent[random.nextInt(sent.length)] = (byte) random.nextInt();
+      }
+      ByteBuf metadata = Unpooled.wrappedBuffer(sent, 0, random.nextInt(sent.length + 1));
+      try {
+        assertThat(access.begin(metadata, seed, 0).caller().user()).as("seed " + seed).isEqualTo("alice");
+        assertThat(sent).as("seed " + seed).containsExactly(good);
+      } catch (RejectedSetupException e) {
+        assertThat(String.valueOf(e.getMessage())).as("seed " + seed).contains(" must ").doesNotContain("horse");
+      }
+      assertThat(metadata.refCnt()).isOne();
+    }
+  }
+
+  private static byte[] bytes(Credentials credentials) {
+    ByteBuf metadata = credentials.metadata(ByteBufAllocator.DEFAULT);
+    try {
+      return ByteBufUtil.getBytes(metadata);
+    } finally {
+      metadata.release();
+    }
+  }
+
+  @Test
+  void credentialsTwice_orTooLong_areRefused() {
+    byte[] one = bytes(Credentials.bearer(TOKEN));
+    assertThatThrownBy(() -> access.begin(Unpooled.wrappedBuffer(one, one), "here", 0))
+        .hasMessageContaining("credentials must be of RSocket's simple or bearer authentication");
+    assertThatThrownBy(
+        () -> access.begin(Unpooled.wrappedBuffer(bytes(Credentials.bearer(new char[2_000]))), "here", 0))
+        .hasMessageContaining("credentials must be of RSocket's simple or bearer authentication");
+  }
+
+  @Test
+  void noText_hasASecretInIt() {
+    assertThat(List.of(Credentials.simple("alice", PASSWORD), Credentials.bearer(TOKEN)))
+        .allSatisfy(shown -> assertThat(shown.toString()).doesNotContain("horse").doesNotContain("0123"));
+  }
+
+  @Test
+  void userFile_namesTheLine_andQuotesNoSecret() throws IOException {
+    Path file = folder.resolve("bad");
+    for (String line : List.of("alice", "alice:secret", ":sha256$" + "0".repeat(64), "a b:sha256$" + "0".repeat(64),
+        "alice:pbkdf2-sha256$99999999$" + "0".repeat(32) + "$" + "0".repeat(64))) {
+      Files.write(file, List.of(UserFile.lineOf("ok", TOKEN), line));
+      assertThatThrownBy(() -> UserFile.read(file)).isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("line 2").hasMessageNotContaining("secret$").hasMessageNotContaining(":secret");
+    }
+    Files.write(file, List.of("# nobody"));
+    assertThatThrownBy(() -> UserFile.read(file)).hasMessageContaining("must have a user");
+  }
+
+  @Test
+  void newLine_isOfItsPassword() throws IOException {
+    Path file = Files.write(folder.resolve("new"),
+        List.of(UserFile.lineOf("carol", PASSWORD, new SecureRandom())));
+    UserFile users = UserFile.read(file);
+    assertThat(users.user(Credentials.simple("carol", PASSWORD))).contains("carol");
+    assertThat(users.isProven(Credentials.simple("carol", PASSWORD))).isTrue();
+    assertThat(users.isProven(simple("carol", "other"))).isFalse();
+    assertThat(UserFile.newToken(new SecureRandom())).hasSize(64);
+  }
+
+  @Test
+  void rules_giveTheHighestRoleOfAUserInASpace() {
+    AccessRules rules = new AccessRules(Map.of(
+        "alice", List.of(new Grant(Role.WRITER, Set.of("chat")), Grant.everywhere(Role.READER)),
+        "bob", List.of(new Grant(Role.ADMIN, Set.of("code"))),
+        AccessRules.ANY_USER, List.of(new Grant(Role.READER, Set.of("chat")))));
+    assertThat(rules.role("alice", "chat")).contains(Role.WRITER);
+    assertThat(rules.role("alice", "code")).contains(Role.READER);
+    assertThat(rules.role("bob", "code")).contains(Role.ADMIN);
+    assertThat(rules.role("bob", "chat")).isEmpty();
+    assertThat(rules.role("other", "chat")).contains(Role.READER);
+    assertThat(rules.role("other", "code")).isEmpty();
+  }
+}

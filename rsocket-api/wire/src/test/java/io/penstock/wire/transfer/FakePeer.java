@@ -1,0 +1,119 @@
+package io.penstock.wire.transfer;
+
+import io.penstock.TransientKvException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/// A peer whose operations end when the test says so.
+final class FakePeer implements SegmentLink.Connector {
+  final List<Link> links = new ArrayList<>();
+  final List<Call> calls = new ArrayList<>();
+  final List<SegmentLink.Letter> letters = new ArrayList<>();
+  SegmentRegistry registry = new SegmentRegistry(1);
+  int described;
+  @Nullable Throwable refusal;
+  /// Whether an operation that is stopped ends at once.
+  boolean quickToStop;
+
+  FakePeer(Map<String, MemorySegment> segments) {
+    registry.register(segments);
+  }
+
+  /// Operations that have not ended, in the order in which they began.
+  List<Call> open() {
+    return calls.stream().filter(call -> !call.over).toList();
+  }
+
+  @Override
+  public Mono<SegmentLink> connect(String peer, long engine) {
+    return Mono.fromSupplier(() -> {
+      if (refusal != null) {
+        throw new TransientKvException(String.valueOf(refusal.getMessage()));
+      }
+      Link link = new Link();
+      links.add(link);
+      return link;
+    });
+  }
+
+  final class Call implements SegmentLink.Operation {
+    final long bytes;
+    final long offset;
+    private final SegmentLink.Ending ending;
+    boolean aborted;
+    boolean over;
+
+    Call(long offset, long bytes, SegmentLink.Ending ending) {
+      this.offset = offset;
+      this.bytes = bytes;
+      this.ending = ending;
+    }
+
+    @Override
+    public void abort() {
+      aborted = true;
+      if (quickToStop) {
+        end(new CancellationException("stopped"));
+      }
+    }
+
+    void end(@Nullable Throwable error) {
+      if (!over) {
+        over = true;
+        ending.ended(error);
+      }
+    }
+  }
+
+  final class Link implements SegmentLink {
+    private final Sinks.Empty<Void> closed = Sinks.empty();
+    boolean isClosed;
+
+    @Override
+    public Mono<SegmentRegistry.Snapshot> describe() {
+      return Mono.fromSupplier(() -> {
+        described++;
+        return registry.snapshot();
+      });
+    }
+
+    @Override
+    public Operation read(Range range, List<MemorySegment> into, Ending ending) {
+      return begin(range.offset(), range.length(), ending);
+    }
+
+    @Override
+    public Operation write(Range range, List<MemorySegment> from, Ending ending) {
+      return begin(range.offset(), range.length(), ending);
+    }
+
+    @Override
+    public Operation tell(Letter letter, Ending ending) {
+      letters.add(letter);
+      return begin(-1, 0, ending);
+    }
+
+    private Call begin(long offset, long bytes, Ending ending) {
+      Call call = new Call(offset, bytes, ending);
+      calls.add(call);
+      return call;
+    }
+
+    @Override
+    public Mono<Void> onClose() {
+      return closed.asMono();
+    }
+
+    @Override
+    public void close() {
+      isClosed = true;
+      closed.tryEmitEmpty();
+    }
+  }
+}
