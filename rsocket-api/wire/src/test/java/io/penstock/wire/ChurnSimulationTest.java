@@ -115,8 +115,9 @@ final class ChurnSimulationTest {
       this.timers = time.scheduler();
       this.between = between;
       this.link = new SimulatedLink(time, "link", UnpooledByteBufAllocator.DEFAULT, number -> plan(), event -> {});
-      this.tier = new HostTier(SPACE, CAPACITY, StackOptions.defaults("dram").withIngressBlocks(64).withEventLogSize(64),
-          TierListener.noop());
+      this.tier =
+          new HostTier(SPACE, CAPACITY, StackOptions.defaults("dram").withIngressBlocks(64).withEventLogSize(64),
+              TierListener.noop());
       this.server = start();
     }
 
