@@ -3,7 +3,6 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -138,21 +137,5 @@ public final class CacheSpace {
 
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
-  }
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof CacheSpace space && model.equals(space.model) && layout.equals(space.layout)
-        && group == space.group && tenantSalt.equals(space.tenantSalt);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(model, layout, group, tenantSalt);
-  }
-
-  @Override
-  public String toString() {
-    return "CacheSpace[model=" + model + ", layout=" + layout + ", group=" + group + ", tenantSalt=" + tenantSalt + "]";
   }
 }
