@@ -39,6 +39,7 @@ final class PrintConfigTest {
         transport.protocol             auto        default
         transport.fallback             false       default
         transport.congestion           automatic   default
+        transport.carrier              auto        default
         transport.send.buffer          auto        default
         transport.receive.buffer       auto        default
         advertise.host                 auto        default
