@@ -17,7 +17,8 @@ import reactor.core.publisher.Mono;
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most, Budget outgoing,
+record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
+    Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
   private static final long NO_TICKET = 0;
