@@ -112,6 +112,13 @@ final class PrintConfigTest {
         silence.timeout                5m          default
         frames.bytes                   32 MiB      default
         frame.timeout                  10s         default
+        tls.cert                       off         default
+        tls.key                        off         default
+        tls.trust                      off         default
+        tls.client.auth                none        default
+        auth.users                     off         default
+        access.rules                   off         default
+        reload.interval                10s         default
         sidecar                        off         default
         sidecar.client.bytes           64 GiB      default
         sidecar.bytes                  256 GiB     default
