@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Where the slices of one item land, in order. Each is verified in the receive buffer, then copied, the one copy on the
-/// way in: bytes that are wrong never land.
+/// Where the slices of one item land, in order. Each is verified in the receive buffer, then copied, the one copy on
+/// the way in: bytes that are wrong never land.
 final class SegmentLanding {
   private final PieceCursor to;
   private final SegmentMessages.ItemRequest request;

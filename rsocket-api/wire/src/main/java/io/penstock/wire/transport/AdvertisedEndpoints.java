@@ -72,8 +72,8 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
         || internet.getAddress().isLoopbackAddress();
   }
 
-  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and sends
-  /// nothing. Empty if there is no route.
+  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and
+  /// sends nothing. Empty if there is no route.
   ///
   /// @param peer null for this host
   public static Optional<InetAddress> route(@Nullable InetSocketAddress peer) {
