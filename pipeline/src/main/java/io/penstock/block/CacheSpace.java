@@ -3,7 +3,6 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
