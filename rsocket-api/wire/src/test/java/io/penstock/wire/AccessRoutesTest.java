@@ -80,7 +80,8 @@ final class AccessRoutesTest {
             .map(user -> UserFile.lineOf(user, user.toCharArray())).toList());
     UserFile users = UserFile.read(file);
     server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.copyOf(tiers)),
-        new SegmentRegistry(1), KvServerOptions.builder().access(Access.of(() -> users, rules::get)).build(), ingress, timers,
+        new SegmentRegistry(1), KvServerOptions.builder().access(Access.of(() -> users, rules::get)).build(), ingress,
+        timers,
         Schedulers.immediate()).block(PATIENCE));
   }
 

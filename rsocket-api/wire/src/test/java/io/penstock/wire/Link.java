@@ -17,8 +17,8 @@ import reactor.netty.resources.LoopResources;
 enum Link {
   STOCK {
     @Override
-    ServerTransport<? extends Closeable> server() {
-      return TcpServerTransport.create("127.0.0.1", 0);
+    ServerTransport<? extends Closeable> server(int port) {
+      return TcpServerTransport.create("127.0.0.1", port);
     }
 
     @Override
@@ -35,8 +35,8 @@ enum Link {
     private final LoopResources loops = LoopResources.create("wire-test", 1, 2, true);
 
     @Override
-    ServerTransport<? extends Closeable> server() {
-      return TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops);
+    ServerTransport<? extends Closeable> server(int port) {
+      return TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops);
     }
 
     @Override
@@ -51,8 +51,8 @@ enum Link {
   },
   SHARED_MEMORY {
     @Override
-    ServerTransport<? extends Closeable> server() {
-      return PENSTOCK.server();
+    ServerTransport<? extends Closeable> server(int port) {
+      return PENSTOCK.server(port);
     }
 
     @Override
@@ -71,7 +71,12 @@ enum Link {
     }
   };
 
-  abstract ServerTransport<? extends Closeable> server();
+  /// @param port 0 for any
+  abstract ServerTransport<? extends Closeable> server(int port);
+
+  ServerTransport<? extends Closeable> server() {
+    return server(0);
+  }
 
   abstract int port(KvServer server);
 

@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "password",
     description = {"Makes a line for the file of users of a node.", "",
-      "The setting auth.users names that file. The command reads a password from standard input and prints the name with"
-          + " its salted hash. With --new-token it makes a random token instead, and writes that to a file for the"
+      "The setting auth.users names that file. The command reads a password from standard input and prints the name"
+          + " with its salted hash. With --new-token it makes a random token instead, and writes that to a file for the"
           + " client.",
       ""},
     mixinStandardHelpOptions = true,

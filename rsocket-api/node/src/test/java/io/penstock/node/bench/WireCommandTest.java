@@ -75,8 +75,8 @@ final class WireCommandTest {
     assertThat(run("wire", "--threads", "0").exitCode()).isEqualTo(2);
     assertThat(run("wire", "--batch", "0").exitCode()).isEqualTo(2);
     assertThat(run("latency", "--batch", "5000").exitCode()).isEqualTo(2);
-    CommandLineRun nobody = run("wire", "--connect", "127.0.0.1:1");
-    assertThat(nobody.exitCode()).as(nobody.err()).isEqualTo(69);
-    assertThat(nobody.err()).contains("no far side of a bench is listening at 127.0.0.1:1");
+    CommandLineRun refused = run("wire", "--connect", "127.0.0.1:1");
+    assertThat(refused.exitCode()).as(refused.err()).isEqualTo(69);
+    assertThat(refused.err()).contains("no far side of a bench is listening at 127.0.0.1:1");
   }
 }

@@ -1,0 +1,40 @@
+package io.penstock.wire;
+
+import io.penstock.wire.FaultRound.Node;
+import io.penstock.wire.FaultRound.Tally;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Seeded faults over sockets, as many as were asked for: see [FaultRound].
+final class SeededFaultsTest {
+  @ParameterizedTest
+  @EnumSource
+  @Timeout(120)
+  void faults_leaveEachItemWithOneEnd(Link link) {
+    faults(link, 12, 30);
+  }
+
+  /// Over three transports, ten thousand in all.
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  @Timeout(3600)
+  void faults_byTheThousand_leaveEachItemWithOneEnd(Link link) {
+    faults(link, 40, 3_400);
+  }
+
+  /// @param least faults that happened, not those that were planned behind the last byte
+  private static void faults(Link link, int cases, int least) {
+    BufferLeaks.listen();
+    Tally tally = new Tally();
+    try (Node node = new Node(link)) {
+      for (int round = 0; tally.faults() < least; round++) {
+        new FaultRound(node, round, cases, tally).run();
+      }
+    }
+    BufferLeaks.requireNone();
+    System.out.println(link + ": " + tally);
+  }
+}
