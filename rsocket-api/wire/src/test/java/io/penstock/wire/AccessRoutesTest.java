@@ -200,13 +200,8 @@ final class AccessRoutesTest {
   void segmentsOfMemory_areForUsersWithARoleInEverySpace() {
     assertThatThrownBy(() -> with("admin", CHAT, client -> segments(client).block(PATIENCE)))
         .hasMessage("role must be reader for " + Routes.SEGMENTS + " in every space (was none)");
-<<<<<<< HEAD
     SegmentMessages.SegmentsReply told = with("both", CHAT, client -> segments(client).block(PATIENCE));
     assertThat(told.segments()).isEmpty();
-=======
-    SegmentMessages.SegmentsReply reply = with("both", CHAT, client -> segments(client).block(PATIENCE));
-    assertThat(reply.segments()).isEmpty();
->>>>>>> h8
   }
 
   private static Mono<SegmentMessages.SegmentsReply> segments(KvClient client) {
