@@ -390,12 +390,26 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     private void check(String item, OnceEnded<?> ended, boolean whole, boolean restarted, Tally tally) {
       Throwable error = ended.error();
-      String fault = proxy.fired() ? "" + proxy.plan().kind() : restarted ? "RESTART" : "none";
-      String end = error != null ? error.getClass().getSimpleName() : whole ? "whole" : "not whole";
+      String fault = fault(restarted);
+      String end = end(error, whole);
       tally.add(fault + " " + item + " " + end);
       if (!fits(error, whole, restarted)) {
         throw new AssertionError(item + " must not end " + end + " after " + fault + ": " + proxy.plan(), error);
       }
+    }
+
+    private String fault(boolean restarted) {
+      if (proxy.fired()) {
+        return proxy.plan().kind().name();
+      }
+      return restarted ? "RESTART" : "none";
+    }
+
+    private static String end(@Nullable Throwable error, boolean whole) {
+      if (error != null) {
+        return error.getClass().getSimpleName();
+      }
+      return whole ? "whole" : "not whole";
     }
 
     private boolean fits(@Nullable Throwable error, boolean whole, boolean restarted) {
@@ -409,8 +423,8 @@ record FaultRound(Node node, int number, int size, Tally tally) {
       if (error == null) {
         return restarted; // the blocks are gone
       }
-      return error instanceof ConnectionLostException && (fired || restarted)
-          || error instanceof DrainingException && restarted;
+      return error instanceof ConnectionLostException ? fired || restarted
+          : error instanceof DrainingException && restarted;
     }
   }
 }
