@@ -65,7 +65,6 @@ record FaultRound(Node node, int number, int size, Tally tally) {
   private static final int ROUNDS_A_TURN = 8;
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(1);
   private static final Duration LIFETIME = Duration.ofSeconds(10);
-  private static final Duration STALL_LIMIT = Duration.ofSeconds(5);
   private static final Duration CALLERS_LIMIT = Duration.ofSeconds(15);
 
   void run() {
@@ -192,7 +191,7 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     private KvServer started(int at) {
       KvServerOptions options = KvServerOptions.builder().limits(new Limits(SLICE_BYTES, WINDOW, 256))
-          .sendWindowBytes(8L * SLICE_BYTES).generation(++starts).stallTimeout(STALL_LIMIT).build();
+          .sendWindowBytes(8L * SLICE_BYTES).generation(++starts).build();
       return requireNonNull(KvServer.bind(link.server(at), tier, options, budget, timers).block(PATIENCE));
     }
 
