@@ -2,8 +2,8 @@ package io.penstock.carrier;
 
 import java.lang.foreign.MemorySegment;
 
-/// The receiving end of a carrier. Serves all streams of a connection, from any thread. What arrives is not trusted: the
-/// caller compares the bytes with their checksums after [SliceBytes#read], in its own memory.
+/// The receiving end of a carrier. Serves all streams of a connection, from any thread. What arrives is not trusted:
+/// the caller compares the bytes with their checksums after [SliceBytes#read], in its own memory.
 public interface SliceReceiver {
   /// The bytes of a slice that arrived.
   ///

@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Shares of the blocks that the receiver of one stream reads where they lie. Each is kept until the receiver has landed
-/// the slice, and no longer than the stream: a receiver that is gone keeps nothing.
+/// Shares of the blocks that the receiver of one stream reads where they lie. Each is kept until the receiver has
+/// landed the slice, and no longer than the stream: a receiver that is gone keeps nothing.
 ///
 /// Safe from any thread.
 public final class UnlandedSlices {

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 
 /// Counts the connections of a node, and those that one of its bounds ended. Every meter exists from the start, at 0.
@@ -17,6 +18,8 @@ public final class WireMeters {
   public static final List<String> REASONS = List.of("closed", "refused", "lost", "failed");
 
   private final MeterRegistry registry;
+  /// The registry has weak references to them.
+  private final List<LongSupplier> shown = new CopyOnWriteArrayList<>();
   private final Map<String, Counter> refused = new HashMap<>();
   private final Map<String, Counter> connects = new HashMap<>();
   private final Map<List<String>, Counter> disconnects = new HashMap<>();
@@ -42,6 +45,7 @@ public final class WireMeters {
 
   /// Shows the bytes that the connections of `transport` have moved.
   public void bytes(String transport, LongSupplier in, LongSupplier out) {
+    shown.addAll(List.of(in, out));
     Map.of("in", in, "out", out).forEach((direction, bytes) -> FunctionCounter
         .builder(KvMeters.WIRE_BYTES.getName(), bytes, LongSupplier::getAsLong)
         .description(KvMeters.WIRE_BYTES.description()).baseUnit(KvMeters.WIRE_BYTES.getBaseUnit())

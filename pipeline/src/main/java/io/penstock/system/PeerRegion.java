@@ -14,8 +14,8 @@ import java.security.MessageDigest;
 /// A [SharedRegion] of another process, mapped to be read. The system lets a process map it that could read the memory
 /// of the other one by other means, too: one of the same user, with the same process numbers.
 ///
-/// The region is checked before it is mapped: a memfd of plain pages that nobody can shrink, so that a read never ends
-/// this process.
+/// The region is checked before it is mapped: a memfd of plain pages that no process can shrink, so that a read never
+/// ends this process.
 public final class PeerRegion implements AutoCloseable {
   /// A longer region is refused.
   static final long MOST_BYTES = 1L << 40;

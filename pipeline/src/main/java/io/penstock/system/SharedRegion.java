@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /// Memory of this process that other processes of the same user on this host can map to read, see [PeerRegion]. It is a
 /// memfd whose length is sealed, and of which the system gives out no second writable mapping.
 ///
-/// It begins with [#HEADER_BYTES]: the bytes `PKSHMEM1`, the kind, 4 bytes, 0, and the token of 16 random bytes, so that
-/// a reader can tell that it mapped what the peer meant, and prove that it could.
+/// It begins with [#HEADER_BYTES]: the bytes `PKSHMEM1`, the kind, 4 bytes, 0, and the token of 16 random bytes, so
+/// that a reader can tell that it mapped what the peer meant, and prove that it could.
 @SuppressWarnings("restricted") // this package is the place for native memory
 public final class SharedRegion implements AutoCloseable {
   /// Bytes at the beginning that hold no blocks.

@@ -70,8 +70,8 @@ public interface BlockTier {
   /// Blocks that [#get] may hold ahead of demand.
   int GET_WINDOW = 16;
 
-  /// Claims room for all of `keys` or for none. Waits in a bounded, fair queue until there is room; a tier may bound the
-  /// wait, and then signals [Reservation.RoomTimeoutException].
+  /// Claims room for all of `keys` or for none. Waits in a bounded, fair queue until there is room; a tier may bound
+  /// the wait, and then signals [Reservation.RoomTimeoutException].
   ///
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);

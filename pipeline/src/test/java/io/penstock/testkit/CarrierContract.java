@@ -38,8 +38,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// What every carrier of slices must keep: each byte arrives as it was, in a draft that verifies it, and each share of a
-/// block is given back once, however the stream ends.
+/// What every carrier of slices must keep: each byte arrives as it was, in a draft that verifies it, and each share of
+/// a block is given back once, however the stream ends.
 public abstract class CarrierContract {
   private static final int LAYOUTS = 60;
 

@@ -1,11 +1,16 @@
 package io.penstock.device.memory;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.system.SystemPages;
+import io.penstock.system.NativeMemory;
+import io.penstock.system.PeerRegion;
+import io.penstock.system.SharedRegion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,6 +147,24 @@ final class MappedMemoryTest {
     assertThatThrownBy(() -> memory(MappedOptions.defaults().withPages(MemoryPages.HUGE)).map(8 * MIB))
         .isInstanceOf(HostMemoryRefusedException.class).hasMessageEndingWith("pages of 2 MiB: 4 must be free (was 3)");
     assertThat(calls.log).isEmpty();
+  }
+
+  @Test
+  void sharedPages_areReadThroughAnotherMapping_andGoWithTheMemory() throws IOException {
+    assumeTrue(NativeMemory.absence().isEmpty());
+    MappedOptions shared = MappedOptions.defaults().withPages(MemoryPages.SHARED);
+    long address;
+    try (HostMemory memory = memory(shared).map(MIB)) {
+      address = memory.address();
+      assertThat(memory.pages()).isEqualTo(PageKind.SHARED);
+      use(memory);
+      SharedRegion region = requireNonNull(SharedRegion.at(address));
+      try (PeerRegion peer = PeerRegion.map(ProcessHandle.current().pid(), region.descriptor(),
+          SharedRegion.Kind.BLOCKS)) {
+        assertThat(peer.memory().get(JAVA_BYTE, region.offset(address + MIB - 1))).isEqualTo((byte) 7);
+      }
+    }
+    assertThat(SharedRegion.at(address)).isNull();
   }
 
   @Test

@@ -132,6 +132,12 @@ final class Cbor {
       return this;
     }
 
+    /// Whether `encoded` comes next; reads nothing.
+    boolean has(byte[] encoded) {
+      int end = at + encoded.length;
+      return end <= in.length && Arrays.equals(in, at, end, encoded, 0, encoded.length);
+    }
+
     Reader raw(byte[] encoded) {
       for (byte wanted : encoded) {
         expect(wanted & 0xFF);

@@ -81,7 +81,8 @@ record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetim
     RSocketErrorException refusal = refusal(frame);
     if (refusal == null) {
       if (isSetup(frame)) {
-        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress())); // the acceptor runs when this has returned
+        // the acceptor runs when this has returned
+        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress()));
       }
       next.next(frame);
     } else {

@@ -33,7 +33,6 @@ import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -154,7 +153,7 @@ public final class KvClient {
     boolean sameHost = host != null && AdvertisedEndpoints.hostToken().filter(host::equals).isPresent();
     return reached.transport() == TransportKind.TCP && sameHost
         ? endpoints().stream().filter(place -> place.transport() == TransportKind.UDS)
-            .filter(place -> Files.isReadable(place.path())).findFirst()
+            .findFirst()
         : Optional.empty();
   }
 

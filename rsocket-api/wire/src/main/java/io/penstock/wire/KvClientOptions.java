@@ -54,7 +54,8 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else frames.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else
+  /// frames.
   public static Builder builder() {
     return new Builder();
   }

@@ -51,8 +51,8 @@ public final class KvPeer {
 
   /// Runs `work` with one of the connections, which stays open until it ends.
   ///
-  /// @return cold; each subscription takes the next connection in turn. Signals those of `work`, and why the node cannot
-  ///     be reached
+  /// @return cold; each subscription takes the next connection in turn. Signals those of `work`, and why the node
+  ///     cannot be reached
   public <T> Flux<T> with(Function<KvClient, ? extends Publisher<T>> work) {
     return Flux.defer(() -> lanes.get(Math.floorMod(turns.getAndIncrement(), lanes.size())).with(work));
   }

@@ -110,7 +110,7 @@ final class KvResponder implements RSocket {
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
     this.segments =
-        new SegmentRoutes(serving.segments(), spaces, writes, options.limits().maxSliceBytes(), outgoing, incoming,
+        new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
             stall, serving.allocator());
   }

@@ -41,6 +41,7 @@ final class PeerLink implements SegmentLink {
     return connection
         .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine), SegmentMessages.SegmentsReply.class)
         .map(told -> {
+          told.requireIntact();
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
           return told.snapshot();
         });
@@ -49,8 +50,8 @@ final class PeerLink implements SegmentLink {
   @Override
   public Operation read(Range range, List<MemorySegment> into, Ending ending) {
     SegmentMessages.ItemRequest request = request(range);
-    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request.item(), request.maxSliceBytes()),
-        incoming, request.maxSliceBytes(), creditSlices, connection::failure, ending);
+    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(),
+        creditSlices, connection::failure, ending);
     connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request)).subscribe(reader);
     return reader;
   }
@@ -59,9 +60,9 @@ final class PeerLink implements SegmentLink {
   public Operation write(Range range, List<MemorySegment> from, Ending ending) {
     SegmentMessages.ItemRequest request = request(range);
     InFlight inFlight = new InFlight();
-    SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request.item(), request.maxSliceBytes(),
-        outgoing, ByteBufAllocator.DEFAULT, null), inFlight, () -> NodeConnection.request(Routes.WRITE, request));
-    Answer answer = new Answer(sender, inFlight, ending);
+    SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request, outgoing,
+        ByteBufAllocator.DEFAULT, null), inFlight, () -> NodeConnection.request(Routes.WRITE, request));
+    Answer answer = new Answer(sender, inFlight, range.length(), ending);
     connection.rsocket().requestChannel(sender).subscribe(answer);
     return answer;
   }
@@ -74,13 +75,15 @@ final class PeerLink implements SegmentLink {
   private final class Answer implements CoreSubscriber<Payload>, Operation {
     private final SegmentSender sender;
     private final InFlight inFlight;
+    private final long length;
     private final Ending ending;
     private final AtomicBoolean over = new AtomicBoolean();
     private final Disposable.Swap upstream = Disposables.swap();
 
-    Answer(SegmentSender sender, InFlight inFlight, Ending ending) {
+    Answer(SegmentSender sender, InFlight inFlight, long length, Ending ending) {
       this.sender = sender;
       this.inFlight = inFlight;
+      this.length = length;
       this.ending = ending;
     }
 
@@ -93,7 +96,7 @@ final class PeerLink implements SegmentLink {
     @Override
     public void onNext(Payload payload) {
       try {
-        NodeConnection.read(payload, SegmentMessages.WriteReply.class);
+        NodeConnection.read(payload, SegmentMessages.WriteReply.class).require(length);
       } catch (RuntimeException e) {
         upstream.dispose();
         end(e);

@@ -24,6 +24,7 @@ final class QuickCbor {
   private static final byte[] MAX_SLICE_BYTES = name("maxSliceBytes");
   private static final byte[] WINDOW_BLOCKS = name("windowBlocks");
   private static final byte[] TICKET = name("ticket");
+  private static final byte[] PROOF = name("proof");
 
   private QuickCbor() {}
 
@@ -73,6 +74,9 @@ final class QuickCbor {
     out.raw(MAX_SLICE_BYTES).integer(request.maxSliceBytes());
     out.raw(WINDOW_BLOCKS).integer(request.windowBlocks());
     out.raw(TICKET).integer(request.ticket());
+    if (request.proof() != null) {
+      out.raw(PROOF).bytes(request.proof());
+    }
     out.end();
   }
 
@@ -132,9 +136,10 @@ final class QuickCbor {
     int maxSliceBytes = in.raw(MAX_SLICE_BYTES).int32();
     int windowBlocks = in.raw(WINDOW_BLOCKS).int32();
     long ticket = in.raw(TICKET).int64();
+    byte[] proof = in.has(PROOF) ? in.raw(PROOF).bytes() : null;
     return in.end().isWhole()
         ? new Messages.GetRequest(new Messages.Keys(space, hashes), onMiss, order, startLayer, maxSliceBytes,
-            windowBlocks, ticket)
+            windowBlocks, ticket, null, proof)
         : null;
   }
 

@@ -4,17 +4,18 @@ import io.netty.buffer.ByteBuf;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Where the slices of one item land, in order. Each is verified in the receive buffer, then copied, the one copy on the
-/// way in: bytes that are wrong never land.
+/// Where the slices of one item land, in order. Each is verified in the receive buffer, then copied, the one copy on
+/// the way in: bytes that are wrong never land.
 final class SegmentLanding {
   private final PieceCursor to;
-  private final long item;
+  private final SegmentMessages.ItemRequest request;
   private final int sliceBytes;
 
-  SegmentLanding(List<MemorySegment> pieces, long item, int sliceBytes) {
+  /// @param request of the item
+  SegmentLanding(List<MemorySegment> pieces, SegmentMessages.ItemRequest request) {
     this.to = new PieceCursor(pieces);
-    this.item = item;
-    this.sliceBytes = sliceBytes;
+    this.request = request;
+    this.sliceBytes = request.maxSliceBytes();
   }
 
   boolean isWhole() {
@@ -34,15 +35,22 @@ final class SegmentLanding {
   void land(ByteBuf data) {
     SegmentSlice slice = SegmentSlice.decode(data);
     long wanted = Math.min(sliceBytes, to.left());
-    SegmentSlice.require("item", "" + item, slice.item() == item, slice.item());
-    SegmentSlice.require("offset", "" + to.position(), slice.offset() == to.position(), slice.offset());
-    SegmentSlice.require("bytes", "" + wanted, slice.length() == wanted, slice.length());
+    long offset = request.offset() + to.position();
+    requireEqual("item", request.item(), slice.item());
+    requireEqual("generation", request.generation(), slice.generation());
+    requireEqual("segment", request.segment(), slice.segment());
+    requireEqual("offset", offset, slice.offset());
+    requireEqual("bytes", wanted, slice.length());
     slice.requireIntact(data);
     int[] at = {data.readerIndex() + SegmentSlice.BYTES};
     to.next(slice.length(), part -> {
       data.getBytes(at[0], part.asByteBuffer());
       at[0] += (int) part.byteSize();
     });
+  }
+
+  private static void requireEqual(String field, long wanted, long actual) {
+    SegmentSlice.require(field, "" + wanted, actual == wanted, actual);
   }
 
   /// What a stream that ended too early ends with.

@@ -8,7 +8,11 @@ import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.Segment;
 import io.penstock.wire.transfer.SegmentLink;
 import io.penstock.wire.transfer.SegmentRegistry;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /// The control messages of segments; see [Messages] for what holds for all.
@@ -21,7 +25,9 @@ final class SegmentMessages {
 
   /// @param version of the publication
   /// @param maxSliceBytes most bytes a slice
-  record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments) {
+  /// @param crc CRC32C of generation, version, and number, bytes and name of each segment: no item may go to another
+  ///     segment than its caller named
+  record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments, long crc) {
     SegmentsReply {
       segments = copied("segments", segments);
       if (maxSliceBytes < 1) {
@@ -30,8 +36,20 @@ final class SegmentMessages {
     }
 
     static SegmentsReply of(SegmentRegistry.Snapshot known, int maxSliceBytes) {
-      return new SegmentsReply(known.generation(), known.version(), maxSliceBytes, known.segments().stream()
-          .map(segment -> new Described(segment.number(), segment.name(), segment.bytes())).toList());
+      List<Described> segments = known.segments().stream()
+          .map(segment -> new Described(segment.number(), segment.name(), segment.bytes())).toList();
+      return new SegmentsReply(known.generation(), known.version(), maxSliceBytes, segments,
+          crc(known.generation(), known.version(), segments));
+    }
+
+    private static long crc(long generation, long version, List<Described> segments) {
+      FieldCrc crc = new FieldCrc().with(generation).with(version);
+      segments.forEach(one -> crc.with(one.number()).with(one.bytes()).with(one.name()));
+      return crc.value();
+    }
+
+    void requireIntact() {
+      FieldCrc.require(crc, crc(generation, version, segments));
     }
 
     SegmentRegistry.Snapshot snapshot() {
@@ -80,9 +98,30 @@ final class SegmentMessages {
   private static final int LEAST_SLICE = 4096;
 
   /// All bytes were verified and are in the segment.
-  record WriteReply(long written) {}
+  record WriteReply(long written) {
+    void require(long length) {
+      if (written != length) {
+        throw WireFormatException.request("written", "" + length, written);
+      }
+    }
+  }
 
-  record NotifyRequest(long engine, long sequence, long generation, String sender, String message) {
+  /// @param crc CRC32C of the other fields
+  record NotifyRequest(long engine, long sequence, long generation, String sender, String message, long crc) {
+    NotifyRequest(long engine, long sequence, long generation, String sender, String message) {
+      this(engine, sequence, generation, sender, message, crc(engine, sequence, generation, sender, message));
+    }
+
+    private static long crc(long engine, long sequence, long generation, String sender, String message) {
+      return new FieldCrc().with(engine).with(sequence).with(generation).with(sender).with(message).value();
+    }
+
+    void requireIntact() {
+      present("sender", sender);
+      present("message", message);
+      FieldCrc.require(crc, crc(engine, sequence, generation, sender, message));
+    }
+
     static NotifyRequest of(SegmentLink.Letter letter) {
       return new NotifyRequest(letter.engine(), letter.sequence(), letter.generation(), letter.notification().sender(),
           letter.notification().message());
@@ -93,6 +132,32 @@ final class SegmentMessages {
         return new Notification(present("sender", sender), present("message", message));
       } catch (IllegalArgumentException e) {
         throw WireFormatException.request("notification", "of bounded length", String.valueOf(e.getMessage()));
+      }
+    }
+  }
+
+  /// Checks fields that would do harm if they changed on their way unseen.
+  private static final class FieldCrc {
+    private final CRC32C crc = new CRC32C();
+
+    FieldCrc with(long field) {
+      crc.update(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(field).flip());
+      return this;
+    }
+
+    FieldCrc with(String field) {
+      crc.update(field.getBytes(StandardCharsets.UTF_8));
+      return this;
+    }
+
+    long value() {
+      return crc.getValue();
+    }
+
+    static void require(long told, long actual) {
+      if (told != actual) {
+        throw new RemoteTransientException(ErrorCode.BLOCK_CORRUPT.code(),
+            "CRC32C of the fields must be %08x (was %08x)".formatted(told, actual));
       }
     }
   }

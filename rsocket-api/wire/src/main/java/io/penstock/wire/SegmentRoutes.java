@@ -11,13 +11,13 @@ import reactor.core.publisher.Mono;
 
 /// The routes of segments on one connection of a node.
 ///
+/// @param spaces knows what the caller may
 /// @param registry null on a node that serves no segments
-/// @param spaces know what the caller may do
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, ConnectionWrites writes, int most,
+record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
@@ -54,6 +54,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, Con
       }
       case Routes.NOTIFY -> {
         SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);
+        letter.requireIntact();
         known.accept(letter.engine(), letter.sequence(), letter.generation(), letter.notification());
         yield Mono.just(call.reply(new SegmentMessages.NotifyReply(true)));
       }
@@ -79,7 +80,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, Con
       }
       inFlight.onDrained(hold::close);
       new SegmentSender(List.of(hold.memory()),
-          new SegmentSender.Setting(item.item(), item.maxSliceBytes(), outgoing, allocator, stall), inFlight, null)
+          new SegmentSender.Setting(item, outgoing, allocator, stall), inFlight, null)
           .subscribe(subscriber);
     });
   }
@@ -92,7 +93,7 @@ record SegmentRoutes(@Nullable SegmentRegistry registry, SpaceRoutes spaces, Con
     try {
       InFlight inFlight = streams.enter(NO_TICKET);
       inFlight.onDrained(hold::close);
-      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item.item(), item.maxSliceBytes());
+      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item);
       SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();

@@ -24,9 +24,10 @@ import reactor.core.publisher.Operators;
 final class SegmentSender extends SerialSubscription implements Publisher<Payload> {
   /// What one item is sent with.
   ///
+  /// @param request of the item
   /// @param window pays for the bytes that the socket has not released
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
-  record Setting(long item, int sliceBytes, Budget window, ByteBufAllocator allocator,
+  record Setting(SegmentMessages.ItemRequest request, Budget window, ByteBufAllocator allocator,
       SilenceLimit.@Nullable Rule stall) {}
 
   private final Setting setting;
@@ -83,7 +84,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
       emit(first.get());
     }
     while (!done && head == null && place == null && requested > 0 && from.left() > 0) {
-      int bytes = (int) Math.min(setting.sliceBytes(), from.left());
+      int bytes = (int) Math.min(setting.request().maxSliceBytes(), from.left());
       if (setting.window().tryAcquire(bytes)) {
         movedBytes += bytes;
         send(bytes);
@@ -111,14 +112,16 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   /// Sends the next slice; room for its bytes was taken.
   private void send(int bytes) {
-    long offset = from.position();
+    SegmentMessages.ItemRequest request = setting.request();
+    long offset = request.offset() + from.position();
     List<MemorySegment> parts = new ArrayList<>(2);
     CRC32C crc = new CRC32C();
     from.next(bytes, part -> {
       crc.update(part.asByteBuffer());
       parts.add(part);
     });
-    SegmentSlice header = new SegmentSlice(setting.item(), offset, bytes, (int) crc.getValue());
+    SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
+        (int) crc.getValue());
     SliceBuf slice = new SliceBuf(setting.allocator(), parts.size() + 2,
         inFlight.enter(() -> setting.window().release(bytes)));
     try {

@@ -15,19 +15,24 @@ import java.util.zip.CRC32C;
 /// | 4 | 2 | version, 1 |
 /// | 6 | 2 | flags, 0 |
 /// | 8 | 8 | item: the number that the request gave |
-/// | 16 | 8 | offset of the bytes in the item |
-/// | 24 | 4 | number of bytes |
-/// | 28 | 4 | CRC32C of the bytes |
-/// | 32 | 4 | CRC32C of the header before this field |
-record SegmentSlice(long item, long offset, int length, int crc) {
+/// | 16 | 8 | generation of the node |
+/// | 24 | 8 | number of the segment |
+/// | 32 | 8 | offset of the bytes in the segment |
+/// | 40 | 4 | number of bytes |
+/// | 44 | 4 | CRC32C of the bytes |
+/// | 48 | 4 | CRC32C of the header before this field |
+///
+/// Item, generation, segment and offset bind the bytes to what was asked for, whatever happened to the request on its
+/// way.
+record SegmentSlice(long item, long generation, long segment, long offset, int length, int crc) {
   static final int MAGIC = 0x31524B50;
-  static final int BYTES = 36;
-  private static final int HEADER_CRC_OFFSET = 32;
+  static final int BYTES = 52;
+  private static final int HEADER_CRC_OFFSET = 48;
 
   ByteBuf encode(ByteBufAllocator allocator) {
     ByteBuf to = allocator.directBuffer(BYTES, BYTES);
-    to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeLongLE(item).writeLongLE(offset)
-        .writeIntLE(length).writeIntLE(crc);
+    to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeLongLE(item).writeLongLE(generation)
+        .writeLongLE(segment).writeLongLE(offset).writeIntLE(length).writeIntLE(crc);
     return to.writeIntLE(Checksum.of(to.nioBuffer(0, HEADER_CRC_OFFSET)));
   }
 
@@ -44,8 +49,8 @@ record SegmentSlice(long item, long offset, int length, int crc) {
     int version = data.getUnsignedShortLE(at + 4);
     require("version", "" + Routes.VERSION, version == Routes.VERSION, version);
     require("flags", "0", data.getUnsignedShortLE(at + 6) == 0, data.getUnsignedShortLE(at + 6));
-    SegmentSlice slice = new SegmentSlice(data.getLongLE(at + 8), data.getLongLE(at + 16), data.getIntLE(at + 24),
-        data.getIntLE(at + 28));
+    SegmentSlice slice = new SegmentSlice(data.getLongLE(at + 8), data.getLongLE(at + 16), data.getLongLE(at + 24),
+        data.getLongLE(at + 32), data.getIntLE(at + 40), data.getIntLE(at + 44));
     require("bytes after the header", "" + slice.length, came - BYTES == slice.length, came - BYTES);
     return slice;
   }

@@ -37,7 +37,8 @@ final class SliceCredit {
     this.sender = sender;
   }
 
-  /// Asks `sender`, now and from now on: for a first payload, which is not charged, and for as many of `slices` as the budget has room for.
+  /// Asks `sender`, now and from now on: for a first payload, which is not charged, and for as many of `slices` as the
+  /// budget has room for.
   void open(Subscription sender, long slices) {
     this.sender = sender;
     firstDue = true;

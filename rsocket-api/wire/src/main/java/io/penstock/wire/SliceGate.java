@@ -15,8 +15,8 @@ import reactor.core.publisher.Operators;
 ///
 /// RSocket queues what `request(n)` lets through; so a slice that the peer asked for waits here until the connection's
 /// send window has room for its bytes, and the room is given back when the socket has released them. A stream that has
-/// no slice to send holds no room. A stream whose slices are references does not complete before its receiver has landed
-/// them, or has cancelled. All state is touched by [#serial] steps only.
+/// no slice to send holds no room. A stream whose slices are references does not complete before its receiver has
+/// landed them, or has cancelled. All state is touched by [#serial] steps only.
 final class SliceGate extends SerialSubscription implements CoreSubscriber<LayerSlice> {
   private final CoreSubscriber<? super Payload> actual;
   private final SliceFraming framing;

@@ -70,7 +70,7 @@ final class SlotsAhead {
   }
 
   /// Holds `count` slots if they, and `spare` beside them, are free now. `spare` slots stay for streams that wait for
-  /// them: a stream that nobody reads yet must not keep all of the arena.
+  /// them: a stream without a reader must not keep all of the arena.
   boolean tryHold(int count, int spare) {
     if (count + spare > arena.capacitySlots()) {
       return false;

@@ -25,7 +25,7 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     this(spaces, limits, null);
   }
 
-  /// The same for one user, to whom a space without a role does not exist.
+  /// The same for one user, for which a space without a role does not exist.
   SpaceRoutes of(Caller user) {
     return new SpaceRoutes(new VisibleSpaces(spaces, user), limits, user);
   }

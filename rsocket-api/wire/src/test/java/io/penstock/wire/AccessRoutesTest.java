@@ -24,6 +24,7 @@ import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.security.UserFile;
+import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.exceptions.RejectedSetupException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -79,7 +80,8 @@ final class AccessRoutesTest {
             .map(user -> UserFile.lineOf(user, user.toCharArray())).toList());
     UserFile users = UserFile.read(file);
     server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.copyOf(tiers)),
-        KvServerOptions.builder().access(Access.of(() -> users, rules::get)).build(), ingress, timers,
+        new SegmentRegistry(1), KvServerOptions.builder().access(Access.of(() -> users, rules::get)).build(), ingress,
+        timers,
         Schedulers.immediate()).block(PATIENCE));
   }
 
@@ -195,6 +197,18 @@ final class AccessRoutesTest {
   }
 
   @Test
+  void segmentsOfMemory_areForUsersWithARoleInEverySpace() {
+    assertThatThrownBy(() -> with("admin", CHAT, client -> segments(client).block(PATIENCE)))
+        .hasMessage("role must be reader for " + Routes.SEGMENTS + " in every space (was none)");
+    SegmentMessages.SegmentsReply told = with("both", CHAT, client -> segments(client).block(PATIENCE));
+    assertThat(told.segments()).isEmpty();
+  }
+
+  private static Mono<SegmentMessages.SegmentsReply> segments(KvClient client) {
+    return client.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(null), SegmentMessages.SegmentsReply.class);
+  }
+
+  @Test
   void rulesThatChange_countForConnectionsThatAreThere() {
     with("writer", CHAT, client -> {
       put(client, CHAT).block(PATIENCE);
@@ -209,7 +223,7 @@ final class AccessRoutesTest {
   @Test
   void clientWithoutCredentials_orWithWrongOnes_isRefusedAtSetup() {
     try (SlabArena arena = new SlabArena("client", CHAT.layout(), 8, 16)) {
-      for (Credentials credentials : List.of(Credentials.none(), of("nobody"),
+      for (Credentials credentials : List.of(Credentials.none(), of("other"),
           Credentials.simple("reader", "reader".toCharArray()))) {
         assertThatThrownBy(
             () -> connecting(credentials, CHAT, arena, new ByteBudget("client", 1 << 20, 4)).block(PATIENCE))

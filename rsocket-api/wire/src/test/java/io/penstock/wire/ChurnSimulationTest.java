@@ -40,8 +40,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// Hours of a node whose clients come and go, in virtual time: connect, get, put, cancel, read late, idle, break off;
-/// the node starts again now and then. At every full hour all is quiet for a while: nothing is lent then, and what node,
-/// tier and clients keep has not grown.
+/// the node starts again now and then. At every full hour all is quiet for a while: nothing is lent then, and what
+/// node, tier and clients keep has not grown.
 final class ChurnSimulationTest {
   private static final CacheSpace SPACE =
       CacheSpace.of("churn", BlockLayout.attention(4, 16, 2, 16, ElementType.BF16));

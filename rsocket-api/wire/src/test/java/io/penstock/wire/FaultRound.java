@@ -40,9 +40,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// Gets and puts of a few hundred KiB over connections to which something happens, side by side over one node: each ends
-/// exactly once, in the state that fits the fault, with no wrong byte; nothing leaks on either side, and the node lives
-/// on.
+/// Gets and puts of a few hundred KiB over connections to which something happens, side by side over one node: each
+/// ends exactly once, in the state that fits the fault, with no wrong byte; nothing leaks on either side, and the node
+/// lives on.
 ///
 /// A case is one seed: two connections, a get and a put on each. The first connection has a fault, and the second one
 /// has a fault in every other case. In every eighth round connections fall silent too, which is heard only by the end

@@ -159,7 +159,7 @@ final class GetOpeningTest {
           gets.add(world.get(random.nextInt(10), random.nextInt(11, 24)).toFuture());
         }
         assertThat(world.time.runUntil(() -> gets.stream().allMatch(CompletableFuture::isDone), PATIENCE))
-            .as("seed %d: gets go on beside leases that nobody reads yet", seed).isTrue();
+            .as("seed %d: gets go on beside leases without a reader", seed).isTrue();
         gets.forEach(CompletableFuture::join);
         late.forEach(world::now);
         assertThat(world.budget.peakBytes()).isLessThanOrEqualTo(world.budget.capacityBytes());

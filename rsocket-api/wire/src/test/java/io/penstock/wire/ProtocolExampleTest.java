@@ -96,7 +96,7 @@ final class ProtocolExampleTest {
 
   private static ByteBuf segmentSlice() {
     byte[] bytes = {0, 1, 2, 3, 4, 5, 6, 7};
-    ByteBuf header = new SegmentSlice(1, 0, bytes.length, Checksum.of(ByteBuffer.wrap(bytes))).encode(HEAP);
+    ByteBuf header = new SegmentSlice(1, 5, 2, 64, bytes.length, Checksum.of(ByteBuffer.wrap(bytes))).encode(HEAP);
     return Unpooled.wrappedBuffer(header, Unpooled.wrappedBuffer(bytes));
   }
 

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 
-/// Two processes that read each other's memory, one of which is killed under traffic: the other one gets the right bytes
-/// or a typed error, keeps no block for the dead, and lets the dead one's memory go.
+/// Two processes that read each other's memory, one of which is killed under traffic: the other one gets the right
+/// bytes or a typed error, keeps no block for the dead, and lets the dead one's memory go.
 @Timeout(120)
 final class SharedMemoryProcessTest {
   @BeforeAll

@@ -40,7 +40,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Readers and writers that share memory with a node, over links with faults, in one thread under many seeds: each call
-/// ends with the right bytes or a typed error, and at the end nobody keeps a block for anybody.
+/// ends with the right bytes or a typed error, and at the end no side keeps a block for the other.
 @Timeout(120)
 final class SharedMemorySimulationTest {
   private static final int SLICE_BYTES = 4096;

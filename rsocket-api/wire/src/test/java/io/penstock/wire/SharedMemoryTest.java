@@ -231,7 +231,7 @@ final class SharedMemoryTest {
   }
 
   @Test
-  void references_areSentToNobodyWhoHasNotReadTheNodesMemory() {
+  void references_areNotSentToAClientThatHasNotReadTheNodesMemory() {
     try (WireNode node = node()) {
       List<BlockKey> keys = node.stored(node.client(WINDOW), 1);
       RSocket socket = node.raw("application/cbor");

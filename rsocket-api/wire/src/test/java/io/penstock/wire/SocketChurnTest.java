@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Minutes of clients that come, work, cancel, break off and go, over sockets of every transport at once, with nodes that
-/// start again now and then: memory, file descriptors and threads of the process stay as they are.
+/// Minutes of clients that come, work, cancel, break off and go, over sockets of every transport at once, with nodes
+/// that start again now and then: memory, file descriptors and threads of the process stay as they are.
 final class SocketChurnTest {
   private static final Path SELF = Path.of("/proc/self");
 

@@ -15,6 +15,12 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.TierListener;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.security.Grant;
+import io.penstock.wire.security.Role;
+import io.penstock.wire.security.UserFile;
 import io.penstock.wire.transfer.BlockingTransfers;
 import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.RemoteSegment;
@@ -40,6 +46,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -48,6 +56,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -365,19 +374,25 @@ final class TransferSocketsTest {
     CRC32C crc = new CRC32C();
     crc.update(bytes);
     int right = (int) crc.getValue();
-    Object[][] wrong = {{new SegmentSlice(1, 0, 100, right + 1), "CRC32C of the bytes"},
-      {new SegmentSlice(2, 0, 100, right), "item"}, {new SegmentSlice(1, 4, 100, right), "offset"},
-      {new SegmentSlice(1, 0, 99, right), "bytes after the header"}};
+    Object[][] wrong = {{slice(1, 0, 100, right + 1), "CRC32C of the bytes"},
+      {slice(2, 0, 100, right), "item"}, {slice(1, 4, 100, right), "offset"},
+      {slice(1, 0, 99, right), "bytes after the header"},
+      {new SegmentSlice(1, 12, segment.number(), 0, 100, right), "generation"},
+      {new SegmentSlice(1, 11, segment.number() + 1, 0, 100, right), "segment"}};
     for (Object[] one : wrong) {
       assertThat(errorOf(write(socket, (SegmentSlice) one[0], bytes, -1))).hasMessageContaining((String) one[1]);
     }
     for (int at = 0; at < SegmentSlice.BYTES; at++) { // each byte of the header is covered
-      assertThat(errorOf(write(socket, new SegmentSlice(1, 0, 100, right), bytes, at))).hasMessageContaining("slice");
+      assertThat(errorOf(write(socket, slice(1, 0, 100, right), bytes, at))).hasMessageContaining("slice");
     }
     assertThat(isFilled(remote.asSlice(0, 4096), (byte) 0)).isTrue();
-    assertThat(write(socket, new SegmentSlice(1, 0, 100, right), bytes, -1).doOnNext(Payload::release).count()
+    assertThat(write(socket, slice(1, 0, 100, right), bytes, -1).doOnNext(Payload::release).count()
         .block(PATIENCE)).isEqualTo(1);
     assertThat(isFilled(remote.asSlice(0, 100), (byte) 7)).isTrue();
+  }
+
+  private SegmentSlice slice(long item, long offset, int length, int crc) {
+    return new SegmentSlice(item, 11, segment.number(), offset, length, crc);
   }
 
   private Flux<Payload> write(RSocket socket, SegmentSlice header, byte[] bytes, int flipped) {
@@ -409,15 +424,54 @@ final class TransferSocketsTest {
 
     assertThat(WireErrors.fromWire(ended.orTimeout(20, TimeUnit.SECONDS).join(), "node"))
         .hasMessageContaining("the last of its engine");
-    assertThat(errorOf(write(before, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+    assertThat(errorOf(write(before, slice(1, 0, 100, 0), new byte[100], -1)))
         .hasMessageContaining("the last of its engine");
-    assertThat(errorOf(write(later, new SegmentSlice(1, 0, 100, 0), new byte[100], -1)))
+    assertThat(errorOf(write(later, slice(1, 0, 100, 0), new byte[100], -1)))
         .hasMessageContaining("CRC32C");
   }
 
   private static void ask(RSocket socket, long engine) {
     now(socket.requestResponse(NodeConnection.request(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine)))
         .map(reply -> NodeConnection.read(reply, SegmentMessages.SegmentsReply.class)));
+  }
+
+  @Test
+  void users_mayWhatTheirRoleInEverySpaceSays() throws Exception {
+    Path file = Files.createTempFile("users", "");
+    Files.write(file, List.of(UserFile.lineOf("reader", "reader".toCharArray()),
+        UserFile.lineOf("writer", "writer".toCharArray()), UserFile.lineOf("other", "other".toCharArray())));
+    UserFile users = UserFile.read(file);
+    Files.delete(file);
+    AccessRules rules = new AccessRules(Map.of("reader", List.of(Grant.everywhere(Role.READER)),
+        "writer", List.of(Grant.everywhere(Role.WRITER)),
+        "other", List.of(new Grant(Role.ADMIN, Set.of("chat")))));
+    KvServer server = now(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.none(), registry,
+        KvServerOptions.builder().access(Access.of(() -> users, () -> rules)).build(),
+        leaks.watch(new ByteBudget("node", 8 << 20, 8)), timers, Schedulers.immediate()));
+    closing.add(server.close());
+    String port = "" + Link.PENSTOCK.port(server);
+    MemorySegment local = arena.allocate(8);
+    TransferBatch reading = TransferBatch.builder().read(port, "kv", 0, local).build();
+    TransferBatch writing = TransferBatch.builder().write(port, "kv", 0, local).build();
+
+    assertThat(errorAs("reader", reading)).isNull();
+    assertThat(errorAs("writer", writing)).isNull();
+    assertThat(errorAs("reader", writing)).hasMessageContaining("writer for penstock.v1.write in every space");
+    assertThat(errorAs("other", reading)).hasMessageContaining("reader for penstock.v1.segments");
+  }
+
+  /// The first error of `batch`, submitted by `user`.
+  private @Nullable Throwable errorAs(String user, TransferBatch batch) {
+    KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE)
+        .credentials(Credentials.bearer(user.toCharArray())).build();
+    TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
+        new SegmentConnector(address -> Link.PENSTOCK.client(Integer.parseInt(address)), client, own), timers,
+        new SplittableRandom(4));
+    try {
+      return now(engine.submit(batch).done()).firstError();
+    } finally {
+      engine.close().block(PATIENCE);
+    }
   }
 
   @Test

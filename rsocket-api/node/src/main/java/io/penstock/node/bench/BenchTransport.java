@@ -1,6 +1,8 @@
 package io.penstock.node.bench;
 
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.LoopbackPath;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -21,7 +23,9 @@ import reactor.netty.tcp.TcpServer;
 /// The transports that can be measured. What differs is where a side listens and how its peer is told.
 enum BenchTransport {
   TCP((place, name) -> new InetSocketAddress(place.host(), 0)),
-  UDS((place, name) -> new DomainSocketAddress(place.folder().resolve(name).toString()));
+  UDS((place, name) -> new DomainSocketAddress(place.folder().resolve(name).toString())),
+  /// A Unix domain socket for all but the bytes of blocks: each side reads them in the memory of the other.
+  SHARED(UDS.local);
 
   /// Where the far side listens.
   ///
@@ -47,9 +51,19 @@ enum BenchTransport {
 
   /// What the peer on `host` told.
   SocketAddress remote(String host, String told) {
-    return this == UDS
+    return this != TCP
         ? new DomainSocketAddress(told)
         : InetSocketAddress.createUnresolved(host, Integer.parseInt(told));
+  }
+
+  /// Memory of the blocks at either side.
+  ChunkSource chunks() {
+    return this == SHARED ? ChunkSource.shared("bench") : ChunkSource.ofJdk();
+  }
+
+  /// What carries the bytes of blocks.
+  Carrier carrier() {
+    return this == SHARED ? Carrier.SHARED_MEMORY : Carrier.INLINE;
   }
 
   static ServerTransport<TcpListener> server(SocketAddress local, CongestionControl congestion, LoopResources loops) {

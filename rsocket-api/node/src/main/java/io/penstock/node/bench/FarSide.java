@@ -108,7 +108,8 @@ final class FarSide implements AutoCloseable {
     CacheSpace space = blocks.space();
     WireShape shape = WireShape.of(order.blockBytes());
     HostTier tier = new HostTier(space, order.blocks(),
-        StackOptions.defaults("dram").withIngressBlocks(shape.ingressBlocks()), TierListener.noop());
+        StackOptions.defaults("dram").withIngressBlocks(shape.ingressBlocks()), TierListener.noop(),
+        order.transport().chunks());
     if (order.filled()) {
       blocks.fill(tier, order.blocks());
     }

@@ -15,8 +15,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = FarSideCommand.NAME,
     description = {"Serves as the far side of bench wire and bench latency, for a near side on another machine.", "",
-      "Prints its port as JSON and runs until it is stopped. Whoever reaches the port can have it use memory: use it"
-          + " in a trusted network only. Each measurement listens at another free port.",
+      "Prints its port as JSON and runs until it is stopped. Any program that reaches the port can have it use"
+          + " memory: use it in a trusted network only. Each measurement listens at another free port.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

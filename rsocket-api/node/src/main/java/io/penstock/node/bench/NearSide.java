@@ -145,11 +145,11 @@ final class NearSide implements AutoCloseable {
       WireShape shape = WireShape.of(blockBytes);
       int slots = shape.slots(requests, batch);
       this.arena = new SlabArena("landed", made.space().layout(), slots, WAITERS);
-      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS);
+      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS, setting.transport().chunks());
       this.source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST, made::write);
       ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
       KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
-          .windowBlocks(shape.windowBlocks()).build();
+          .windowBlocks(shape.windowBlocks()).carriers(setting.transport().carrier()).build();
       for (int i = 0; i < setting.connections(); i++) {
         clients.add(BenchWait.of(KvClient.connect(BenchTransport.client(node, setting.congestion(), loops), options,
             made.space(), arena, budget)));

@@ -17,7 +17,9 @@ final class SideOptions {
   private static final Path KNOWN_CONTROLS = Path.of("/proc/sys/net/ipv4/tcp_available_congestion_control");
 
   @Option(names = "--transport", paramLabel = "NAME",
-      description = "tcp or uds, a Unix domain socket (default: ${DEFAULT-VALUE}).", defaultValue = "tcp")
+      description = "tcp; uds, a Unix domain socket; or shared, a Unix domain socket and blocks that each side reads in"
+          + " the memory of the other (default: ${DEFAULT-VALUE}).",
+      defaultValue = "tcp")
   private BenchTransport transport = BenchTransport.TCP;
 
   @Option(names = "--congestion", paramLabel = "NAME",

@@ -30,7 +30,7 @@ final class WireBench {
     this.redis = redis;
   }
 
-  /// The batch for blocks of which none was stated.
+  /// The batch for blocks without one of their own.
   static int batch(int blockBytes) {
     return Math.clamp(BATCH_BYTES / blockBytes, 1, MOST_BATCH);
   }

@@ -54,8 +54,8 @@ abstract class ClientCommand implements Callable<Integer> {
   private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
 
   @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
-      description = "tcp, ws, uds or auto: with HOST:PORT, uds and auto go on over the Unix domain socket of a node on this"
-          + " host; without one, uds is an error (default: that of the address).")
+      description = "tcp, ws, uds or auto: with HOST:PORT, uds and auto go on over the Unix domain socket of a node on"
+          + " this host; without one, uds is an error (default: that of the address).")
   private NodeAddress.@Nullable Way transport;
 
   @Option(names = "--salt-file", paramLabel = "FILE",

@@ -22,9 +22,10 @@ import picocli.CommandLine.Parameters;
 /// `penstock password`: makes a line of the file that `auth.users` names.
 @Command(
     name = "password",
-    description = {"Makes a line of the users' file of a node (auth.users).", "",
-      "It reads a password from standard input and prints the name with its salted hash. With --new-token it makes a"
-          + " random token instead, and writes that to a file for the client.",
+    description = {"Makes a line for the file of users of a node.", "",
+      "The setting auth.users names that file. The command reads a password from standard input and prints the name"
+          + " with its salted hash. With --new-token it makes a random token instead, and writes that to a file for the"
+          + " client.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -40,6 +41,10 @@ public final class PasswordCommand implements Callable<Integer> {
   @Option(names = "--new-token", paramLabel = "FILE",
       description = "Write a new token there, readable by this user alone; the file must not exist.")
   private @Nullable Path newToken;
+
+  @Option(names = "--rounds", paramLabel = "N", defaultValue = "600000",
+      description = "Rounds of the hash of a password (default: ${DEFAULT-VALUE}).")
+  private int rounds;
 
   @Option(names = "--json", description = "Print the line for machines.")
   private boolean json;
@@ -62,7 +67,7 @@ public final class PasswordCommand implements Callable<Integer> {
   private String ofPassword() throws IOException {
     char[] password = read();
     try {
-      return UserFile.lineOf(user, password, random);
+      return UserFile.lineOf(user, password, rounds, random);
     } finally {
       Arrays.fill(password, '\0');
     }

@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
 
 /// Reads settings from variables `PENSTOCK_…`, and from those of other programs that a setting goes by as well. A
 /// variable of the first form that means nothing is a mistake, with exceptions: what the launcher reads, the secrets of
-/// clients, and what Kubernetes adds by itself for a service named `penstock`. One of another program that is empty says nothing.
+/// clients, and what Kubernetes adds by itself for a service named `penstock`. One of another program that is empty
+/// says nothing.
 final class EnvironmentSource {
   /// Names the configuration file, like `--config`.
   static final String CONFIG = "PENSTOCK_CONFIG";

@@ -1,5 +1,6 @@
 package io.penstock.node.config;
 
+import io.penstock.wire.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
@@ -43,6 +44,12 @@ public final class TransportSettings {
   public static final Setting<CongestionControl> CONGESTION = new Setting<>("transport.congestion",
       SettingType.oneOf(CongestionControl.class), "automatic",
       "Congestion control of TCP sockets (Linux): automatic is reno on loopback, else that of the system.");
+  public static final Setting<List<Carrier>> CARRIER = new Setting<>("transport.carrier",
+      new SettingType<>("NAME", "auto or inline", TransportSettings::carriers,
+          list -> list.size() > 1 ? SettingType.AUTO : list.getFirst().label()),
+      SettingType.AUTO,
+      "What carries the bytes of blocks: auto is shared memory to clients that can read it, with memory.pages shared,"
+          + " else the connection; inline is the connection.");
   public static final Setting<Long> SEND_BUFFER = new Setting<>("transport.send.buffer", buffer(), SettingType.AUTO,
       "Buffer of the system for what a socket sends; auto leaves it to the system.");
   public static final Setting<Long> RECEIVE_BUFFER = new Setting<>("transport.receive.buffer", buffer(),
@@ -59,7 +66,7 @@ public final class TransportSettings {
 
   /// In the order of the help.
   public static final List<Setting<?>> ALL = List.of(SOCKET, WEB_SOCKET_PORT, ORIGINS, PROTOCOL, FALLBACK, CONGESTION,
-      SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
+      CARRIER, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
   private TransportSettings() {}
 
@@ -78,6 +85,14 @@ public final class TransportSettings {
       return bytes;
     };
     return new SettingType<>(size.label(), "a size from 4 KiB to 1 GiB, or auto", parse, size.print());
+  }
+
+  private static List<Carrier> carriers(String text) {
+    return switch (text.strip()) {
+      case SettingType.AUTO -> List.of(Carrier.values());
+      case "inline" -> List.of(Carrier.INLINE);
+      default -> throw new IllegalArgumentException();
+    };
   }
 
   private static List<TransportKind> kinds(String text) {

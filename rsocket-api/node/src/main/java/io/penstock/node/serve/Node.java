@@ -21,6 +21,7 @@ import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.TransportSettings;
 import io.penstock.node.config.Writing;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
@@ -296,6 +297,7 @@ public final class Node {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints).access(access)
+        .carriers(config.get(TransportSettings.CARRIER))
         .generation(System.currentTimeMillis()).build();
   }
 

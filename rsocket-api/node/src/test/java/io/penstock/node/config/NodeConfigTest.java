@@ -152,8 +152,8 @@ final class NodeConfigTest {
         + "write.policy write_back from FILE line 1 (was write_through, from FILE line 1)",
     "{write.policy: write_through, ssd.offload.uses: 3, ssd: 4GiB, ssd.dir: x} | ssd.offload.uses must be 0 for "
         + "write.policy write_through from FILE line 1 (was 3, from FILE line 1)",
-    "{write.policy: write_through_selective, ssd.offload.uses: 0, ssd: 4GiB, ssd.dir: x} | ssd.offload.uses must be > 0 "
-        + "for write.policy write_through_selective from FILE line 1 (was 0, from FILE line 1)",
+    "{write.policy: write_through_selective, ssd.offload.uses: 0, ssd: 4GiB, ssd.dir: x} | ssd.offload.uses must be > 0"
+        + " for write.policy write_through_selective from FILE line 1 (was 0, from FILE line 1)",
     "{dram.high: 70, dram.low: 75} | dram.high must be >= dram.low 75 from FILE line 1 (was 70, from FILE line 1)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
     "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records "

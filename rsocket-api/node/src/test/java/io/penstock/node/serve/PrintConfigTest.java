@@ -39,6 +39,7 @@ final class PrintConfigTest {
         transport.protocol             auto        default
         transport.fallback             false       default
         transport.congestion           automatic   default
+        transport.carrier              auto        default
         transport.send.buffer          auto        default
         transport.receive.buffer       auto        default
         advertise.host                 auto        default
@@ -112,6 +113,13 @@ final class PrintConfigTest {
         silence.timeout                5m          default
         frames.bytes                   32 MiB      default
         frame.timeout                  10s         default
+        tls.cert                       off         default
+        tls.key                        off         default
+        tls.trust                      off         default
+        tls.client.auth                none        default
+        auth.users                     off         default
+        access.rules                   off         default
+        reload.interval                10s         default
         sidecar                        off         default
         sidecar.client.bytes           64 GiB      default
         sidecar.bytes                  256 GiB     default
@@ -206,7 +214,8 @@ final class PrintConfigTest {
     assertThat(run.err()).isEqualTo(
         """
             serve: layers must be an integer from 1 to 1024, or auto (was eight, from PENSTOCK_LAYERS)
-            serve: listen.port must be an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740 (was 99999, from --listen-port)
+            serve: listen.port must be an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740 \
+            (was 99999, from --listen-port)
             """);
   }
 

@@ -47,7 +47,7 @@ final class ServeSecurityTest {
     write("node.pem", own.getCertificatePathPEM());
     write("node.key", own.getPrivateKeyPEM());
     String writer = line(new byte[0], "writer", "--new-token", file("writer.token"));
-    String reader = line("secret\n".getBytes(UTF_8), "reader");
+    String reader = line("secret\n".getBytes(UTF_8), "reader", "--rounds", "1000");
     assertThat(writer + reader).doesNotContain("secret")
         .doesNotContain(Files.readString(folder.resolve("writer.token")));
     write("users", writer + reader);
@@ -140,7 +140,7 @@ final class ServeSecurityTest {
     CommandLineRun stat = run(Map.of("PENSTOCK_TOKEN", token), "stat", "--tls-trust", file("authority.pem"));
     assertThat(stat.exitCode()).as(stat.err()).isZero();
 
-    CommandLineRun refused = asReader("put", "--count", "1");
+    CommandLineRun refused = asReader("put", "--count", "5");
     assertThat(refused.exitCode()).isEqualTo(1);
     assertThat(refused.err()).contains("role must be writer for penstock.v1.put in space").contains("(was reader)");
     assertThat(Files.getPosixFilePermissions(folder.resolve("writer.token")))
@@ -217,7 +217,7 @@ final class ServeSecurityTest {
         """);
     assertThat(RulesFile.read(folder.resolve("roles.yaml")).grants()).containsOnlyKeys("alice", "*")
         .hasEntrySatisfying("alice", grants -> assertThat(grants).hasSize(2));
-    for (String wrong : List.of("[]", "users: 3", "{users: {a: nobody}}", "{users: {a: []}}", "{roles: {}}",
+    for (String wrong : List.of("[]", "users: 3", "{users: {a: other}}", "{users: {a: []}}", "{roles: {}}",
         "{roles: {reader: {may: admin, spaces: '*'}}, users: {}}", "{roles: {a: {may: king, spaces: '*'}}, users: {}}",
         "{roles: {a: {may: reader}}, users: {}}", "{user: {}}")) {
       write("roles.yaml", wrong);

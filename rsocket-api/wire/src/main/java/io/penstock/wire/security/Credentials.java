@@ -7,7 +7,6 @@ import io.netty.buffer.Unpooled;
 import io.rsocket.metadata.AuthMetadataCodec;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
-import io.rsocket.metadata.WellKnownAuthType;
 import io.rsocket.metadata.WellKnownMimeType;
 import java.util.Optional;
 
@@ -115,11 +114,7 @@ public abstract sealed class Credentials {
   }
 
   private static Credentials entry(ByteBuf content) {
-    if (!AuthMetadataCodec.isWellKnownAuthType(content)) {
-      throw new IllegalArgumentException("type of authentication must be simple or bearer (was not)");
-    }
-    WellKnownAuthType type = AuthMetadataCodec.readWellKnownAuthType(content);
-    return switch (type) {
+    return switch (AuthMetadataCodec.readWellKnownAuthType(content)) {
       case SIMPLE -> {
         String user = new String(AuthMetadataCodec.readUsernameAsCharArray(content));
         yield new Simple(user, AuthMetadataCodec.readPasswordAsCharArray(content));

@@ -17,8 +17,6 @@ import javax.crypto.spec.PBEKeySpec;
 /// What a node keeps of a secret. A password has a salt and many rounds, for people choose them; a token is random, so
 /// one round will do.
 sealed interface SecretHash {
-  /// Rounds of a new password.
-  int ROUNDS = 600_000;
   /// More would let one line of a file stop a node for seconds.
   int MOST_ROUNDS = 10_000_000;
 

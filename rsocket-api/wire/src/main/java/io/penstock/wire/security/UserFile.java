@@ -88,11 +88,17 @@ public final class UserFile {
   }
 
   /// The line of a user with a password.
-  public static String lineOf(String user, char[] password, SecureRandom random) {
+  ///
+  /// @param rounds of its hash: they make guessing slow, and the first check of a password too
+  public static String lineOf(String user, char[] password, int rounds, SecureRandom random) {
     if (password.length == 0) {
       throw new IllegalArgumentException("password must not be empty (was)");
     }
-    return requireName(user) + ":" + SecretHash.Password.of(password, SecretHash.ROUNDS, random);
+    if (rounds < 1 || rounds > SecretHash.MOST_ROUNDS) {
+      throw new IllegalArgumentException(
+          "rounds must be in [1, " + SecretHash.MOST_ROUNDS + "] (was " + rounds + ")");
+    }
+    return requireName(user) + ":" + SecretHash.Password.of(password, rounds, random);
   }
 
   /// The line of a user with a token.

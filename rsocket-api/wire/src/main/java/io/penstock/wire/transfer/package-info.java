@@ -24,7 +24,7 @@
 /// | backpressure | results wait for demand; items wait in their peer's queue (`queuedItems`), bytes for the budget |
 /// | cancel | [Transfer#cancel()]; a cancel of the results' subscription stops nothing |
 /// | errors | of one item in its result, of the batch in its summary; no stream fails |
-/// | second attempt | once, after a back-off, for what may pass: a lost connection, a peer that restarted (items that name |
+/// | second attempt | once, after a back-off, for what may pass: a lost connection, a restarted peer (for items that name |
 /// | | their segment), damaged bytes, a peer that refuses for now; the peer is described anew before it |
 /// | threads | those of the transport, of the timers, or the caller's; callers that wait use [BlockingTransfers] |
 ///

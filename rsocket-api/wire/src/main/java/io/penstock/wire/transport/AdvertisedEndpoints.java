@@ -72,8 +72,8 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
         || internet.getAddress().isLoopbackAddress();
   }
 
-  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and sends
-  /// nothing. Empty if there is no route.
+  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and
+  /// sends nothing. Empty if there is no route.
   ///
   /// @param peer null for this host
   public static Optional<InetAddress> route(@Nullable InetSocketAddress peer) {
@@ -92,6 +92,17 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
   /// Equal on one host until it is started anew. It tells where an attempt to use a socket of the same host makes
   /// sense; it proves nothing. Empty where the system does not tell.
   public static Optional<String> hostToken() {
+    return Token.OF_THIS_HOST;
+  }
+
+  /// Read once: an event loop asks for it.
+  private static final class Token {
+    static final Optional<String> OF_THIS_HOST = readToken();
+
+    private Token() {}
+  }
+
+  private static Optional<String> readToken() {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-256")
           .digest(("penstock.host.v1" + Files.readString(BOOT).strip()).getBytes(StandardCharsets.US_ASCII));

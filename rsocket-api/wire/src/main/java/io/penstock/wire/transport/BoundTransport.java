@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 
-/// A socket that is bound and accepts nothing yet: whoever connects waits in its backlog until [#start]. So a program
-/// has its ports for certain before it does anything else, and no other can take them in between.
+/// A socket that is bound and accepts nothing yet: a client that connects waits in its backlog until [#start]. So a
+/// program has its ports for certain before it does anything else, and no other can take them in between.
 public final class BoundTransport implements ServerTransport<TcpListener> {
   private final TcpServerOptions options;
   private final ServerBounds bounds;

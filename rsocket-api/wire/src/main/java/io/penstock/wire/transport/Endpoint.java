@@ -18,7 +18,7 @@ import java.nio.file.Path;
 ///
 /// | Written | Means |
 /// |---|---|
-/// | `HOST:PORT`, `tcp://HOST:PORT` | TCP; an IPv6 address stands in brackets and may name its link: `[fe80::1%eth0]:7733` |
+/// | `HOST:PORT`, `tcp://HOST:PORT` | TCP; IPv6 stands in brackets, with its link if need be: `[fe80::1%eth0]:7733` |
 /// | `unix:PATH` | a Unix domain socket of this host |
 /// | `ws://HOST:PORT/penstock` | WebSocket; the path may be left out |
 /// | `local:NAME` | a listener of this process |

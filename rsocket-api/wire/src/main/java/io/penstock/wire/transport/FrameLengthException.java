@@ -17,7 +17,6 @@ public final class FrameLengthException extends RefusedPeerException {
   private static String spoken(int length) {
     return switch (length) {
       case 0x474554, 0x504f53, 0x505554, 0x484541, 0x4f5054, 0x434f4e, 0x44454c, 0x505249 -> ", the beginning of HTTP";
-      case 0x160300, 0x160301, 0x160302, 0x160303 -> ", the beginning of TLS";
       case 0x5353482d >>> 8 -> ", the beginning of SSH";
       default -> "";
     };

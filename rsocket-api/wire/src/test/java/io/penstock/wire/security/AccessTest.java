@@ -174,14 +174,14 @@ final class AccessTest {
       assertThatThrownBy(() -> UserFile.read(file)).isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("line 2").hasMessageNotContaining("secret$").hasMessageNotContaining(":secret");
     }
-    Files.write(file, List.of("# nobody"));
+    Files.write(file, List.of("# none"));
     assertThatThrownBy(() -> UserFile.read(file)).hasMessageContaining("must have a user");
   }
 
   @Test
   void newLine_isOfItsPassword() throws IOException {
     Path file = Files.write(folder.resolve("new"),
-        List.of(UserFile.lineOf("carol", PASSWORD, new SecureRandom())));
+        List.of(UserFile.lineOf("carol", PASSWORD, 1_000, new SecureRandom())));
     UserFile users = UserFile.read(file);
     assertThat(users.user(Credentials.simple("carol", PASSWORD))).contains("carol");
     assertThat(users.isProven(Credentials.simple("carol", PASSWORD))).isTrue();

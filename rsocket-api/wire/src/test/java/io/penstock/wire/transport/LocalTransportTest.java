@@ -22,8 +22,8 @@ final class LocalTransportTest extends TransportContract {
   }
 
   @Override
-  ClientTransport clientOfNobody() {
-    return LocalTransport.client("nobody", pair.limits, pair.loops, pair.listener, pair.ledger);
+  ClientTransport clientWithoutServer() {
+    return LocalTransport.client("absent", pair.limits, pair.loops, pair.listener, pair.ledger);
   }
 
   @Override

@@ -40,7 +40,7 @@ abstract class SocketContract extends TransportContract {
   }
 
   @Override
-  ClientTransport clientOfNobody() {
+  ClientTransport clientWithoutServer() {
     try (ServerSocket free = new ServerSocket(0)) {
       return client(free.getLocalPort());
     } catch (IOException e) {
@@ -60,7 +60,7 @@ abstract class SocketContract extends TransportContract {
   }
 
   @Test
-  void connect_whereNobodyAccepts_endsWithItsTime() throws IOException {
+  void connect_whereNoServerAccepts_endsWithItsTime() throws IOException {
     assertThat(TcpClientOptions.to("node", 7733).connectTimeout()).isEqualTo(Duration.ofSeconds(5));
     try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Socket first = new Socket(silent.getInetAddress(), silent.getLocalPort());

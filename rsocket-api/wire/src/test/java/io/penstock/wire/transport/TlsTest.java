@@ -44,7 +44,8 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Connections with TLS: who reaches whom, what each side is told, and that the bounds of a listener hold as without.
+/// Connections with TLS: which client reaches which node, what each side is told, and that the bounds of a listener
+/// hold as without.
 @Timeout(60)
 final class TlsTest {
   @TempDir

@@ -34,7 +34,7 @@ abstract class TransportContract {
   abstract ClientTransport client(Closeable listening);
 
   /// A client of a place where nothing listens.
-  abstract ClientTransport clientOfNobody();
+  abstract ClientTransport clientWithoutServer();
 
   abstract TransportKind kind();
 
@@ -232,7 +232,7 @@ abstract class TransportContract {
 
   @Test
   void connect_whereNothingListens_saysSo() {
-    assertThatThrownBy(() -> clientOfNobody().connect().block(TcpPair.PATIENCE))
+    assertThatThrownBy(() -> clientWithoutServer().connect().block(TcpPair.PATIENCE))
         .hasCauseInstanceOf(ConnectException.class).hasMessageContaining("no node is listening at");
   }
 

@@ -48,8 +48,8 @@ final class UnixTransportTest extends TransportContract {
   }
 
   @Override
-  ClientTransport clientOfNobody() {
-    return client(folder.resolve("nobody").toString());
+  ClientTransport clientWithoutServer() {
+    return client(folder.resolve("absent").toString());
   }
 
   private ClientTransport client(String path) {
