@@ -422,7 +422,8 @@ record FaultRound(Node node, int number, int size, Tally tally) {
       if (error == null) {
         return restarted; // the blocks are gone
       }
-      return error instanceof ConnectionLostException ? fired || restarted
+      return error instanceof ConnectionLostException
+          ? fired || restarted
           : error instanceof DrainingException && restarted;
     }
   }
