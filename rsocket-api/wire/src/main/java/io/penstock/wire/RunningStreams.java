@@ -36,13 +36,19 @@ final class RunningStreams {
   /// Completes when no stream runs, at once if none does.
   Mono<Void> none() {
     return Mono.create(sink -> {
+      Runnable told = sink::success;
       synchronized (this) {
         if (running > 0) {
-          waiting.add(sink::success);
+          waiting.add(told);
+          sink.onCancel(() -> forget(told));
           return;
         }
       }
       sink.success();
     });
+  }
+
+  private synchronized void forget(Runnable told) {
+    waiting.remove(told);
   }
 }

@@ -65,7 +65,6 @@ record FaultRound(Node node, int number, int size, Tally tally) {
   private static final int ROUNDS_A_TURN = 8;
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(1);
   private static final Duration LIFETIME = Duration.ofSeconds(10);
-  private static final Duration STALL_LIMIT = Duration.ofSeconds(5);
   private static final Duration CALLERS_LIMIT = Duration.ofSeconds(15);
 
   void run() {
@@ -192,7 +191,7 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     private KvServer started(int at) {
       KvServerOptions options = KvServerOptions.builder().limits(new Limits(SLICE_BYTES, WINDOW, 256))
-          .sendWindowBytes(8L * SLICE_BYTES).generation(++starts).stallTimeout(STALL_LIMIT).build();
+          .sendWindowBytes(8L * SLICE_BYTES).generation(++starts).build();
       return requireNonNull(KvServer.bind(link.server(at), tier, options, budget, timers).block(PATIENCE));
     }
 
@@ -390,12 +389,26 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     private void check(String item, OnceEnded<?> ended, boolean whole, boolean restarted, Tally tally) {
       Throwable error = ended.error();
-      String fault = proxy.fired() ? "" + proxy.plan().kind() : restarted ? "RESTART" : "none";
-      String end = error != null ? error.getClass().getSimpleName() : whole ? "whole" : "not whole";
+      String fault = fault(restarted);
+      String end = end(error, whole);
       tally.add(fault + " " + item + " " + end);
       if (!fits(error, whole, restarted)) {
         throw new AssertionError(item + " must not end " + end + " after " + fault + ": " + proxy.plan(), error);
       }
+    }
+
+    private String fault(boolean restarted) {
+      if (proxy.fired()) {
+        return proxy.plan().kind().name();
+      }
+      return restarted ? "RESTART" : "none";
+    }
+
+    private static String end(@Nullable Throwable error, boolean whole) {
+      if (error != null) {
+        return error.getClass().getSimpleName();
+      }
+      return whole ? "whole" : "not whole";
     }
 
     private boolean fits(@Nullable Throwable error, boolean whole, boolean restarted) {
@@ -409,8 +422,9 @@ record FaultRound(Node node, int number, int size, Tally tally) {
       if (error == null) {
         return restarted; // the blocks are gone
       }
-      return (error instanceof ConnectionLostException && (fired || restarted))
-          || (error instanceof DrainingException && restarted);
+      return error instanceof ConnectionLostException
+          ? fired || restarted
+          : error instanceof DrainingException && restarted;
     }
   }
 }

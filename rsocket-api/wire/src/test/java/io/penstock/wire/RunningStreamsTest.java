@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import reactor.test.StepVerifier;
 
@@ -24,5 +25,17 @@ final class RunningStreamsTest {
     StepVerifier.create(running.none().and(running.none()))
         .then(running::leave).then(() -> assertEquals(1, running.count()))
         .then(running::leave).expectComplete().verify(SOON);
+  }
+
+  @Test
+  void none_thatIsCancelled_isForgotten() {
+    running.enter();
+    Map<String, Integer> before = Census.of(running);
+
+    for (int i = 0; i < 100; i++) {
+      running.none().subscribe().dispose();
+    }
+
+    assertEquals(before, Census.of(running));
   }
 }

@@ -32,6 +32,9 @@ final class SeededFaultsTest {
     try (Node node = new Node(link)) {
       for (int round = 0; tally.faults() < least; round++) {
         new FaultRound(node, round, cases, tally).run();
+        if (round % 10 == 1) {
+          System.out.println(link + ", seeds to " + (round + 1) * cases + ": " + tally);
+        }
       }
     }
     BufferLeaks.requireNone();

@@ -44,6 +44,9 @@ final class SocketChurnTest {
           node.cancelSome(round);
         }
         samples.add(Sample.now());
+        if (round % 10 == 0) {
+          System.out.println("round " + round + ", " + samples.getLast());
+        }
       }
     } finally {
       nodes.forEach(Node::close);
