@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -22,16 +20,15 @@ final class WireCommandTest {
     return CommandLineRun.of(line.toArray(String[]::new));
   }
 
-  @ParameterizedTest
-  @CsvSource({"get, tcp", "put, uds"})
-  void blocksOfTwoSizes_goBetweenTwoProcesses(String direction, String transport) {
-    CommandLineRun run = run("wire", "--direction", direction, "--transport", transport, "--blocks", "4KiB,256KiB",
+  @Test
+  void blocksOfTwoSizes_goBetweenTwoProcesses() {
+    CommandLineRun run = run("wire", "--direction", "get", "--transport", "tcp", "--blocks", "4KiB,256KiB",
         "--threads", "2", "--connections", "2", "--verify", "--json");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode report = JsonMapper.shared().readTree(run.out());
-    assertThat(report.get("direction").asString()).isEqualTo(direction);
-    assertThat(report.get("transport").asString()).isEqualTo(transport);
+    assertThat(report.get("direction").asString()).isEqualTo("get");
+    assertThat(report.get("transport").asString()).isEqualTo("tcp");
     assertThat(report.get("verified").asBoolean()).isTrue();
     assertThat(report.at("/rows/0/batch").asInt()).as("1 MiB of them").isEqualTo(256);
     assertThat(report.at("/rows/1/batch").asInt()).isEqualTo(4);
@@ -48,10 +45,11 @@ final class WireCommandTest {
 
   @Test
   void theTable_tellsTheSetting_andAPeerThatIsNotInstalledIsSkippedInAWord() {
-    CommandLineRun run = run("wire", "--blocks", "64KiB", "--batch", "3", "--congestion", "system", "--peer", "redis");
+    CommandLineRun run = run("wire", "--direction", "put", "--transport", "uds", "--blocks", "64KiB", "--batch",
+        "3", "--congestion", "system", "--peer", "redis");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("TO NETTY", "64.0 KiB", "get over tcp, congestion control system, host memory",
+    assertThat(run.out()).contains("TO NETTY", "64.0 KiB", "put over uds, congestion control system, host memory",
         "medians of 1 round of 0.1 s each by turns, after a warm-up of 0.0 s");
     assertThat(run.out().contains("redis at") || run.err().contains("--peer redis: skipped")).isTrue();
   }
