@@ -46,7 +46,7 @@ final class SharedRegionTest {
   }
 
   @Test
-  void nobody_changesTheLength_norMapsItToWrite() throws IOException {
+  void noProcess_changesTheLength_orMapsItToWrite() throws IOException {
     try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 8192);
         Arena arena = Arena.ofConfined();
         NativeFile again = NativeFile.open(Path.of("/proc/self/fd/" + region.descriptor()))) {

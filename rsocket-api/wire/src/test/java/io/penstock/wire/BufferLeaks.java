@@ -27,20 +27,25 @@ final class BufferLeaks {
 
   private BufferLeaks() {}
 
-  /// Listens from now on.
+  /// Listens from now on. What earlier tests of this JVM have left is collected first.
   static void listen() {
+    collect();
     REPORTS.clear();
   }
 
   /// Fails if a buffer was collected unreleased since [#listen()].
   static void requireNone() {
-    for (int i = 0; i < 3 && REPORTS.isEmpty(); i++) {
+    collect();
+    if (!REPORTS.isEmpty()) {
+      throw new AssertionError("leaked buffers must be none (was " + List.copyOf(REPORTS) + ")");
+    }
+  }
+
+  private static void collect() {
+    for (int i = 0; i < 3; i++) {
       System.gc();
       ByteBuf tracked = ByteBufAllocator.DEFAULT.directBuffer(16); // the detector reports when a buffer is made
       tracked.release();
-    }
-    if (!REPORTS.isEmpty()) {
-      throw new AssertionError("leaked buffers must be none (was " + List.copyOf(REPORTS) + ")");
     }
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -308,7 +309,7 @@ final class TransferSocketsTest {
       Files.delete(file);
     }
     CompletableFuture<Throwable> refused = new CompletableFuture<>();
-    engine.submit(TransferBatch.builder().read(port, "kv", 0, arena.allocate(8)).build()).done().subscribe(result -> {
+    Thread loop = new DefaultThreadFactory("loop").newThread(() -> { // marked as one that must not block
       try {
         blocking.run(TransferBatch.builder().build());
         refused.complete(new AssertionError("must be refused on " + Thread.currentThread()));
@@ -316,6 +317,7 @@ final class TransferSocketsTest {
         refused.complete(e);
       }
     });
+    loop.start();
     assertThat(refused.get(20, TimeUnit.SECONDS)).isInstanceOf(BlockingTransfers.MustNotBlockException.class);
   }
 

@@ -47,7 +47,9 @@ final class NodeConfigTest {
     assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(LayoutSettings.LAYERS)).contains(2);
     assertThat(NodeConfig.resolve(file, variable, Map.of()).get(LayoutSettings.LAYERS)).contains(4);
     assertThat(NodeConfig.resolve(file, variable, flag).get(LayoutSettings.LAYERS)).contains(16);
-    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(17).origin()).hasToString("--layers");
+    assertThat(NodeConfig.resolve(file, variable, flag).effective())
+        .filteredOn(one -> one.setting().equals(LayoutSettings.LAYERS))
+        .extracting(one -> one.origin().toString()).containsExactly("--layers");
   }
 
   @Test
