@@ -50,7 +50,7 @@ public final class SharedMemory implements AutoCloseable {
     this.shares = new SpaceShares<>(totalBytes);
   }
 
-  /// A share for one stack. All shares are made before the first stack uses its share.
+  /// A share for one stack. A share that is made while others are used takes its guarantee from theirs.
   ///
   /// @param space named in errors
   /// @param quotaBytes most bytes that it takes of this memory; `Long.MAX_VALUE` for no quota
@@ -267,7 +267,7 @@ public final class SharedMemory implements AutoCloseable {
     /// The part of its memory that borrows runs.
     SlabPart slots();
 
-    /// Borrows `memory` for its slots, and uses them from now on.
+    /// Borrows `memory` for its slots, and uses them from now on. If this throws, it does not use them.
     ///
     /// @param returned as [SlabPart#borrow] takes it
     /// @throws ArenaClosedException if the stack was closed

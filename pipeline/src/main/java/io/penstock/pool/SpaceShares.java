@@ -55,7 +55,7 @@ public final class SpaceShares<M> {
     List<Member<M>> byQuota = members.stream()
         .sorted(Comparator.comparingDouble((Member<M> member) -> member.quota / member.weight)).toList();
     for (Member<M> member : byQuota) {
-      member.share = Math.min(member.quota, (long) (left * (member.weight / weights)));
+      member.share = Math.min(Math.min(member.quota, left), (long) (left * (member.weight / weights)));
       left -= member.share;
       weights -= member.weight;
     }

@@ -29,9 +29,11 @@ final class LeasePrefetch {
     this.leases = leases;
   }
 
-  /// Has `keys` read, which the read lease `lease` holds, unless too many leases wait already. Outside a decision.
+  /// Has `keys` read, which the read lease `lease` holds, unless too many leases wait already. A lease that has ended
+  /// waits no more, and its keys take no memory. Outside a decision.
   void begin(long lease, List<BlockKey> keys) {
     state.decide(after -> {
+      waiting.removeIf(each -> !state.holds().isLive(each.lease()));
       if (waiting.size() < state.shape().options().maxWaiters()) {
         waiting.add(new Wanted(lease, keys));
         after.then(reads::run);

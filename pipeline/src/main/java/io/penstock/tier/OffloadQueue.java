@@ -65,8 +65,7 @@ final class OffloadQueue {
     int maxWaiters = state.shape().options().maxWaiters();
     waiting.removeIf(each -> each.reservation().isClosed());
     if (waiting.size() >= maxWaiters) {
-      throw new BudgetExhaustedException(NAME, next.blocks(), free(),
-          maxWaiters);
+      throw new BudgetExhaustedException(NAME, next.blocks(), free(), maxWaiters);
     }
     withheld++;
     waiting.add(next);
@@ -83,6 +82,11 @@ final class OffloadQueue {
     if (state.answer(after -> waiting.removeIf(each -> each.reservation() == reservation))) {
       admissions.run();
     }
+  }
+
+  /// Reservations that wait here.
+  int waiting() {
+    return waiting.size();
   }
 
   /// Blocks for which there is room.

@@ -9,11 +9,13 @@ import io.penstock.tier.TierHolds.LeaseTerms;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
+import io.penstock.block.BlockKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -60,8 +62,8 @@ final class StackHolds {
   }
 
   private void add(Ends.End end) {
-    ends.add(end,
-        leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT) + state.writes().reservations());
+    ends.add(end, leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT)
+        + state.writes().reservations() + state.offloads().waiting());
   }
 
   long now() {
@@ -414,12 +416,18 @@ final class StackHolds {
     }
   }
 
-  /// Refuses `blocks` more in the group of `terms`, if that would be too many.
-  void requireGroup(int blocks, PutTerms terms) {
-    HoldGroup group = groups.get(terms.group());
-    long wanted = (long) blocks + (group == null ? 0 : group.members().size());
+  /// Refuses the blocks of `keys` as members of the group `name`, if it would have too many then. Members that are
+  /// replaced count once.
+  void requireGroup(List<BlockKey> keys, String name, DeferredActions after) {
+    HoldGroup group = groups.get(name);
+    long wanted = keys.size();
+    if (group != null) {
+      Set<Resident> members = group.members();
+      wanted = members.size() + keys.stream().filter(key -> !(state.index().find(key, after) instanceof Resident block
+          && members.contains(block))).count();
+    }
     if (wanted > HoldGroup.MOST_BLOCKS) {
-      throw new HoldLimitException("blocks of group " + terms.group(), wanted, HoldGroup.MOST_BLOCKS);
+      throw new HoldLimitException("blocks of group " + name, wanted, HoldGroup.MOST_BLOCKS);
     }
   }
 

@@ -86,7 +86,7 @@ final class StackWrites {
         state.holds().reserved(reservation);
       }
       if (!reservation.terms().group().isEmpty()) {
-        state.holds().requireGroup(wanted.size(), reservation.terms());
+        state.holds().requireGroup(wanted, reservation.terms().group(), after);
       }
       if (reservation.terms().pins()) { // when it fails, its end revokes the keys entered here
         reservation.promisePins(wanted.size());

@@ -31,7 +31,7 @@ final class SpaceSharesModelTest {
     long guaranteed = IntStream.range(0, members).mapToLong(shares::share).sum();
     assertThat(guaranteed).as("seed %d: guaranteed in all", seed).isLessThanOrEqualTo(total);
     if (Arrays.stream(quotas).anyMatch(quota -> quota == Long.MAX_VALUE)) {
-      assertThat(guaranteed).as("seed %d: of whatever the quotas leave", seed)
+      assertThat(guaranteed).as("seed %d: of what the quotas leave", seed)
           .isGreaterThanOrEqualTo(total - 2L * members);
     }
     long[] held = new long[members];

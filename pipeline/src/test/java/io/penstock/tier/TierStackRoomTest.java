@@ -192,6 +192,19 @@ final class TierStackRoomTest extends StackSteps {
   }
 
   @Test
+  void membersThatAreReplaced_countOnceInTheirGroup() {
+    PutTerms terms = PutTerms.plain().withGroup("turn 1");
+    Reservation first = requireNonNull(stack.reserve(keys(0, 4), terms, scope).toFuture().getNow(null));
+    first.drafts().forEach(Blocks::produce);
+    assertThat(first.commit(first.drafts()).toFuture()).isCompleted();
+    List<BlockKey> most = keys(0, HoldGroup.MOST_BLOCKS);
+    assertThat(failure(stack.reserve(most, terms.withUpserts(true), scope).toFuture()))
+        .hasMessageContaining("units must be <= capacity 8"); // the group has room for all of them, memory has not
+    assertThat(failure(stack.reserve(keys(0, most.size() + 1), terms.withUpserts(true), scope).toFuture()))
+        .isInstanceOf(TierHolds.HoldLimitException.class);
+  }
+
+  @Test
   void groupThatWouldBeTooLarge_isRefused() {
     PutTerms terms = PutTerms.plain().withGroup("turn 1");
     assertThat(stack.reserve(keys(0, 8), terms, scope).toFuture()).isCompleted();

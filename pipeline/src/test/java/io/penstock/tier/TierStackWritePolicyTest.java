@@ -195,6 +195,24 @@ final class TierStackWritePolicyTest extends StackSteps {
   }
 
   @Test
+  void leasesThatEnded_takeNoPlaceAmongThePrefetchesThatWait() {
+    TierStack stack = stack(8, OPTIONS.withWritePolicy(WritePolicy.WRITE_BACK).withMaxWaiters(2));
+    fill(stack, 0, 24);
+    LeaseTerms terms = LeaseTerms.defaults().withPrefetch(true);
+    try (TierHolds holds = stack.holds("me")) {
+      holds.lease(keys(0, 1), terms).block(SOON); // the disk reads it
+      for (int i = 0; i < 3; i++) {
+        holds.release(requireNonNull(holds.lease(keys(1, 2), terms).block(SOON)).id()).block(SOON);
+      }
+      holds.lease(keys(2, 3), terms).block(SOON);
+      runTasks();
+      assertThat(inMemoryNow(stack, 1, 2)).isZero();
+      assertThat(inMemoryNow(stack, 2, 3)).isOne();
+    }
+    assertClosesClean(stack);
+  }
+
+  @Test
   void prefetchOfADiskThatIsOff_endsQuietly_andTheNextOneGoesOn() {
     TierStack stack = stack(8, OPTIONS.withWritePolicy(WritePolicy.WRITE_BACK));
     fill(stack, 0, 24);

@@ -80,10 +80,12 @@ final class StatedSpaces {
       problems.add("ssd must be bounded with spaces, which divide it (%s)".formatted(config.was(NodeSettings.SSD)));
     }
     if (Writing.mode(config) != StackOptions.Mode.EXCLUSIVE) {
-      problems.add("stack.mode must be exclusive with spaces (%s)".formatted(config.was(NodeSettings.STACK_MODE)));
+      Setting<?> said =
+          config.get(NodeSettings.WRITE_POLICY).isPresent() ? NodeSettings.WRITE_POLICY : NodeSettings.STACK_MODE;
+      problems.add("%s must not be write_through with spaces (%s)".formatted(said.key(), config.was(said)));
     }
     if (config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
-      problems.add("memory.pages must be auto or plain with spaces (%s)".formatted(
+      problems.add("memory.pages must not be huge with spaces (%s)".formatted(
           config.was(NodeSettings.MEMORY_PAGES)));
     }
   }

@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.config.Setting;
@@ -32,10 +33,27 @@ final class FreePorts {
     if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
       require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
     }
+    requireApart(config);
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {
       if (!config.get(KvEventSettings.PORT).isOff() && !config.get(port).isOff()) {
         requireEach(config, port, config.get(port).port());
       }
+    }
+  }
+
+  /// Each space takes the ports 2 above those of the space before: no replay port may be an events port.
+  private static void requireApart(NodeConfig config) throws IOException {
+    PortChoice events = config.get(KvEventSettings.PORT);
+    PortChoice replay = config.get(KvEventSettings.REPLAY_PORT);
+    if (events.isOff() || replay.isOff() || events.port() == 0 || replay.port() == 0) {
+      return;
+    }
+    int apart = Math.abs(replay.port() - events.port());
+    int taken = 2 * Math.max(1, config.spaces().size());
+    if (apart % 2 == 0 && apart < taken) {
+      Effective said = config.effective(KvEventSettings.REPLAY_PORT);
+      throw new IOException("%s must differ from kv.events.port by an odd number, or by >= %d (was %s, from %s)"
+          .formatted(said.setting().key(), taken, said.text(), said.origin()));
     }
   }
 

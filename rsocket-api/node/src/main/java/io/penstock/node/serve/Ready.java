@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// @param kvEventPorts of KV events of the first space: events, then replay; empty if they are off
 /// @param kvEvents where the KV events of each space are published; absent if they are off
 /// @param model with `space`, `layout` and `blockBytes`: of the first space where the node has several
-/// @param space of the blocks, as their keys begin
+/// @param space of the blocks, as their keys begin; empty for one with a salt
 /// @param layout of a block, as [LayoutSettings#words] writes it
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
@@ -67,7 +67,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         hasAdmin ? (Integer) node.adminPort().getAsInt() : null,
         node.kvEvents().stream().limit(1).flatMap(each -> each.ports().stream()).toList(), node.kvEvents(),
         space.model(),
-        space.id().toString(),
+        space.publicId(),
         LayoutSettings.words(space.layout()), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(), ProcessHandle.current().pid());
   }

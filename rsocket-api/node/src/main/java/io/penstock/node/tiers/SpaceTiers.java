@@ -69,7 +69,7 @@ public final class SpaceTiers implements NodeSpaces {
     return Mono.defer(() -> {
       Opening opening = new Opening(base, memory, open, watchers);
       return spaces.isEmpty() && open.most() == 0
-          ? new SpaceTiers(null, opening, 1).add(base)
+          ? Mono.just(new SpaceTiers(null, opening, 1)).flatMap(all -> all.add(base).thenReturn(all))
           : shared(
               spaces.isEmpty()
                   ? List.of(new SpacePlan("main", base.space(), 1, Long.MAX_VALUE, Long.MAX_VALUE))
@@ -116,14 +116,14 @@ public final class SpaceTiers implements NodeSpaces {
         .withRoom(new SpaceRoom(space.name(), share, Math.min(leastBlocks, space.quotaBytes() / space.blockBytes())));
   }
 
-  private Mono<SpaceTiers> add(TierPlan plan) {
+  private Mono<NodeTiers> add(TierPlan plan) {
     Watchers watchers = opening.watchers;
     return NodeTiers
         .open(plan, opening.memory, watchers.listener().apply(plan), watchers.copies(), watchers.sampling())
         .doOnNext(tier -> {
           tiers.add(tier);
           watchers.added().accept(tier);
-        }).thenReturn(this);
+        });
   }
 
   @Override
@@ -154,8 +154,7 @@ public final class SpaceTiers implements NodeSpaces {
       long quota = requireNonNull(memory).totalBytes() * opening.open.percent() / 100;
       SpacePlan plan = new SpacePlan("open-" + space.id(), space, opening.open.weight(weights), quota,
           Long.MAX_VALUE);
-      return add(plan(plan, 1))
-          .map(all -> (BlockTier) tiers.getLast());
+      return add(plan(plan, 1)).cast(BlockTier.class);
     }).doOnError(error -> forget(space)).cache();
     opened.put(space, tier);
     return tier;

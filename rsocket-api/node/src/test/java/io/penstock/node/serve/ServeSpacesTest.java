@@ -281,6 +281,9 @@ final class ServeSpacesTest {
         .containsExactly("kv@node-1@wide", "kv@node-1@narrow", "kv@node-1@narrow", "kv@node-1@values");
     assertThatThrownBy(() -> start(SPACES + "kv.events.port: 65534\n"))
         .hasMessageContaining("kv.events.port must be <= 65529 with 4 spaces");
+    assertThatThrownBy(() -> start(SPACES + "kv.events.port: 5557\nkv.events.replay.port: 5559\n"))
+        .hasMessageContaining("kv.events.replay.port must differ from kv.events.port by an odd number, or by >= 8"
+            + " (was 5559, from ");
   }
 
   private static KvIndex index(Ready.KvEvents stream) {
@@ -515,6 +518,9 @@ final class ServeSpacesTest {
           a: {model: m, block.bytes: 4KiB}
         """)).isInstanceOf(ConfigException.class).hasMessageContaining("hbm must be off with spaces")
         .hasMessageContaining("dram must be a number of bytes with spaces");
+    assertThatThrownBy(() -> config(
+        "write.policy: write_through\nssd: 64GiB\nssd.dir: x\nspaces:\n  a: {model: m, block.bytes: 4KiB}\n"))
+        .hasMessageContaining("write.policy must not be write_through with spaces (was write_through, from ");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m}\n  b: {model: m}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))
