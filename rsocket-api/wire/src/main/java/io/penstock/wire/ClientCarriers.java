@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What carries slices on one connection of a client, each way: agreed on in `hello`.
 ///
-/// Each end finds out whether it can read the other's memory, and proves that by what it read. A process number may mean
-/// another process to the node, in another container or on another host, so that the client has read the probe of
+/// Each end finds out whether it can read the other's memory, and proves that by what it read. To the node, in another
+/// container or on another host, a process number may mean another process, so that the client has read the probe of
 /// another node: what it read counts only if the node has read the probe of the client.
 final class ClientCarriers implements AutoCloseable {
   private final SliceSender sender;
