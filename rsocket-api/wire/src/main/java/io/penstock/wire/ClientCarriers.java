@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /// What carries slices on one connection of a client, each way: agreed on in `hello`.
 ///
-/// Each end finds out for itself whether it can read the other's memory, and proves that by what it read.
+/// Each end finds out whether it can read the other's memory, and proves that by what it read. To the node, in another
+/// container or on another host, a process number may mean another process, so that the client has read the probe of
+/// another node: what it read counts only if the node has read the probe of the client.
 final class ClientCarriers implements AutoCloseable {
   private final SliceSender sender;
   /// Reads the memory of the node; null if the bytes come in frames.
@@ -34,7 +36,7 @@ final class ClientCarriers implements AutoCloseable {
     }
     try {
       return List.of(Handshake.CarrierOffer.of(MemoryProbe.ofClient(), null, null));
-    } catch (PeerMemoryException e) { // blocks may come by references all the same
+    } catch (PeerMemoryException e) { // the node is told why
       return List.of(Handshake.CarrierOffer.none(String.valueOf(e.getMessage())));
     }
   }
@@ -46,8 +48,9 @@ final class ClientCarriers implements AutoCloseable {
     }
     List<String> reasons = new ArrayList<>();
     Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(welcome.carriers());
-    byte[] proof = proof(answer, reasons);
+    byte[] read = proof(answer, reasons);
     SliceSender sender = sender(answer, reasons);
+    byte[] proof = sender == InlineCarrier.INSTANCE ? null : read;
     if (!reasons.isEmpty() && !wanted.contains(Carrier.INLINE)) {
       throw new CarrierUnavailableException(wanted, List.of(Carrier.INLINE), String.join("; ", reasons));
     }

@@ -17,7 +17,8 @@ final class ConnectionWrites {
   @GuardedBy("this") private final Set<SegmentReceiver> running = new LinkedHashSet<>();
   @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
   @GuardedBy("this") private boolean over;
-  private volatile @Nullable Long engine;
+  @GuardedBy("this") private @Nullable Long engine;
+  @GuardedBy("this") private boolean gone;
 
   /// @param byEngine shared by the connections of the node; safe from any thread
   ConnectionWrites(Map<Long, ConnectionWrites> byEngine) {
@@ -25,12 +26,22 @@ final class ConnectionWrites {
   }
 
   /// This is the connection of `number` from now on; completes when no write of the one before runs.
+  ///
+  /// @return signals [WireFormatException] if it is the connection of another engine
   Mono<Void> belongTo(long number) {
     return Mono.defer(() -> {
-      engine = number;
-      ConnectionWrites before = byEngine.put(number, this);
+      ConnectionWrites before = enterAs(number);
       return before == null || before.equals(this) ? Mono.empty() : before.end();
     });
+  }
+
+  /// The connection of the engine before this one; null if there was none. A connection that is gone enters no more.
+  private synchronized @Nullable ConnectionWrites enterAs(long number) {
+    if (engine != null && engine != number) {
+      throw WireFormatException.request("engine", "the one that this connection named before", number);
+    }
+    engine = number;
+    return gone ? null : byEngine.put(number, this);
   }
 
   /// @throws WireFormatException if the engine has a later connection
@@ -76,10 +87,10 @@ final class ConnectionWrites {
   }
 
   /// The connection is gone.
-  void close() {
-    Long number = engine;
-    if (number != null) {
-      byEngine.remove(number, this);
+  synchronized void close() {
+    gone = true;
+    if (engine != null) {
+      byEngine.remove(engine, this);
     }
   }
 }

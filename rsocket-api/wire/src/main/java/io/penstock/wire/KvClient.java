@@ -134,7 +134,8 @@ public final class KvClient {
     Function<Endpoint, Mono<Reached>> connecting = place -> connect(transports.apply(place), options, space, arena,
         budget).map(client -> new Reached(client, place));
     return connecting.apply(node).flatMap(first -> first.client().nearer(node)
-        .map(socket -> connecting.apply(socket).flatMap(first::orNearer).onErrorResume(notHere -> Mono.just(first)))
+        .map(socket -> connecting.apply(socket).flatMap(first::orNearer).onErrorResume(notHere -> Mono.just(first))
+            .doOnCancel(first.client().connection::end))
         .orElseGet(() -> Mono.just(first)));
   }
 

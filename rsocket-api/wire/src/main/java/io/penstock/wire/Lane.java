@@ -101,6 +101,7 @@ final class Lane<C> {
       lastFailure = null;
       late = closed;
       open = late ? null : connection;
+      watchIdle(); // the work that wanted it may have been cancelled
     }
     if (late) {
       link.close().apply(connection).subscribe(nothing -> {}, failed -> {});
@@ -125,6 +126,10 @@ final class Lane<C> {
 
   private synchronized void release() {
     users--;
+    watchIdle();
+  }
+
+  @GuardedBy("this") private void watchIdle() {
     if (users == 0 && open != null) {
       idle.dispose();
       idle = timers.schedule(this::letGo, options.idleAfter().toMillis(), TimeUnit.MILLISECONDS);

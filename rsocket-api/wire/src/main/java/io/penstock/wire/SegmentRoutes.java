@@ -49,7 +49,8 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     return switch (call.route()) {
       case Routes.SEGMENTS -> {
         Long engine = call.message(SegmentMessages.SegmentsRequest.class).engine();
-        yield (engine == null ? Mono.<Void>empty() : writes.belongTo(engine)).then(Mono.fromSupplier(
+        boolean mayWrite = spaces.allowsSegments(Routes.WRITE); // who may not, ends no writes of others
+        yield (engine == null || !mayWrite ? Mono.<Void>empty() : writes.belongTo(engine)).then(Mono.fromSupplier(
             () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
       }
       case Routes.NOTIFY -> {
@@ -71,14 +72,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     item.requireIn(most);
     return Flux.from(subscriber -> {
       SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
-      InFlight inFlight;
-      try {
-        inFlight = streams.enter(NO_TICKET);
-      } catch (RuntimeException e) {
-        hold.close();
-        throw e;
-      }
-      inFlight.onDrained(hold::close);
+      InFlight inFlight = entered(hold);
       new SegmentSender(List.of(hold.memory()),
           new SegmentSender.Setting(item, outgoing, allocator, stall), inFlight, null)
           .subscribe(subscriber);
@@ -90,9 +84,8 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
     item.requireIn(most);
     SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
+    InFlight inFlight = entered(hold);
     try {
-      InFlight inFlight = streams.enter(NO_TICKET);
-      inFlight.onDrained(hold::close);
       SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item);
       SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
@@ -102,6 +95,18 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
           });
       writes.enter(write);
       return write;
+    } catch (RuntimeException e) {
+      inFlight.over();
+      throw e;
+    }
+  }
+
+  /// A stream that holds memory until it is drained.
+  private InFlight entered(SegmentRegistry.Hold hold) {
+    try {
+      InFlight inFlight = streams.enter(NO_TICKET);
+      inFlight.onDrained(hold::close);
+      return inFlight;
     } catch (RuntimeException e) {
       hold.close();
       throw e;

@@ -59,6 +59,12 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
     require(Routes.roleFor(route), route, Grant.EVERY, "every space");
   }
 
+  /// Whether the caller may use `route` of segments.
+  boolean allowsSegments(String route) {
+    return caller == null
+        || caller.role(Grant.EVERY).filter(role -> role.includes(Routes.roleFor(route))).isPresent();
+  }
+
   private void require(Role least, String what, String space, String where) {
     if (caller == null) {
       return;

@@ -147,6 +147,17 @@ final class LaneTest {
   }
 
   @Test
+  void connection_whoseWorkWasCancelledWhileItOpened_isIdle() {
+    failing.add(new Refused());
+    lane.with(fake -> Flux.just(fake.number())).subscribe().dispose();
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(lane.isOpen()).isTrue();
+    time.advanceTimeBy(Duration.ofSeconds(60));
+    assertThat(lane.isOpen()).isFalse();
+    assertThat(made.getFirst().isGone()).isTrue();
+  }
+
+  @Test
   void close_endsTheConnection_andWorkAfterIt() {
     run();
     lane.close().block(Duration.ofSeconds(1));

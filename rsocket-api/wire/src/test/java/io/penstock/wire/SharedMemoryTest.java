@@ -268,6 +268,21 @@ final class SharedMemoryTest {
     }
   }
 
+  @Test
+  void aNodeThatHasNotReadTheClient_mayBeAnotherThanTheOneThatWasRead_andSendsBytes() {
+    MemoryProbe node = MemoryProbe.ofNode();
+    for (byte[] proof : new byte[][] {null, new byte[16]}) {
+      Handshake.Welcome welcome = new Handshake.Welcome(1, "1", "n", "dram", Handshake.Space.of(SPACE),
+          WireNode.SLICE_BYTES, WINDOW, 256, null, null, List.of(Handshake.CarrierOffer.of(node, proof, "no")), null,
+          null);
+      try (ClientCarriers agreed = ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), welcome)) {
+        assertThat(agreed.incoming()).isEqualTo(Carrier.INLINE);
+        assertThat(agreed.outgoing()).isEqualTo(Carrier.INLINE);
+        assertThat(agreed.proof()).isNull();
+      }
+    }
+  }
+
   private static Handshake.CarrierOffer hello(RSocket socket, Handshake.CarrierOffer offer) {
     Handshake.Welcome welcome = WireNode.read(ControlCodec.CBOR,
         requireNonNull(socket.requestResponse(WireNode.request(ControlCodec.CBOR, Routes.HELLO,

@@ -91,7 +91,7 @@ public final class Access {
       throw refused("SETUP must have credentials (had none)", source);
     }
     UserFile known = users.get();
-    boolean proven = known.isProven(shown);
+    boolean proven = attempts.mayRepeat(source, nowMillis) && known.isProven(shown);
     if (!proven && !attempts.begin(source, nowMillis)) {
       throw refused("attempts of one address that fail must be <= " + Attempts.MOST + " a minute (were more)", source);
     }

@@ -9,6 +9,9 @@ import java.util.Map;
 final class Attempts {
   /// Most attempts of one address that fail, or are not decided, in a minute.
   static final int MOST = 10;
+  /// From as many attempts on, the address is refused even with a password that was right before: comparing that costs
+  /// little, so that guesses would be many.
+  static final int MOST_GUESSES = 1_000;
   private static final long PERIOD_MILLIS = 60_000;
   private static final int MOST_SOURCES = 4_096;
 
@@ -29,11 +32,14 @@ final class Attempts {
     if (counts.size() > MOST_SOURCES) {
       counts.remove(counts.keySet().iterator().next());
     }
-    if (count.attempts >= MOST) {
-      return false;
-    }
-    count.attempts++;
-    return true;
+    count.attempts = Math.min(count.attempts + 1, MOST_GUESSES);
+    return count.attempts <= MOST;
+  }
+
+  /// Whether the address may show a password that was right before.
+  synchronized boolean mayRepeat(Object source, long nowMillis) {
+    Count count = counts.get(source);
+    return count == null || count.attempts < MOST_GUESSES || nowMillis - count.begun >= PERIOD_MILLIS;
   }
 
   /// One attempt succeeded.

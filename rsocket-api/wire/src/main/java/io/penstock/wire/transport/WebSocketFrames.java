@@ -47,6 +47,8 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
   /// What has come of a message in several parts, or of a control frame.
   private @Nullable ByteBuf parts;
   private @Nullable ByteBuf control;
+  /// The peer has said that it closes.
+  private boolean closing;
 
   /// @param fromClient whether a client sends: its bytes are masked, those of a server are not
   WebSocketFrames(TcpConnection connection, boolean fromClient) {
@@ -57,12 +59,16 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
+    if (closing) { // nothing may follow, and no answer to it may pile up
+      in.release();
+      return;
+    }
     if (inPart && isWhole() && in.readableBytes() <= left) { // as a rule, straight into the memory of its frame
       advance(context, unmasked(in, in.readableBytes()), in.readableBytes());
       return;
     }
     try {
-      while (in.isReadable() && !connection.isDisposed()) {
+      while (in.isReadable() && !closing && !connection.isDisposed()) {
         if (inPart) {
           int now = Math.min(left, in.readableBytes());
           unmasked(in, now);
@@ -229,7 +235,11 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
     if (opcode == PING && context.channel().isWritable() && !connection.isDisposed()) {
       ChannelFuture unused = context
           .writeAndFlush(WebSocketFraming.control(context.alloc(), PONG, said, !fromClient), context.voidPromise());
+    } else if (opcode == CLOSE && !context.channel().isWritable()) {
+      closing = true;
+      ChannelFuture unused = context.close();
     } else if (opcode == CLOSE) {
+      closing = true;
       ByteBuf bye = WebSocketFraming.control(context.alloc(), CLOSE, said.readSlice(Math.min(2, said.readableBytes())),
           !fromClient);
       context.writeAndFlush(bye).addListener(ChannelFutureListener.CLOSE);

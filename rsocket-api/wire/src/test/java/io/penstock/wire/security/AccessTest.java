@@ -90,6 +90,19 @@ final class AccessTest {
   }
 
   @Test
+  void addressThatGuesses_isRefusedWithARightPasswordToo_soThatItLearnsNothing() {
+    assertThat(user(Credentials.simple("alice", PASSWORD))).isEqualTo("alice");
+    for (int i = 0; i < Attempts.MOST_GUESSES; i++) {
+      assertThatThrownBy(() -> user(simple("alice", "guess"), "there", 1_000))
+          .isInstanceOf(RejectedSetupException.class);
+    }
+    assertThatThrownBy(() -> user(Credentials.simple("alice", PASSWORD), "there", 60_999))
+        .hasMessageContaining("attempts of one address that fail must be <= 10 a minute");
+    assertThat(user(Credentials.simple("alice", PASSWORD), "there", 61_000)).isEqualTo("alice");
+    assertThat(user(Credentials.simple("alice", PASSWORD), "here", 1_000)).isEqualTo("alice");
+  }
+
+  @Test
   void successes_doNotCountAsAttempts() {
     for (int i = 0; i < 3 * Attempts.MOST; i++) {
       assertThat(user(Credentials.bearer(TOKEN))).isEqualTo("router");

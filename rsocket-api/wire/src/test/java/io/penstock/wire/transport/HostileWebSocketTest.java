@@ -122,6 +122,22 @@ final class HostileWebSocketTest {
   }
 
   @Test
+  void closes_haveOneAnswer_howeverManyCome() throws IOException {
+    TcpListener server = listen();
+    try (Socket stranger = open(server, "")) {
+      FrameReader reader = FrameReader.unbounded(pair.accepted(0));
+      ByteArrayOutputStream sent = new ByteArrayOutputStream();
+      for (int i = 0; i < 100; i++) {
+        sent.write(message(FIN | CLOSE, new byte[] {3, (byte) 0xE9}, 0, 2));
+      }
+      stranger.getOutputStream().write(sent.toByteArray());
+      assertThat(stranger.getInputStream().readAllBytes()).isEqualTo(new byte[] {(byte) 0x88, 2, 3, (byte) 0xE9});
+      Eventually.holds("it ended in order", () -> reader.completed);
+    }
+    assertThat(pair.causes).isEmpty();
+  }
+
+  @Test
   void message_beforeSetup_isAsShortAsAFrame() throws IOException {
     pair.receive = ReceiveLimits.defaults();
     TcpListener server = listen();

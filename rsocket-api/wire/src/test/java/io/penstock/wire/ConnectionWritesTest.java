@@ -1,0 +1,43 @@
+package io.penstock.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/// Connections of engines, without sockets: `TransferSocketsTest` has writes.
+final class ConnectionWritesTest {
+  private final Map<Long, ConnectionWrites> byEngine = new HashMap<>();
+
+  @Test
+  void connection_isOfOneEngine_soThatItLeavesNothing() {
+    ConnectionWrites connection = new ConnectionWrites(byEngine);
+    connection.belongTo(1).block();
+    connection.belongTo(1).block();
+    assertThatThrownBy(() -> connection.belongTo(2).block()).isInstanceOf(WireFormatException.class)
+        .hasMessageContaining("engine must be the one that this connection named before (was 2)");
+    assertThat(byEngine).containsOnlyKeys(1L);
+    connection.close();
+    assertThat(byEngine).isEmpty();
+  }
+
+  @Test
+  void connection_thatIsGone_leavesNothingWhenItsEngineIsNamedLate() {
+    ConnectionWrites connection = new ConnectionWrites(byEngine);
+    connection.close();
+    connection.belongTo(1).block();
+    assertThat(byEngine).isEmpty();
+  }
+
+  @Test
+  void connection_thatWasReplaced_leavesTheLaterOne() {
+    ConnectionWrites before = new ConnectionWrites(byEngine);
+    ConnectionWrites later = new ConnectionWrites(byEngine);
+    before.belongTo(1).block();
+    later.belongTo(1).block();
+    before.close();
+    assertThat(byEngine).containsEntry(1L, later);
+  }
+}
