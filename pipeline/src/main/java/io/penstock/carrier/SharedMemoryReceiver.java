@@ -18,6 +18,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
   private final long process;
   @GuardedBy("this") private final Map<ByteBuffer, PeerRegion> regions = new HashMap<>();
   @GuardedBy("this") private boolean closed;
+  private volatile boolean unreadable;
 
   /// @param process number of the sender's process
   public SharedMemoryReceiver(long process) {
@@ -45,10 +46,11 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     }
   }
 
-  private static void copy(MemorySegment from, long offset, MemorySegment to) {
+  private void copy(MemorySegment from, long offset, MemorySegment to) {
     try {
       MemorySegment.copy(from, offset, to, 0, to.byteSize());
     } catch (InternalError e) { // the system has no memory for a page that the peer never wrote
+      unreadable = true;
       throw new PeerMemoryException("memory of the peer must be readable (was not at " + offset + ")", e);
     }
   }
@@ -79,8 +81,14 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     try {
       return PeerRegion.map(process, descriptor, SharedRegion.Kind.BLOCKS);
     } catch (IOException e) {
+      unreadable = true;
       throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /// Whether memory of the peer could not be read once. What is asked for from then on should come in frames.
+  public boolean isUnreadable() {
+    return unreadable;
   }
 
   /// Regions that are mapped now.

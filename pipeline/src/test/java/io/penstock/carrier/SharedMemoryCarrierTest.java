@@ -63,6 +63,17 @@ final class SharedMemoryCarrierTest extends CarrierContract {
   }
 
   @Test
+  void memoryThatCannotBeRead_isSaid_andRemembered() throws IOException {
+    byte[] body;
+    try (SharedRegion gone = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 8192)) {
+      body = SliceReferences.encode(List.of(gone), new int[1], new long[] {SharedRegion.HEADER_BYTES});
+    }
+    assertThat(receiver.isUnreadable()).isFalse();
+    assertThatThrownBy(() -> receiver.arrived(frame(body), 1, 64)).isInstanceOf(PeerMemoryException.class);
+    assertThat(receiver.isUnreadable()).isTrue();
+  }
+
+  @Test
   void references_outOfTheRegion_areRefused_whateverTheyOverflow() throws IOException {
     try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 8192)) {
       long end = SharedRegion.HEADER_BYTES + 8192;

@@ -94,7 +94,7 @@ final class ClientCarriers implements AutoCloseable {
 
   /// What carries slices from the node, if they lie in memory for it.
   Carrier incoming() {
-    return receiver == null ? Carrier.INLINE : Carrier.SHARED_MEMORY;
+    return proof() == null ? Carrier.INLINE : Carrier.SHARED_MEMORY;
   }
 
   /// What carries slices to the node, if they lie in memory for it.
@@ -106,9 +106,9 @@ final class ClientCarriers implements AutoCloseable {
     return receiver;
   }
 
-  /// What a `get` whose slices may come as references says; null for none.
+  /// What a `get` whose slices may come as references says; null for none, also once such memory could not be read.
   byte @Nullable [] proof() {
-    return proof;
+    return receiver == null || receiver.isUnreadable() ? null : proof;
   }
 
   @Override
