@@ -18,6 +18,8 @@ import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.ErrorFrameCodec;
+import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.RejectedExecutionException;
@@ -45,6 +47,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   static final String HANDLER = "penstock.frames";
 
   /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
+  /// Where the type stands in the two bytes of type and flags of a frame.
+  private static final int TYPE_SHIFT = 10;
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
   private final Channel channel;
@@ -138,13 +142,24 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       return;
     }
     incoming.sent(streamId, frame);
+    boolean isCancel = isCancel(frame);
     switch (queue.offer(streamId, frame)) {
       case WAKE -> pump.wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
-      case CLOSED -> stopSenderOnLoop();
+      case CLOSED -> {
+        if (!isCancel) { // the stream of a cancel has ended, and would hear of another end
+          stopSenderOnLoop();
+        }
+      }
       case QUEUED -> {
       }
     }
+  }
+
+  private static boolean isCancel(ByteBuf frame) {
+    return frame.readableBytes() >= FrameHeaderCodec.size()
+        && frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >> TYPE_SHIFT == FrameType.CANCEL
+            .getEncodedType();
   }
 
   @Override

@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.rsocket.DuplexConnection;
 import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.frame.CancelFrameCodec;
 import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -86,6 +90,27 @@ final class TcpConnectionTest {
     assertThat(ErrorFrameCodec.dataUtf8(error)).isEqualTo("no room");
     error.release();
     assertThat(reader.error).isNull();
+  }
+
+  @Test
+  void cancel_onAConnectionThatEnds_tellsNoEndInItself() throws Exception {
+    TcpPair.Two two = pair.connect();
+    for (int i = 0; i < 300; i++) { // which the peer does not read: the channel stays open
+      two.client().sendFrame(1, pair.marked(100_000, 1));
+    }
+    AtomicInteger told = new AtomicInteger();
+    two.client().onClose().subscribe(nothing -> {}, failed -> {}, told::incrementAndGet);
+    CompletableFuture<List<Integer>> seen = new CompletableFuture<>();
+    ((TcpConnection) two.client()).onLoop(() -> {
+      two.client().dispose();
+      two.client().sendFrame(1, CancelFrameCodec.encode(pair.ledger, 1));
+      int afterCancel = told.get();
+      two.client().sendFrame(1, pair.marked(100, 1));
+      seen.complete(List.of(afterCancel, told.get()));
+    });
+
+    assertThat(seen.get(20, TimeUnit.SECONDS)).as("told after a cancel, and after a frame of a sender")
+        .containsExactly(0, 1);
   }
 
   @Test
