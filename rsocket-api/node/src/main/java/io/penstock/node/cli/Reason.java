@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import io.penstock.storage.engine.StorageFailedException;
+import java.io.FileNotFoundException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
@@ -33,6 +34,7 @@ public final class Reason {
       case UncheckedIOException e when isWithoutWords(e) -> ofCause(e);
       case StorageFailedException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
       case ConnectException e when e.getMessage() == null -> "connection refused";
+      case FileNotFoundException e when e.getMessage() == null -> "no such file";
       case UnknownHostException e -> "no address is known for " + e.getMessage();
       case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";

@@ -24,7 +24,8 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "match",
     description = {"Prints how many of the keys, from the first, a node has.", "", "A match does not count as a use.",
-      "With --lease the node does not evict that prefix until the lease has ended; `get --lease ID` reads under it.",
+      "With --lease the node does not evict the blocks that the lease holds until it has ended; `get --lease ID` reads",
+      "under it. A node bounds leases: one holds the first blocks of the prefix, as many as the answer says.",
       "With --prefetch the leased blocks on slower levels are read to memory now, so that the get does not wait.",
       ""},
     mixinStandardHelpOptions = true,

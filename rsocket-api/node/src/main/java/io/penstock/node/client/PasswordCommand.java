@@ -7,6 +7,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -87,7 +88,11 @@ public final class PasswordCommand implements Callable<Integer> {
   private String ofToken(Path file) throws IOException {
     char[] token = UserFile.newToken(random);
     String line = UserFile.lineOf(user, token);
-    Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    try {
+      Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    } catch (FileAlreadyExistsException e) {
+      throw new IOException("--new-token must be a file that does not exist (was there: " + file + ")", e);
+    }
     Files.writeString(file, new String(token) + "\n");
     return line;
   }

@@ -86,7 +86,9 @@ final class WebSocketRequest extends SimpleChannelInboundHandler<HttpObject> {
     if (!agreed) {
       ChannelFuture unused = context.close();
       upgraded.tryEmitError(
-          new IOException("node must agree to a WebSocket (answered " + response.status() + ")"));
+          new IOException("node must agree to a WebSocket ("
+              + (response.decoderResult().isSuccess() ? "answered " + response.status() : "answered without HTTP")
+              + ")"));
     }
   }
 
