@@ -50,7 +50,8 @@ public final class NodeProcess implements AutoCloseable {
 
   /// The command line of `penstock` in a JVM as the launcher makes it.
   public static List<String> launched(String heap, List<String> arguments) {
-    List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx" + heap, "-XX:+UseParallelGC"));
+    String collector = arguments.getFirst().equals("serve") ? "-XX:+UseG1GC" : "-XX:+UseParallelGC";
+    List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx" + heap, collector));
     command.addAll(accessFlags());
     command.addAll(List.of("-cp", QuickStart.classPath(), PenstockMain.class.getName()));
     command.addAll(arguments);
