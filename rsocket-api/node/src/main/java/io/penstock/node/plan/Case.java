@@ -33,7 +33,7 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
     List<Case> cases = new ArrayList<>();
     if (root.isArray()) {
       cases.addAll(section("", root));
-    } else if (root.isObject() && (root.has("input") || !holdsLists(root))) {
+    } else if (root.isObject() && !root.has("cases") && (root.has("input") || !holdsLists(root))) {
       cases.add(new Case("", 0, root, null));
     } else if (root.isObject()) {
       for (Map.Entry<String, JsonNode> field : root.properties()) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
 
 /// All cases of one file, against the rules.
 ///
@@ -48,7 +49,7 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
     kinds.merge(rule.kind(), 1, Integer::sum);
     try {
       compare(one, rule);
-    } catch (DataException e) {
+    } catch (DataException | JacksonException e) {
       faults.add(one.name() + " is malformed: " + e.getMessage());
     }
   }

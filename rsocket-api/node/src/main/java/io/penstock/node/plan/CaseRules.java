@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 /// All kinds of cases, each recognised by the fields that only it has.
 final class CaseRules {
   private static final List<CaseRule> ALL = List.of(
-      input("ranks to pull", TopologyRules::pulledRanks, "req_id", "prefill_tp", "decode_tp"),
+      input("ranks to pull", TopologyRules::pulledRanks, "req_id", "decode_tp"),
       input("blocks under context parallelism", TopologyRules::shards, "prefill", "num_prompt_blocks_p_units"),
       rule("blocks to push", one -> has(one.json(), "per_prefill_rank"), TopologyRules::pushedBlocks),
       rule("ends of a push", one -> has(one.json(), "per_decode_endpoint") || has(one.json().path("input"), "args"),

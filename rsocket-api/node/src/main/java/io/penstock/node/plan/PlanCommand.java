@@ -1,5 +1,6 @@
 package io.penstock.node.plan;
 
+import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
@@ -18,6 +19,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.core.JacksonException;
 
 /// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
 @Command(
@@ -100,23 +102,27 @@ public final class PlanCommand implements Callable<Integer> {
   private int plan(@Nullable OutputFile picture) throws IOException {
     List<Case> cases = Case.read(new String(console.in().readAllBytes(), StandardCharsets.UTF_8));
     List<TransferPlan> plans = new ArrayList<>();
+    int code = ExitCode.OK;
     for (Case one : cases) {
-      Optional<TransferPlan> plan = planned(one);
-      plan.ifPresent(plans::add);
-      if (plan.isPresent()) {
-        print(one, cases.size(), plan.get());
-      } else {
-        answer(one);
+      try {
+        Optional<TransferPlan> plan = planned(one);
+        plan.ifPresent(plans::add);
+        plan.ifPresentOrElse(found -> print(one, cases.size(), found), () -> answer(one));
+      } catch (PlanRefusedException e) {
+        console.say("plan: %s is refused: %s".formatted(one.name(), e.getMessage()));
+        code = ExitCode.FOUND_FAILURE;
+      } catch (JacksonException e) {
+        throw new DataException("standard input, %s is malformed: %s".formatted(one.name(), e.getOriginalMessage()), e);
       }
     }
     if (picture != null) {
-      if (plans.size() != 1) {
+      if (plans.size() != 1 || code != ExitCode.OK) {
         throw new DataException("--svg must have one plan to draw (was " + plans.size() + ")");
       }
       picture.write(PlanPicture.of(plans.getFirst()).getBytes(StandardCharsets.UTF_8));
       console.say("picture: " + picture);
     }
-    return ExitCode.OK;
+    return code;
   }
 
   private static Optional<TransferPlan> planned(Case one) {

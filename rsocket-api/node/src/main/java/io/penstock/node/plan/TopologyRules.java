@@ -30,38 +30,56 @@ import java.util.stream.IntStream;
 final class TopologyRules {
   private TopologyRules() {}
 
-  /// Tensor and pipeline ranks that each decode rank pulls; the drawn replica groups are given.
+  /// Tensor and pipeline ranks that each decode rank pulls; the drawn replica groups are given. A request may announce
+  /// another prefill parallelism than the one that decode is configured for: it counts.
   static TransferPlan ranks(Case one) {
     Fields input = one.input();
-    int prefillTp = input.count("prefill_tp");
-    int decodeTp = input.count("decode_tp");
+    int prefillTp = input.count(isAnnounced(one) ? "remote_ptp_size" : "prefill_tp");
     int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
     int stages = input.count("prefill_pp", 1);
-    ReplicaChoice choice = ReplicaChoice.inTurn();
-    if (prefillTp != decodeTp) {
-      List<Integer> chosen = one.fields().integers("chosen_groups");
-      int wanted = Math.max(1, decodeTp / Math.max(1, heads));
-      if (chosen.size() != wanted || chosen.stream().distinct().count() != wanted) {
-        throw new IllegalArgumentException(
-            "chosen_groups must be %d different groups (was %s)".formatted(wanted, chosen));
-      }
-      choice = ReplicaChoice.given(chosen);
+    Manifest prefill = side(stages, heads, 1, Parallelism.ofTp(prefillTp).withPp(stages));
+    Manifest decode = side(stages, heads, 1, Parallelism.ofTp(input.count("decode_tp")));
+    ReplicaChoice choice =
+        prefillTp == decode.parallelism().tp()
+            ? ReplicaChoice.inTurn()
+            : ReplicaChoice.given(chosen(one, prefill, decode));
+    return new Planner(prefill, decode).plan(new KvRequest(input.text("req_id"), 1, 0), choice);
+  }
+
+  private static boolean isAnnounced(Case one) {
+    return one.input().has("remote_ptp_size");
+  }
+
+  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them, so
+  /// they are read from the ranks that the first decode ranks pull.
+  private static List<Integer> chosen(Case one, Manifest prefill, Manifest decode) {
+    int readers = Math.max(1, decode.heads(0).tp() / decode.heads(0).heads());
+    int groups = Math.max(1, prefill.heads(0).tp() / prefill.heads(0).heads());
+    List<Integer> chosen = isAnnounced(one)
+        ? one.fields().integerLists("output_ranks_per_decode_rank").stream().limit(readers)
+            .map(ranks -> ranks.isEmpty() ? 0 : Math.floorMod(ranks.getFirst(), groups)).toList()
+        : one.fields().integers("chosen_groups");
+    if (chosen.size() != readers || chosen.stream().distinct().count() != readers) {
+      throw new IllegalArgumentException(
+          "chosen_groups must be %d different groups (was %s)".formatted(readers, chosen));
     }
-    return new Planner(side(stages, heads, 1, Parallelism.ofTp(prefillTp).withPp(stages)),
-        side(stages, heads, 1, Parallelism.ofTp(decodeTp))).plan(new KvRequest(input.text("req_id"), 1, 0), choice);
+    return chosen;
   }
 
   static Map<String, Object> pulledRanks(Case one) {
     TransferPlan plan = ranks(one);
     Parallelism prefill = plan.prefill().parallelism();
     HeadShards source = plan.prefill().heads(0);
-    List<List<Integer>> pulled = plan.decode().parallelism().allRanks().stream()
-        .map(reader -> plan.to(reader).stream().map(transfer -> prefill.index(transfer.source())).toList()).toList();
-    return Map.of("hash_u64", hash(plan.request().id()),
-        "num_replica_groups", Math.max(1, source.tp() / source.heads()),
-        "tp_num_need_pulls", plan.decode().heads(0).count(0) / source.count(0),
-        "output_ranks_per_decode_rank", pulled,
-        "prefill_ranks_never_pulled", plan.neverPulled().stream().map(prefill::index).toList());
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("tp_num_need_pulls", plan.decode().heads(0).count(0) / source.count(0));
+    answer.put("output_ranks_per_decode_rank", plan.decode().parallelism().allRanks().stream()
+        .map(reader -> plan.to(reader).stream().map(transfer -> prefill.index(transfer.source())).toList()).toList());
+    if (!isAnnounced(one)) {
+      answer.put("hash_u64", hash(plan.request().id()));
+      answer.put("num_replica_groups", Math.max(1, source.tp() / source.heads()));
+      answer.put("prefill_ranks_never_pulled", plan.neverPulled().stream().map(prefill::index).toList());
+    }
+    return answer;
   }
 
   private static String hash(String request) {
