@@ -1,0 +1,143 @@
+package io.penstock.examples.disaggregated;
+
+import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.model.Softmax;
+import io.penstock.examples.disaggregated.model.TileScorer;
+import io.penstock.examples.disaggregated.model.Vectors;
+import java.util.List;
+import java.util.function.IntConsumer;
+
+/// One request in an instance: its ranks, and the sums over them.
+///
+/// Every sum has one order, whatever the ranks: softmax tile after tile of the tokens, attention head after head, the
+/// feed-forward part tile after tile of its columns. So the vectors of a token are equal bit for bit in every
+/// deployment.
+final class Sequence implements AutoCloseable {
+  private static final int TILE = TileScorer.TILE_TOKENS;
+
+  private final Model model;
+  private final Deployment deployment;
+  private final List<Rank> ranks;
+  private int finalTokens;
+
+  /// @param ranks all of the deployment, in order
+  Sequence(Model model, Deployment deployment, List<Rank> ranks) {
+    this.model = model;
+    this.deployment = deployment;
+    this.ranks = List.copyOf(ranks);
+  }
+
+  List<Rank> ranks() {
+    return ranks;
+  }
+
+  Model model() {
+    return model;
+  }
+
+  /// Tokens whose cache will not change any more: it is read, and not written again.
+  int finalTokens() {
+    return finalTokens;
+  }
+
+  /// Declares the cache of the first `tokens` tokens final, and seals the blocks that have no other token.
+  void finish(int tokens) {
+    finalTokens = tokens;
+    ranks.forEach(rank -> rank.cache().sealBelow(tokens));
+  }
+
+  /// The vectors that come out of the last layer for `tokens`, the first of which is at `from`. Their keys and values
+  /// are in the cache afterwards.
+  ///
+  /// @param layerDone called after each layer with its number: its part of the cache is written
+  float[][] forward(int[] tokens, int from, IntConsumer layerDone) {
+    float[][] xs = new float[tokens.length][];
+    for (int i = 0; i < tokens.length; i++) {
+      xs[i] = model.embed(tokens[i]);
+    }
+    for (int layer = 0; layer < model.config().layers(); layer++) {
+      layer(layer, xs, from);
+      layerDone.accept(layer);
+    }
+    return xs;
+  }
+
+  float[][] forward(int[] tokens, int from) {
+    return forward(tokens, from, layer -> {});
+  }
+
+  /// The vectors that come out of the draft layer.
+  ///
+  /// @param before for each token the vector that came out of the last layer for the token before it
+  float[][] draft(int[] tokens, float[][] before, int from) {
+    float[][] xs = new float[tokens.length][];
+    for (int i = 0; i < tokens.length; i++) {
+      xs[i] = model.embedDraft(tokens[i], before[i]);
+    }
+    layer(model.config().layers(), xs, from);
+    return xs;
+  }
+
+  /// Replaces each vector by what comes out of `layer`.
+  private void layer(int layer, float[][] xs, int from) {
+    float[][] normed = new float[xs.length][];
+    for (int i = 0; i < xs.length; i++) {
+      normed[i] = model.beforeAttention(layer, xs[i]);
+      keep(layer, from + i, normed[i]);
+    }
+    List<Rank> stage = stage(layer);
+    stage.forEach(rank -> rank.load(layer, from + xs.length));
+    for (int i = 0; i < xs.length; i++) {
+      attend(layer, from + i, normed[i], xs[i]);
+      feedForward(layer, from + i, xs[i]);
+    }
+    stage.forEach(Rank::unload);
+  }
+
+  private List<Rank> stage(int layer) {
+    int perStage = deployment.parallelism().tp() * deployment.parallelism().pcp();
+    int stage = deployment.parallelism().stageOf(model.config(), layer);
+    return ranks.subList(stage * perStage, (stage + 1) * perStage);
+  }
+
+  private void keep(int layer, int position, float[] x) {
+    if (position >= finalTokens) {
+      stage(layer).forEach(rank -> rank.keep(layer, position, x));
+    }
+  }
+
+  private void attend(int layer, int position, float[] x, float[] sum) {
+    float[] all = new float[sum.length];
+    for (int head = 0; head < model.config().heads(); head++) {
+      Rank own = ranks.get(deployment.queryRank(layer, head, position));
+      float[] query = own.query(layer, head, position, x);
+      Vectors.add(all, own.attended(layer, head, softmax(layer, head, query, position)));
+    }
+    Vectors.add(sum, all);
+  }
+
+  /// Each tile comes from the rank that has it.
+  private Softmax softmax(int layer, int head, float[] query, int position) {
+    Softmax all = ranks.get(deployment.rankOf(layer, head, position)).noTokens(layer);
+    for (int tile = 0; tile <= position; tile += TILE) {
+      Rank holder = ranks.get(deployment.rankOf(layer, head, tile));
+      all.join(holder.attend(layer, head, query, tile, Math.min(TILE, position + 1 - tile)));
+    }
+    return all;
+  }
+
+  private void feedForward(int layer, int position, float[] sum) {
+    float[] x = model.beforeFeedForward(layer, sum);
+    float[] all = new float[sum.length];
+    for (int tile = 0; tile < model.config().columnTiles(); tile++) {
+      Rank own = ranks.get(deployment.columnRank(layer, tile, position));
+      Vectors.add(all, own.fedForward(layer, tile, x));
+    }
+    Vectors.add(sum, all);
+  }
+
+  @Override
+  public void close() {
+    ranks.forEach(Rank::close);
+  }
+}

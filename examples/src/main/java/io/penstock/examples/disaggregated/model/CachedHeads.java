@@ -1,0 +1,21 @@
+package io.penstock.examples.disaggregated.model;
+
+/// One plane of one layer of a rank's cache, copied to where a kernel computes: a row a KV head and token.
+public final class CachedHeads {
+  private final int width;
+  private final float[] values;
+
+  /// @param values rows of `width` numbers, kept and not copied
+  public CachedHeads(int width, float[] values) {
+    this.width = width;
+    this.values = values;
+  }
+
+  int width() {
+    return width;
+  }
+
+  float[] values() {
+    return values;
+  }
+}
