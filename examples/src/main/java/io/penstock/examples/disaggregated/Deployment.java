@@ -28,26 +28,25 @@ record Deployment(ModelConfig model, Parallelism parallelism, KvFormat format) {
     return IntStream.range(0, parallelism.ranks()).mapToObj(rank -> new Shard(this, rank)).toList();
   }
 
-  /// The rank that has KV head and token of what a query head's rank reads at `position`, in the stage of `layer`.
-  int rankOf(int layer, int head, int position) {
+  /// The rank, numbered inside its stage, that keeps the token at `position` for the KV head that query head `head`
+  /// reads: one of those that share the tokens with the head's own rank.
+  int keeper(int head, int position) {
     int tensorPart = head / (model.heads() / parallelism.tp());
     int contextPart = position / format.blockTokens() % parallelism.contextParts();
     int shared = tensorPart / parallelism.dcp() * parallelism.dcp() + contextPart % parallelism.dcp();
-    return parallelism.rank(parallelism.stageOf(model, layer), contextPart / parallelism.dcp(), shared);
+    return parallelism.rank(0, contextPart / parallelism.dcp(), shared);
   }
 
-  /// The rank that computes the query of `head` for the token at `position`: of the tensor part that has the head, the
-  /// copy that has the token.
-  int queryRank(int layer, int head, int position) {
+  /// The rank, numbered inside its stage, that computes query head `head` for the token at `position`: of the tensor
+  /// part that has the head, the copy that has the token.
+  int headRank(int head, int position) {
     int contextPart = position / format.blockTokens() % parallelism.contextParts();
-    return parallelism.rank(parallelism.stageOf(model, layer), contextPart / parallelism.dcp(),
-        head / (model.heads() / parallelism.tp()));
+    return parallelism.rank(0, contextPart / parallelism.dcp(), head / (model.heads() / parallelism.tp()));
   }
 
-  /// The rank that computes a tile of the feed-forward columns for the token at `position`.
-  int columnRank(int layer, int tile, int position) {
+  /// The rank, numbered inside its stage, that computes a tile of the feed-forward columns for the token at `position`.
+  int columnRank(int tile, int position) {
     int contextPart = position / format.blockTokens() % parallelism.contextParts();
-    return parallelism.rank(parallelism.stageOf(model, layer), contextPart / parallelism.dcp(),
-        tile * parallelism.tp() / model.columnTiles());
+    return parallelism.rank(0, contextPart / parallelism.dcp(), tile * parallelism.tp() / model.columnTiles());
   }
 }

@@ -1,14 +1,11 @@
 package io.penstock.examples.disaggregated;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.examples.disaggregated.model.Attention;
 import io.penstock.examples.disaggregated.model.CachedHeads;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Arrays;
 
 /// What one rank computes for one request. It reads the weights of its own heads, columns and layers, and its own part
 /// of the cache.
@@ -18,12 +15,13 @@ final class Rank implements AutoCloseable {
   private final Model model;
   private final RankCache cache;
   /// The planes of the layer that is computed now, and how many tokens they have; dropped after the layer.
-  private final Map<Integer, CachedHeads> planes = new TreeMap<>();
+  private final CachedHeads[] planes = new CachedHeads[2];
   private int loadedTokens;
 
   Rank(Model model, RankCache cache) {
     this.model = model;
     this.cache = cache;
+    unload();
   }
 
   RankCache cache() {
@@ -45,13 +43,14 @@ final class Rank implements AutoCloseable {
   /// Copies this rank's tokens of a layer to where it computes.
   void load(int layer, int tokens) {
     for (int plane = 0; plane < cache.layout().planes().size(); plane++) {
-      planes.put(plane, cache.heads(layer, plane, tokens));
+      planes[plane] = cache.heads(layer, plane, tokens);
     }
     loadedTokens = tokens;
   }
 
+  /// Forgets that copy: between layers and steps a rank has its blocks only.
   void unload() {
-    planes.clear();
+    Arrays.fill(planes, CachedHeads.NONE);
   }
 
   float[] query(int layer, int head, int position, float[] x) {
@@ -83,7 +82,7 @@ final class Rank implements AutoCloseable {
   }
 
   private CachedHeads plane(int plane) {
-    return requireNonNull(planes.get(plane), "plane");
+    return planes[plane];
   }
 
   @Override

@@ -80,16 +80,16 @@ final class Sequence implements AutoCloseable {
 
   /// Replaces each vector by what comes out of `layer`.
   private void layer(int layer, float[][] xs, int from) {
+    List<Rank> stage = stage(layer);
     float[][] normed = new float[xs.length][];
     for (int i = 0; i < xs.length; i++) {
       normed[i] = model.beforeAttention(layer, xs[i]);
-      keep(layer, from + i, normed[i]);
+      keep(stage, layer, from + i, normed[i]);
     }
-    List<Rank> stage = stage(layer);
     stage.forEach(rank -> rank.load(layer, from + xs.length));
     for (int i = 0; i < xs.length; i++) {
-      attend(layer, from + i, normed[i], xs[i]);
-      feedForward(layer, from + i, xs[i]);
+      attend(stage, layer, from + i, normed[i], xs[i]);
+      feedForward(stage, layer, from + i, xs[i]);
     }
     stage.forEach(Rank::unload);
   }
@@ -100,37 +100,37 @@ final class Sequence implements AutoCloseable {
     return ranks.subList(stage * perStage, (stage + 1) * perStage);
   }
 
-  private void keep(int layer, int position, float[] x) {
+  private void keep(List<Rank> stage, int layer, int position, float[] x) {
     if (position >= finalTokens) {
-      stage(layer).forEach(rank -> rank.keep(layer, position, x));
+      stage.forEach(rank -> rank.keep(layer, position, x));
     }
   }
 
-  private void attend(int layer, int position, float[] x, float[] sum) {
+  private void attend(List<Rank> stage, int layer, int position, float[] x, float[] sum) {
     float[] all = new float[sum.length];
     for (int head = 0; head < model.config().heads(); head++) {
-      Rank own = ranks.get(deployment.queryRank(layer, head, position));
-      float[] query = own.query(layer, head, position, x);
-      Vectors.add(all, own.attended(layer, head, softmax(layer, head, query, position)));
+      Rank own = stage.get(deployment.headRank(head, position));
+      Softmax mixed = softmax(stage, layer, head, own.query(layer, head, position, x), position);
+      Vectors.add(all, own.attended(layer, head, mixed));
     }
     Vectors.add(sum, all);
   }
 
-  /// Each tile comes from the rank that has it.
-  private Softmax softmax(int layer, int head, float[] query, int position) {
-    Softmax all = ranks.get(deployment.rankOf(layer, head, position)).noTokens(layer);
+  /// Joins the tiles in the order of the tokens. Each comes from the rank that keeps it.
+  private Softmax softmax(List<Rank> stage, int layer, int head, float[] query, int position) {
+    Softmax all = stage.get(deployment.keeper(head, position)).noTokens(layer);
     for (int tile = 0; tile <= position; tile += TILE) {
-      Rank holder = ranks.get(deployment.rankOf(layer, head, tile));
-      all.join(holder.attend(layer, head, query, tile, Math.min(TILE, position + 1 - tile)));
+      Rank keeper = stage.get(deployment.keeper(head, tile));
+      all.join(keeper.attend(layer, head, query, tile, Math.min(TILE, position + 1 - tile)));
     }
     return all;
   }
 
-  private void feedForward(int layer, int position, float[] sum) {
+  private void feedForward(List<Rank> stage, int layer, int position, float[] sum) {
     float[] x = model.beforeFeedForward(layer, sum);
     float[] all = new float[sum.length];
     for (int tile = 0; tile < model.config().columnTiles(); tile++) {
-      Rank own = ranks.get(deployment.columnRank(layer, tile, position));
+      Rank own = stage.get(deployment.columnRank(tile, position));
       Vectors.add(all, own.fedForward(layer, tile, x));
     }
     Vectors.add(sum, all);

@@ -65,7 +65,8 @@ final class ConfigFile {
 
   private void requireAbsentOr(String name, String value) throws ModelFileException {
     JsonNode found = json.path(name);
-    if (!found.isMissingNode() && !found.asString("null").equals(value)) {
+    String text = found.isString() ? found.stringValue() : found.toString();
+    if (!found.isMissingNode() && !text.equals(value)) {
       throw new ModelFileException(file, name + " must be " + value + " (was " + found + ")");
     }
   }

@@ -23,8 +23,8 @@ public final class Softmax {
   /// Adds the tokens of `next`, which follow those of this one.
   public void join(Softmax next) {
     float newMax = Math.max(max, next.max);
-    float factor = Vectors.exp(max - newMax);
-    float nextFactor = Vectors.exp(next.max - newMax);
+    float factor = Exponential.of(max - newMax);
+    float nextFactor = Exponential.of(next.max - newMax);
     sum = sum * factor + next.sum * nextFactor;
     Vectors.blend(mixed, factor, next.mixed, nextFactor);
     max = newMax;

@@ -49,7 +49,7 @@ public enum TileScorer {
     float[] mixed = new float[values.width()];
     float sum = 0;
     for (int i = 0; i < count; i++) {
-      float weight = Vectors.exp(scores[i] - max);
+      float weight = Exponential.of(scores[i] - max);
       sum += weight;
       int from = (at + i) * values.width();
       for (int j = 0; j < mixed.length; j++) {

@@ -1,7 +1,6 @@
 package io.penstock.examples.disaggregated.model;
 
-/// The few operations on vectors. Each sums in ascending order; functions come from [StrictMath], so every machine gets
-/// the same bits.
+/// The few operations on vectors. Each sums in ascending order; so every machine gets the same bits.
 public final class Vectors {
   private Vectors() {}
 
@@ -33,13 +32,9 @@ public final class Vectors {
     }
   }
 
-  static float exp(float x) {
-    return (float) StrictMath.exp(x);
-  }
-
   /// The activation of SwiGLU: `x × sigmoid(x)`.
   static float silu(float x) {
-    return x / (1 + exp(-x));
+    return x / (1 + Exponential.of(-x));
   }
 
   /// Index of the greatest number, the first one among equals: greedy decoding.
