@@ -2,22 +2,19 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.SlabArena;
-import io.penstock.examples.disaggregated.model.Model;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /// A model that is split over ranks, and the memory of their caches. Ranks with blocks of one shape share an arena.
 final class Instance implements AutoCloseable {
-  private final Model model;
   private final Deployment deployment;
   private final List<Shard> shards;
   private final Map<BlockLayout, SlabArena> arenas = new HashMap<>();
 
   /// @param requests most requests that are open at one time
   /// @param tokens most tokens of each of them
-  Instance(Model model, Deployment deployment, int requests, int tokens) {
-    this.model = model;
+  Instance(Deployment deployment, int requests, int tokens) {
     this.deployment = deployment;
     this.shards = deployment.shards();
     Map<BlockLayout, Integer> slots = new HashMap<>();
@@ -31,15 +28,15 @@ final class Instance implements AutoCloseable {
 
   /// Begins a request, whose ranks have no block yet.
   Sequence open(String request) {
-    return new Sequence(model, deployment, shards.stream().map(shard -> rank(shard, request)).toList());
+    return new Sequence(deployment, shards.stream().map(shard -> worker(shard, request)).toList());
   }
 
-  private Rank rank(Shard shard, String request) {
+  private Worker worker(Shard shard, String request) {
     SlabArena arena = arenas.get(shard.layout());
     if (arena == null) {
       throw new IllegalStateException("arena must be there for " + shard);
     }
-    return new Rank(model, new RankCache(shard, arena, request));
+    return new Worker(deployment.model(), new RankCache(shard, arena, request));
   }
 
   /// Blocks in use; 0 once all requests are closed.

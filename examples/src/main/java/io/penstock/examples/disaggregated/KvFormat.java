@@ -23,6 +23,10 @@ record KvFormat(int blockTokens, TokenOrder order, ElementType type) {
     }
   }
 
+  KvFormat withType(ElementType newType) {
+    return new KvFormat(blockTokens, order, newType);
+  }
+
   static KvFormat defaults() {
     return new KvFormat(16, TokenOrder.NHD, ElementType.FP32);
   }

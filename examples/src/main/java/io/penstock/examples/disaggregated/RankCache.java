@@ -29,7 +29,7 @@ final class RankCache implements AutoCloseable {
     this.shard = shard;
     this.layout = arena.layout();
     this.arena = arena;
-    this.space = CacheSpace.of("rank " + shard.rank(), layout);
+    this.space = CacheSpace.of(shard.deployment().manifest().model() + " " + shard.rank(), layout);
     this.hasher = new PrefixHasher(List.of(request));
     this.codec = ElementCodec.of(shard.deployment().format().type());
   }

@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated;
 
+import io.penstock.disagg.plan.Rank;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
@@ -15,20 +16,29 @@ import java.util.function.IntConsumer;
 final class Sequence implements AutoCloseable {
   private static final int TILE = TileScorer.TILE_TOKENS;
 
-  private final Model model;
   private final Deployment deployment;
-  private final List<Rank> ranks;
+  private final Model model;
+  private final List<Worker> workers;
   private int finalTokens;
 
-  /// @param ranks all of the deployment, in order
-  Sequence(Model model, Deployment deployment, List<Rank> ranks) {
-    this.model = model;
+  /// @param workers of all ranks of the deployment, in order
+  Sequence(Deployment deployment, List<Worker> workers) {
     this.deployment = deployment;
-    this.ranks = List.copyOf(ranks);
+    this.model = deployment.model();
+    this.workers = List.copyOf(workers);
   }
 
-  List<Rank> ranks() {
-    return ranks;
+  List<Worker> workers() {
+    return workers;
+  }
+
+  /// The blocks of one rank.
+  RankCache cache(Rank rank) {
+    return workers.get(deployment.parallelism().index(rank)).cache();
+  }
+
+  Deployment deployment() {
+    return deployment;
   }
 
   Model model() {
@@ -43,7 +53,7 @@ final class Sequence implements AutoCloseable {
   /// Declares the cache of the first `tokens` tokens final, and seals the blocks that have no other token.
   void finish(int tokens) {
     finalTokens = tokens;
-    ranks.forEach(rank -> rank.cache().sealBelow(tokens));
+    workers.forEach(worker -> worker.cache().sealBelow(tokens));
   }
 
   /// The vectors that come out of the last layer for `tokens`, the first of which is at `from`. Their keys and values
@@ -80,36 +90,36 @@ final class Sequence implements AutoCloseable {
 
   /// Replaces each vector by what comes out of `layer`.
   private void layer(int layer, float[][] xs, int from) {
-    List<Rank> stage = stage(layer);
+    List<Worker> stage = stage(layer);
     float[][] normed = new float[xs.length][];
     for (int i = 0; i < xs.length; i++) {
       normed[i] = model.beforeAttention(layer, xs[i]);
       keep(stage, layer, from + i, normed[i]);
     }
-    stage.forEach(rank -> rank.load(layer, from + xs.length));
+    stage.forEach(worker -> worker.load(layer, from + xs.length));
     for (int i = 0; i < xs.length; i++) {
       attend(stage, layer, from + i, normed[i], xs[i]);
       feedForward(stage, layer, from + i, xs[i]);
     }
-    stage.forEach(Rank::unload);
+    stage.forEach(Worker::unload);
   }
 
-  private List<Rank> stage(int layer) {
+  private List<Worker> stage(int layer) {
     int perStage = deployment.parallelism().tp() * deployment.parallelism().pcp();
-    int stage = deployment.parallelism().stageOf(model.config(), layer);
-    return ranks.subList(stage * perStage, (stage + 1) * perStage);
+    int stage = deployment.stageOf(layer);
+    return workers.subList(stage * perStage, (stage + 1) * perStage);
   }
 
-  private void keep(List<Rank> stage, int layer, int position, float[] x) {
+  private void keep(List<Worker> stage, int layer, int position, float[] x) {
     if (position >= finalTokens) {
-      stage.forEach(rank -> rank.keep(layer, position, x));
+      stage.forEach(worker -> worker.keep(layer, position, x));
     }
   }
 
-  private void attend(List<Rank> stage, int layer, int position, float[] x, float[] sum) {
+  private void attend(List<Worker> stage, int layer, int position, float[] x, float[] sum) {
     float[] all = new float[sum.length];
     for (int head = 0; head < model.config().heads(); head++) {
-      Rank own = stage.get(deployment.headRank(head, position));
+      Worker own = stage.get(deployment.headRank(head, position));
       Softmax mixed = softmax(stage, layer, head, own.query(layer, head, position, x), position);
       Vectors.add(all, own.attended(layer, head, mixed));
     }
@@ -117,20 +127,20 @@ final class Sequence implements AutoCloseable {
   }
 
   /// Joins the tiles in the order of the tokens. Each comes from the rank that keeps it.
-  private Softmax softmax(List<Rank> stage, int layer, int head, float[] query, int position) {
+  private Softmax softmax(List<Worker> stage, int layer, int head, float[] query, int position) {
     Softmax all = stage.get(deployment.keeper(head, position)).noTokens(layer);
     for (int tile = 0; tile <= position; tile += TILE) {
-      Rank keeper = stage.get(deployment.keeper(head, tile));
+      Worker keeper = stage.get(deployment.keeper(head, tile));
       all.join(keeper.attend(layer, head, query, tile, Math.min(TILE, position + 1 - tile)));
     }
     return all;
   }
 
-  private void feedForward(List<Rank> stage, int layer, int position, float[] sum) {
+  private void feedForward(List<Worker> stage, int layer, int position, float[] sum) {
     float[] x = model.beforeFeedForward(layer, sum);
     float[] all = new float[sum.length];
     for (int tile = 0; tile < model.config().columnTiles(); tile++) {
-      Rank own = stage.get(deployment.columnRank(tile, position));
+      Worker own = stage.get(deployment.columnRank(tile, position));
       Vectors.add(all, own.fedForward(layer, tile, x));
     }
     Vectors.add(sum, all);
@@ -138,6 +148,6 @@ final class Sequence implements AutoCloseable {
 
   @Override
   public void close() {
-    ranks.forEach(Rank::close);
+    workers.forEach(Worker::close);
   }
 }

@@ -1,81 +1,78 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout;
-import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.disagg.plan.HeadShards;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Rank;
 
 /// What one rank has of a model and of the cache.
 ///
 /// @param deployment that the rank belongs to
-/// @param rank number of the rank
-record Shard(Deployment deployment, int rank) {
-  private Parallelism parallelism() {
-    return deployment.parallelism();
+/// @param rank of it
+record Shard(Deployment deployment, Rank rank) {
+  private Manifest manifest() {
+    return deployment.manifest();
   }
 
-  private ModelConfig model() {
-    return deployment.model();
+  private int contextRanks() {
+    return manifest().parallelism().contextRanks();
   }
 
-  int stage() {
-    return rank / (parallelism().tp() * parallelism().pcp());
+  private int contextRank() {
+    return manifest().parallelism().contextRank(rank);
   }
 
-  int tensorPart() {
-    return rank % parallelism().tp();
-  }
-
-  /// Which of the ranks that share the tokens of its heads this is.
-  int contextPart() {
-    int copy = rank / parallelism().tp() % parallelism().pcp();
-    return copy * parallelism().dcp() + tensorPart() % parallelism().dcp();
+  private int blockTokens() {
+    return deployment.format().blockTokens();
   }
 
   int firstLayer() {
-    return parallelism().firstLayer(model(), stage());
+    return manifest().firstLayer(Deployment.GROUP, rank.stage());
   }
 
   int endLayer() {
-    return parallelism().firstLayer(model(), stage() + 1);
+    return manifest().firstLayer(Deployment.GROUP, rank.stage() + 1);
   }
 
   int firstKvHead() {
-    return parallelism().firstKvHead(model(), tensorPart());
+    return heads().first(rank.tp());
   }
 
-  int kvHeads() {
-    return parallelism().endKvHead(model(), tensorPart()) - firstKvHead();
+  int endKvHead() {
+    return heads().end(rank.tp());
+  }
+
+  private HeadShards heads() {
+    return manifest().heads(Deployment.GROUP);
   }
 
   /// The shape of this rank's blocks.
   BlockLayout layout() {
-    KvFormat format = deployment.format();
-    return new BlockLayout(endLayer() - firstLayer(), format.blockTokens(), format.order(),
-        model().planes(kvHeads(), format.type()));
+    return manifest().rankLayout(Deployment.GROUP, rank).orElseThrow();
   }
 
   /// Whether this rank keeps the token at `position`.
   boolean hasToken(int position) {
-    return position / deployment.format().blockTokens() % parallelism().contextParts() == contextPart();
+    return position / blockTokens() % contextRanks() == contextRank();
   }
 
   /// Number, among this rank's blocks, of the one that has `position`.
   int block(int position) {
-    return position / deployment.format().blockTokens() / parallelism().contextParts();
+    return position / blockTokens() / contextRanks();
   }
 
   /// Place of `position` inside its block.
   int token(int position) {
-    return position % deployment.format().blockTokens();
+    return position % blockTokens();
   }
 
   /// Number, among the blocks of the whole sequence, of this rank's block `block`.
   int sequenceBlock(int block) {
-    return block * parallelism().contextParts() + contextPart();
+    return block * contextRanks() + contextRank();
   }
 
   /// Blocks that this rank keeps of a sequence of `tokens`.
   int blocks(int tokens) {
-    int all = Math.ceilDiv(tokens, deployment.format().blockTokens());
-    return Math.ceilDiv(Math.max(0, all - contextPart()), parallelism().contextParts());
+    return manifest().rankBlocks(Deployment.GROUP, rank, tokens);
   }
 }

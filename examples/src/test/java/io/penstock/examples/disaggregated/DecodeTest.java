@@ -3,6 +3,7 @@ package io.penstock.examples.disaggregated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.penstock.disagg.plan.Parallelism;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
@@ -22,11 +23,11 @@ final class DecodeTest {
     ModelConfig config = latent ? ModelConfig.tinyLatent() : ModelConfig.tiny();
     Model model = Model.seeded(config, 5);
     int[] prompt = RandomDeployment.prompt(new SplittableRandom(5), 19);
-    Deployment deployment = new Deployment(config, new Parallelism(4, 2, 2, 1), KvFormat.defaults());
+    Deployment deployment = Deployment.of(model, new Parallelism(4, 2, 1, 2, 1), KvFormat.defaults());
 
     double[] expected = new NaiveModel(config, 5).logits(prompt);
 
-    try (Instance instance = new Instance(model, deployment, 1, 32); Sequence sequence = instance.open("request")) {
+    try (Instance instance = new Instance(deployment, 1, 32); Sequence sequence = instance.open("request")) {
       float[] logits = Prefill.of(sequence, prompt).logits();
       for (int token = 0; token < expected.length; token++) {
         assertThat((double) logits[token]).as("token %d", token).isEqualTo(expected[token], within(1e-4));
@@ -60,7 +61,7 @@ final class DecodeTest {
 
   private static Generated run(Model model, int draftTokens) {
     int[] prompt = RandomDeployment.prompt(new SplittableRandom(9), 11);
-    try (Instance instance = new Instance(model, Deployment.monolithic(model.config()), 1, 64);
+    try (Instance instance = new Instance(Deployment.monolithic(model, KvFormat.defaults()), 1, 64);
         Sequence sequence = instance.open("request")) {
       Prefilled prefilled = Prefill.of(sequence, prompt);
       return Decode.of(sequence, new SpeculativeConfig(1, draftTokens), prompt.length, prefilled, NEW_TOKENS);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Plane.ElementType;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.examples.disaggregated.model.LatentConfig;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
@@ -39,11 +41,11 @@ final class DeploymentTest {
       Model model = RandomDeployment.model(random);
       ElementType type = RandomDeployment.pick(random, ElementType.FP32, ElementType.FP16, ElementType.BF16);
       int[] prompt = RandomDeployment.prompt(random, random.nextInt(5, 30));
-      Generated whole = run(model, new Deployment(model.config(), Parallelism.ONE,
-          new KvFormat(16, KvFormat.defaults().order(), type)), prompt, Integer.MAX_VALUE);
+      Generated whole =
+          run(Deployment.monolithic(model, KvFormat.defaults().withType(type)), prompt, Integer.MAX_VALUE);
       for (int split = 0; split < SPLITS_A_MODEL; split++) {
-        Deployment deployment = RandomDeployment.of(random, model.config(), type);
-        Generated parts = run(model, deployment, prompt, random.nextInt(1, prompt.length + 1));
+        Deployment deployment = RandomDeployment.of(random, model, type);
+        Generated parts = run(deployment, prompt, random.nextInt(1, prompt.length + 1));
         assertThat(parts.firstDifference(whole)).as("seed %d, split %d, %s", seed, split, deployment).isNegative();
         assertThat(parts.tokens()).isEqualTo(whole.tokens());
         assertThat(parts.accepted()).as("seed %d, split %d: accepted guesses", seed, split)
@@ -52,23 +54,24 @@ final class DeploymentTest {
     });
   }
 
-  private static Generated run(Model model, Deployment deployment, int[] prompt, int chunkTokens) {
-    int drafts = model.config().draftLayers() == 0 ? 0 : 2;
-    try (Instance instance = new Instance(model, deployment, 1, prompt.length + NEW_TOKENS + drafts);
+  private static Generated run(Deployment deployment, int[] prompt, int chunkTokens) {
+    ModelConfig model = deployment.model().config();
+    int drafts = model.draftLayers() == 0 ? 0 : 2;
+    try (Instance instance = new Instance(deployment, 1, prompt.length + NEW_TOKENS + drafts);
         Sequence sequence = instance.open("request")) {
       Prefilled prefilled = new Prefill(sequence, chunkTokens, layer -> {}).run(prompt);
-      return Decode.of(sequence, new SpeculativeConfig(model.config().draftLayers(), drafts), prompt.length, prefilled,
+      return Decode.of(sequence, new SpeculativeConfig(model.draftLayers(), drafts), prompt.length, prefilled,
           NEW_TOKENS);
     }
   }
 
   @Test
-  void anotherRankOrder_isSeenInTheBits() {
+  void otherWeights_areSeenInTheBits() {
     ModelConfig config = ModelConfig.tiny();
     int[] prompt = RandomDeployment.prompt(new SplittableRandom(1), 20);
 
-    Generated one = run(Model.seeded(config, 1), Deployment.monolithic(config), prompt, 20);
-    Generated other = run(Model.seeded(config, 2), Deployment.monolithic(config), prompt, 20);
+    Generated one = run(Deployment.monolithic(Model.seeded(config, 1), KvFormat.defaults()), prompt, 20);
+    Generated other = run(Deployment.monolithic(Model.seeded(config, 2), KvFormat.defaults()), prompt, 20);
 
     assertThat(one.firstDifference(other)).isZero();
   }
@@ -76,22 +79,29 @@ final class DeploymentTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|',
       value = {"3|1|1|1|tp must divide the 8 query heads (was 3)", "1|5|1|1|pp must be <= the 4 layers (was 5)",
-        "8|1|1|4|dcp must join tensor parts with equal KV heads, of which there are 4 for tp 8 (was 4)",
-        "4|1|1|3|tp must be a multiple of dcp, 3 (was 4)", "1|1|0|1|pcp must be > 0 (was 0)"})
+        "1|1|0|1|pcp must be > 0 (was 0)"})
   void splitThatCannotBe_isRefused(int tp, int pp, int pcp, int dcp, String rule) {
     assertThatThrownBy(
-        () -> new Deployment(ModelConfig.tiny(), new Parallelism(tp, pp, pcp, dcp), KvFormat.defaults()))
+        () -> Deployment.of(Model.seeded(ModelConfig.tiny(), 1), new Parallelism(tp, pp, 1, pcp, dcp),
+            KvFormat.defaults()))
         .isInstanceOf(IllegalArgumentException.class).hasMessage(rule);
+  }
+
+  @Test
+  void ranksWithOtherHeads_cannotShareTokens() {
+    assertThatThrownBy(() -> Deployment.of(Model.seeded(ModelConfig.tiny(), 1), new Parallelism(8, 1, 1, 1, 4),
+        KvFormat.defaults())).isInstanceOf(PlanRefusedException.class).hasMessageContaining("dcp");
   }
 
   @Test
   void shards_coverEachLayerHeadAndTokenOnce_orReplicateHeads() {
     ModelConfig model = ModelConfig.tiny();
-    Deployment deployment = new Deployment(model, new Parallelism(8, 2, 2, 2), KvFormat.defaults());
+    Deployment deployment =
+        Deployment.of(Model.seeded(model, 1), new Parallelism(8, 2, 1, 2, 2), KvFormat.defaults());
     int[][] holders = new int[model.cachedLayers() * model.kvHeads()][96];
     for (Shard shard : deployment.shards()) {
       for (int layer = shard.firstLayer(); layer < shard.endLayer(); layer++) {
-        for (int head = shard.firstKvHead(); head < shard.firstKvHead() + shard.kvHeads(); head++) {
+        for (int head = shard.firstKvHead(); head < shard.endKvHead(); head++) {
           for (int token = 0; token < 96; token++) {
             holders[layer * model.kvHeads() + head][token] += shard.hasToken(token) ? 1 : 0;
           }
@@ -105,8 +115,8 @@ final class DeploymentTest {
   void eachRank_keepsItsShareAndNoMore() {
     ModelConfig config = ModelConfig.tiny().withLatent(new LatentConfig(16, 4, 8, 8));
     Model model = Model.seeded(config, 3);
-    Deployment deployment = new Deployment(config, new Parallelism(4, 2, 2, 4), KvFormat.defaults());
-    try (Instance instance = new Instance(model, deployment, 1, 128); Sequence sequence = instance.open("request")) {
+    Deployment deployment = Deployment.of(model, new Parallelism(4, 2, 1, 2, 4), KvFormat.defaults());
+    try (Instance instance = new Instance(deployment, 1, 128); Sequence sequence = instance.open("request")) {
       Prefill.of(sequence, RandomDeployment.prompt(new SplittableRandom(1), 128));
       assertThat(instance.claimedBlocks()).as("8 context parts share 8 blocks, in each of 2 stages").isEqualTo(16);
       sequence.close();

@@ -2,6 +2,8 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.examples.disaggregated.model.LatentConfig;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
@@ -24,15 +26,17 @@ final class RandomDeployment {
     return Model.seeded(latent ? config.withLatent(new LatentConfig(12, 4, 6, 8)) : config, random.nextLong());
   }
 
-  static Deployment of(RandomGenerator random, ModelConfig model, ElementType type) {
+  static Deployment of(RandomGenerator random, Model model, ElementType type) {
+    ModelConfig config = model.config();
     KvFormat format = new KvFormat(oneOf(random, 4, 8, 12, 16, 32), pick(random, TokenOrder.values()), type);
-    List<Integer> tensorParts = IntStream.rangeClosed(1, 8).filter(tp -> model.heads() % tp == 0).boxed().toList();
+    List<Integer> tensorParts = IntStream.rangeClosed(1, 8).filter(tp -> config.heads() % tp == 0).boxed().toList();
     while (true) {
       try {
         int tp = tensorParts.get(random.nextInt(tensorParts.size()));
-        return new Deployment(model, new Parallelism(tp, random.nextInt(1, model.layers() + 1),
-            oneOf(random, 1, 1, 2, 3), oneOf(random, 1, 1, 2, 4)), format);
-      } catch (IllegalArgumentException e) { // a rule is broken: draw again
+        Parallelism parallelism = new Parallelism(tp, random.nextInt(1, config.layers() + 1), 1,
+            oneOf(random, 1, 1, 2, 3), oneOf(random, 1, 1, 2, 4));
+        return Deployment.of(model, parallelism, format);
+      } catch (PlanRefusedException e) { // a rule is broken: draw again
         continue;
       }
     }

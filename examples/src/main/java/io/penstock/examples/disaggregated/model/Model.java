@@ -17,15 +17,17 @@ public final class Model {
   private static final String WEIGHTS = "model.safetensors";
 
   private final ModelConfig config;
+  private final String digest;
   private final Matrix embedding;
   private final List<Layer> layers;
   private final RmsNorm norm;
   private final Matrix output;
   private final @Nullable DraftHead draft;
 
-  private Model(ModelConfig config, Matrix embedding, List<Layer> layers, RmsNorm norm, Matrix output,
+  private Model(ModelConfig config, String digest, Matrix embedding, List<Layer> layers, RmsNorm norm, Matrix output,
       @Nullable DraftHead draft) {
     this.config = config;
+    this.digest = digest;
     this.embedding = embedding;
     this.layers = List.copyOf(layers);
     this.norm = norm;
@@ -36,7 +38,8 @@ public final class Model {
   /// A model with the weights of `source`.
   ///
   /// @throws ModelFileException if the source lacks a tensor or has it in another shape
-  static Model load(ModelConfig config, TensorSource source) throws ModelFileException {
+  static Model load(ModelConfig config, TensorSource from) throws ModelFileException {
+    DigestingSource source = new DigestingSource(from, config);
     Linears model = new Linears(source, "model.", config.rmsNormEps());
     int hidden = config.hiddenSize();
     float[] embedding = model.raw("embed_tokens", config.vocabSize(), hidden);
@@ -52,8 +55,9 @@ public final class Model {
         : new Linears(source, "", config.rmsNormEps()).load("lm_head", config.vocabSize(), hidden);
     DraftHead draft =
         config.draftLayers() == 0 ? null : DraftHead.load(config, model.below("layers." + config.layers()));
-    return new Model(config, new Matrix(config.vocabSize(), hidden, embedding), layers, model.norm("norm", hidden),
-        output, draft);
+    RmsNorm norm = model.norm("norm", hidden);
+    return new Model(config, source.digest(), new Matrix(config.vocabSize(), hidden, embedding), layers, norm, output,
+        draft);
   }
 
   /// A model with weights made from a seed.
@@ -87,6 +91,11 @@ public final class Model {
   /// The same with all bits: the model that is read back equals the seeded one.
   public static void write(ModelConfig config, long seed, Path folder) throws IOException {
     write(config, seed, StoredType.F32, folder);
+  }
+
+  /// The same for equal configurations with equal weights, and no other.
+  public String digest() {
+    return digest;
   }
 
   public ModelConfig config() {

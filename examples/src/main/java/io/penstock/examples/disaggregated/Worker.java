@@ -11,14 +11,14 @@ import java.util.Arrays;
 /// of the cache.
 ///
 /// What it answers is a part of a sum; [Sequence] adds up the parts of all ranks in one order.
-final class Rank implements AutoCloseable {
+final class Worker implements AutoCloseable {
   private final Model model;
   private final RankCache cache;
   /// The planes of the layer that is computed now, and how many tokens they have; dropped after the layer.
   private final CachedHeads[] planes = new CachedHeads[2];
   private int loadedTokens;
 
-  Rank(Model model, RankCache cache) {
+  Worker(Model model, RankCache cache) {
     this.model = model;
     this.cache = cache;
     unload();
@@ -32,7 +32,7 @@ final class Rank implements AutoCloseable {
   void keep(int layer, int position, float[] x) {
     Shard shard = cache.shard();
     if (shard.hasToken(position)) {
-      for (int kvHead = shard.firstKvHead(); kvHead < shard.firstKvHead() + shard.kvHeads(); kvHead++) {
+      for (int kvHead = shard.firstKvHead(); kvHead < shard.endKvHead(); kvHead++) {
         for (int plane = 0; plane < cache.layout().planes().size(); plane++) {
           cache.write(layer, plane, kvHead, position, model.attention(layer).cached(x, plane, kvHead, position));
         }
