@@ -24,5 +24,5 @@ module io.penstock {
   exports io.penstock.pool to io.penstock.storage, io.penstock.node;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
-  exports io.penstock.meter to io.penstock.node;
+  exports io.penstock.meter to io.penstock.wire, io.penstock.node;
 }

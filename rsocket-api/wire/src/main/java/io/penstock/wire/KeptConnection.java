@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.transport.ConnectionGauges;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocket;
 import io.rsocket.transport.ClientTransport;
@@ -25,6 +26,11 @@ final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Word of the transport that the connection has.
+  String word() {
+    return connection instanceof ConnectionGauges gauges ? gauges.transport().word() : "other";
   }
 
   /// Ends `rsocket` and what lies under it.

@@ -112,7 +112,7 @@ final class KvResponder implements RSocket {
     this.segments =
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
-            stall, serving.allocator());
+            stall, serving.allocator(), this::clock);
   }
 
   @Override
@@ -269,8 +269,9 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
+    StreamClock clock = clock(call.route(), true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
@@ -279,12 +280,16 @@ final class KvResponder implements RSocket {
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
-                      stallOf(onMiss)))),
+                      stallOf(onMiss), clock))),
           scope -> {
             scope.close();
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private StreamClock clock(String route, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -324,7 +329,7 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }), keys);
+          }, clock(call.route(), false)), keys);
     });
   }
 

@@ -50,7 +50,7 @@ final class PutSender {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
-                inFlight, null)),
+                inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
     return connection.rsocket().requestChannel(up)
         .map(this::signalled) // releases the payload before anything can drop it
