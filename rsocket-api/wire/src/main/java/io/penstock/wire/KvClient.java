@@ -53,6 +53,8 @@ public final class KvClient {
   private final ClientCarriers carriers;
   private final SliceFraming framing;
   private final AtomicLong tickets = new AtomicLong();
+  private final CarriedBytes.Count in = new CarriedBytes.Count();
+  private final CarriedBytes.Count out = new CarriedBytes.Count();
 
   private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena,
       ByteBudget budget,
@@ -64,7 +66,7 @@ public final class KvClient {
     this.space = space.id();
     this.welcome = welcome;
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
-    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
+    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out,
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
     connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
@@ -222,6 +224,16 @@ public final class KvClient {
     return carriers.outgoing();
   }
 
+  /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
+  public CarriedBytes carried() {
+    return new CarriedBytes(in.byCarrier(), out.byCarrier());
+  }
+
+  /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
+  public String transport() {
+    return connection.transport().word();
+  }
+
   /// Where fetched blocks land.
   public BlockArena arena() {
     return arena;
@@ -318,7 +330,7 @@ public final class KvClient {
 
   private Landing landing(long ticket) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)));
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), in);
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of

@@ -54,7 +54,7 @@ final class PutSender {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
-                inFlight, null)),
+                inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
     Flux<Payload> counted = up.doOnRequest(credit::addAndGet).doOnNext(payload -> sent.incrementAndGet());
     return AnsweredStream.of(connection.rsocket().requestChannel(counted),
