@@ -18,6 +18,7 @@ final class KeptConnection implements ClientTransport {
   private final ClientTransport transport;
   private final Duration answerTimeout;
   private volatile @Nullable DuplexConnection connection;
+  private volatile @Nullable Scheduler timers;
   private volatile @Nullable AnswerLimit answers;
 
   /// @param answerTimeout how long the node may owe an answer and say nothing
@@ -32,7 +33,7 @@ final class KeptConnection implements ClientTransport {
   }
 
   private void made(DuplexConnection made) {
-    Scheduler timers = made instanceof TimedConnection timed ? timed.timers() : null;
+    timers = made instanceof TimedConnection timed ? timed.timers() : null;
     AnswerLimit limit = new AnswerLimit(answerTimeout, timers, String.valueOf(made.remoteAddress()));
     connection = made;
     answers = limit;
@@ -42,6 +43,11 @@ final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Runs tasks on the connection's event loop; null for a connection of another module.
+  @Nullable Scheduler timers() {
+    return timers;
   }
 
   /// Watches the requests of the connection, which was made.

@@ -52,6 +52,7 @@ public final class KvClient {
   private final Handshake.Welcome welcome;
   private final ClientCarriers carriers;
   private final SliceFraming framing;
+  private final LookUps lookUps;
   private final AtomicLong tickets = new AtomicLong();
 
   private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena,
@@ -63,6 +64,7 @@ public final class KvClient {
     this.budget = budget.permits();
     this.space = space.id();
     this.welcome = welcome;
+    this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().timers());
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
@@ -233,10 +235,11 @@ public final class KvClient {
     return connection.ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
-  /// Which of `keys` the node has, without counting as a use.
+  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event loop
+  /// go as one request.
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return connection.ask(Routes.EXISTS, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
+    return lookUps.of(asked);
   }
 
   /// Removes `keys` and tells which were there.
