@@ -64,7 +64,7 @@ public final class KvClient {
     this.budget = budget.permits();
     this.space = space.id();
     this.welcome = welcome;
-    this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().timers());
+    this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().loop());
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
@@ -92,7 +92,7 @@ public final class KvClient {
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
     return Mono
-        .defer(() -> connect(new KeptConnection(transport, options.answerTimeout()), options, space, arena, budget));
+        .defer(() -> connect(new KeptConnection(transport, options), options, space, arena, budget));
   }
 
   private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
@@ -171,7 +171,7 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
+      KeptConnection kept = new KeptConnection(transport, options);
       return rsocket(kept, options).flatMap(rsocket -> statOf(new NodeConnection(rsocket, kept, "the node"), options)
           .doFinally(end -> kept.end(rsocket)));
     });
