@@ -4,13 +4,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.RoutingMetadata;
 import io.rsocket.metadata.TaggingMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
@@ -26,17 +26,21 @@ record RequestMetadata(String route, String dataMimeType) {
   /// Metadata with a route and nothing else, by route.
   private static final Map<String, byte[]> WRITTEN =
       Routes.ALL.stream().collect(Collectors.toUnmodifiableMap(route -> route, RequestMetadata::written));
-  /// The same the other way round.
-  private static final Map<ByteBuffer, String> KNOWN = WRITTEN.entrySet().stream()
-      .collect(Collectors.toUnmodifiableMap(route -> ByteBuffer.wrap(route.getValue()), Map.Entry::getKey));
-  private static final int MOST_KNOWN_BYTES = 64;
+  /// The same the other way round, by length.
+  private static final Map<Integer, List<Known>> KNOWN = WRITTEN.entrySet().stream()
+      .map(route -> new Known(Unpooled.wrappedBuffer(route.getValue()), route.getKey()))
+      .collect(Collectors.groupingBy(known -> known.metadata().readableBytes()));
+
+  private record Known(ByteBuf metadata, String route) {}
 
   /// @throws WireFormatException if there is no route, or the metadata cannot be read
   static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
-    String known = metadata.readableBytes() > MOST_KNOWN_BYTES
-        ? null
-        : KNOWN.get(ByteBuffer.wrap(ByteBufUtil.getBytes(metadata)));
-    return known == null ? parsed(metadata, connectionMimeType) : new RequestMetadata(known, connectionMimeType);
+    for (Known known : KNOWN.getOrDefault(metadata.readableBytes(), List.of())) {
+      if (ByteBufUtil.equals(metadata, known.metadata())) {
+        return new RequestMetadata(known.route(), connectionMimeType);
+      }
+    }
+    return parsed(metadata, connectionMimeType);
   }
 
   private static RequestMetadata parsed(ByteBuf metadata, String connectionMimeType) {
