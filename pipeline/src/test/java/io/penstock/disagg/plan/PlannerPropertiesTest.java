@@ -22,7 +22,7 @@ final class PlannerPropertiesTest {
 
   @Test
   void bothSidesAgreeAndEveryRankIsReleased() {
-    LongStream.range(0, 2_000).forEach(PlannerPropertiesTest::isConsistent);
+    LongStream.range(0, 1_000).forEach(PlannerPropertiesTest::isConsistent);
   }
 
   @Tag("proof")
