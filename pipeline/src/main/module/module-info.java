@@ -16,6 +16,9 @@ module io.penstock {
   // For authors of stores and tiers
   exports io.penstock.tier.spi;
 
+  // For authors of engines
+  exports io.penstock.disagg;
+
   // Shared among the modules of this project
   exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
       io.penstock.examples;

@@ -149,6 +149,16 @@ final class LifecycleSimulation {
         : IntStream.range(decode * ratio, (decode + 1) * ratio).boxed().toList();
   }
 
+  private Set<RankId> readers(SimRequest request, int source) {
+    Set<RankId> readers = new HashSet<>();
+    for (int decode = 0; decode < decodeRanks; decode++) {
+      if (sources(request, decode).contains(source)) {
+        readers.add(decodes.get(decode).rank);
+      }
+    }
+    return readers.isEmpty() ? Set.of(decodes.getFirst().rank) : readers;
+  }
+
   private static RankId prefill(int rank) {
     return new RankId("prefill", rank);
   }
@@ -167,19 +177,11 @@ final class LifecycleSimulation {
     for (int rank = 0; rank < prefillRanks; rank++) {
       int number = rank;
       SimPrefill source = world.prefill(prefill(rank));
-      Set<RankId> receivers = new HashSet<>();
-      for (int decode = 0; decode < decodeRanks; decode++) {
-        if (sources(request, decode).contains(number)) {
-          receivers.add(decodes.get(decode).rank);
-        }
-      }
-      if (receivers.isEmpty()) {
-        receivers.add(decodes.getFirst().rank);
-      }
+      Set<RankId> receivers = readers(request, number);
       // ranks end their step one after another: a receiver may be faster
       world.later(number * 300_000L, () -> {
         if (source.alive) {
-          source.open(request.id, receivers, request.blocks);
+          source.open(request.id, request.cached % 2 == 0 ? receivers : Set.of(), request.blocks);
         }
       });
     }
@@ -252,7 +254,7 @@ final class LifecycleSimulation {
         GroupBlocks blocks = request.cached == request.blocks
             ? GroupBlocks.none()
             : GroupBlocks.range(request.cached, request.blocks);
-        shards.add(new Shard(known.get(sources.get(part)), blocks,
+        shards.add(new Shard(known.get(sources.get(part)), readers(request, sources.get(part)).size(), blocks,
             SimTransfer.mover(world, slots, part, request.fault.kind() == Kind.LATE ? request.fault : fault)));
       }
       List<Incarnation> releases = number > 0

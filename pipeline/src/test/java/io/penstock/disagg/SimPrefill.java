@@ -52,7 +52,12 @@ final class SimPrefill {
       one.slots.get(block).parts[0] = SimMemory.value(request, block, self.rank().rank());
     }
     kept.put(request, one);
-    requests.open(request, receivers, () -> Mono.create(sink -> release(request, one, sink)));
+    HeldBlocks held = () -> Mono.create(sink -> release(request, one, sink));
+    if (receivers.isEmpty()) {
+      requests.open(request, held);
+    } else {
+      requests.open(request, receivers, held);
+    }
   }
 
   private void release(String request, Kept one, MonoSink<Void> sink) {
