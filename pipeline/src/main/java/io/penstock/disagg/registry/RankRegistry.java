@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.InstanceView.State;
@@ -34,7 +35,8 @@ public final class RankRegistry {
   @GuardedBy("this") private final Map<String, Instance> instances = new TreeMap<>();
   /// Data-parallel replicas by request, those told first at the front.
   @GuardedBy("this") private final Map<String, Assigned> replicas = new LinkedHashMap<>();
-  @GuardedBy("this") private int ranks;
+  /// All ranks, those that were silent for longest at the front.
+  @GuardedBy("this") private final LinkedHashMap<RankId, Present> heard = new LinkedHashMap<>();
 
   /// Hears of ranks that are gone. Called outside locks.
   @FunctionalInterface
@@ -49,9 +51,8 @@ public final class RankRegistry {
     final Registration registration;
     long heardNanos;
 
-    Present(Registration registration, long heardNanos) {
+    Present(Registration registration) {
       this.registration = registration;
-      this.heardNanos = heardNanos;
     }
   }
 
@@ -111,14 +112,14 @@ public final class RankRegistry {
     Present before = instance.ranks.get(rank);
     if (before != null) {
       requireNotOlder(before.registration, registration);
-    } else if (ranks == options.mostRanks()) {
-      throw new RegistrationRefusedException("ranks", "<= " + options.mostRanks(), ranks + 1);
+    } else if (heard.size() == options.mostRanks()) {
+      throw new RegistrationRefusedException("ranks", "<= " + options.mostRanks(), heard.size() + 1);
     }
+    Present present = new Present(registration);
     instances.putIfAbsent(name, instance);
-    instance.ranks.put(rank, new Present(registration, now));
-    if (before == null) {
-      ranks++;
-    } else if (!before.registration.who().equals(registration.who())) {
+    instance.ranks.put(rank, present);
+    hear(present, now);
+    if (before != null && !before.registration.who().equals(registration.who())) {
       gone.add(before.registration.who());
     }
     return view(name, instance, now);
@@ -169,7 +170,7 @@ public final class RankRegistry {
       Present present = present(who);
       known = present != null;
       if (present != null) {
-        present.heardNanos = now;
+        hear(present, now);
       }
     }
     gone.forEach(listener::gone);
@@ -181,18 +182,15 @@ public final class RankRegistry {
     List<Incarnation> gone = new ArrayList<>();
     synchronized (this) {
       long now = expire(gone);
-      Instance instance = instances.get(who.rank().instance());
-      if (instance != null && present(who) != null) {
-        remove(instance, who.rank().rank(), now, gone);
-        dropEmpty();
+      if (present(who) != null) {
+        remove(who, now, gone);
       }
     }
     gone.forEach(listener::gone);
   }
 
   @GuardedBy("this") private @Nullable Present present(Incarnation who) {
-    Instance instance = instances.get(who.rank().instance());
-    Present present = instance == null ? null : instance.ranks.get(who.rank().rank());
+    Present present = heard.get(who.rank());
     return present != null && present.registration.who().equals(who) ? present : null;
   }
 
@@ -267,32 +265,28 @@ public final class RankRegistry {
   @GuardedBy("this") private long expire(List<Incarnation> gone) {
     long now = nanos.getAsLong();
     long silence = options.silence().toNanos();
-    for (Instance instance : instances.values()) {
-      List<Integer> silent = new ArrayList<>();
-      instance.ranks.forEach((rank, present) -> {
-        if (now - present.heardNanos > silence) {
-          silent.add(rank);
-        }
-      });
-      silent.forEach(rank -> remove(instance, rank, now, gone));
+    while (!heard.isEmpty() && now - heard.firstEntry().getValue().heardNanos > silence) {
+      remove(heard.firstEntry().getValue().registration.who(), now, gone);
     }
-    dropEmpty();
     return now;
   }
 
-  private void remove(Instance instance, int rank, long now, List<Incarnation> gone) {
+  @GuardedBy("this") private void remove(Incarnation who, long now, List<Incarnation> gone) {
+    Instance instance = requireNonNull(instances.get(who.rank().instance()), "instance");
     if (instance.isReady()) {
       instance.missingNanos = now;
     }
-    Present left = instance.ranks.remove(rank);
-    if (left != null) {
-      gone.add(left.registration.who());
+    heard.remove(who.rank());
+    instance.ranks.remove(who.rank().rank());
+    if (instance.ranks.isEmpty()) {
+      instances.remove(who.rank().instance());
     }
+    gone.add(who);
   }
 
-  @GuardedBy("this") private void dropEmpty() {
-    instances.values().removeIf(instance -> instance.ranks.isEmpty());
-    ranks = instances.values().stream().mapToInt(instance -> instance.ranks.size()).sum();
+  @GuardedBy("this") private void hear(Present present, long now) {
+    present.heardNanos = now;
+    heard.putLast(present.registration.who().rank(), present);
   }
 
   private InstanceView view(String name, Instance instance, long now) {
