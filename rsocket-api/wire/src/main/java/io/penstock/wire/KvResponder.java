@@ -184,7 +184,7 @@ final class KvResponder implements RSocket {
     return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
         .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
-            serving.draining().getAsBoolean()));
+            serving.draining().getAsBoolean(), serving.running().carried()));
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
@@ -289,7 +289,8 @@ final class KvResponder implements RSocket {
   }
 
   private StreamClock clock(String route, boolean isOutgoing) {
-    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
+    return StreamClock.of(serving.options().streams(), route, address, isOutgoing,
+        isOutgoing ? serving.running().out() : serving.running().in());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,

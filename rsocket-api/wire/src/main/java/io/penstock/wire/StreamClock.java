@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
   /// Of streams that nobody hears of.
-  static final StreamClock NONE = new StreamClock(NOOP, "", "", false);
+  static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED);
 
   /// Whom a stream waits for.
   enum Wait {
@@ -19,6 +19,7 @@ final class StreamClock implements Carried {
   private final String route;
   private final Object peer;
   private final boolean isOutgoing;
+  private final Carried all;
   private final long began;
   private final long[] waited = new long[Wait.values().length];
   private Wait now = Wait.NOTHING;
@@ -27,8 +28,9 @@ final class StreamClock implements Carried {
   private long shared;
   private boolean over;
 
-  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing) {
+  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all) {
     this.listener = listener;
+    this.all = all;
     this.runs = !listener.equals(NOOP);
     this.route = route;
     this.peer = peer;
@@ -39,10 +41,9 @@ final class StreamClock implements Carried {
 
   /// @param route as the protocol has it
   /// @param peer told by its text
-  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing) {
-    return listener.equals(NOOP)
-        ? NONE
-        : new StreamClock(listener, route.substring(route.lastIndexOf('.') + 1), peer, isOutgoing);
+  /// @param all counts the bytes of all streams
+  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all) {
+    return new StreamClock(listener, route.substring(route.lastIndexOf('.') + 1), peer, isOutgoing, all);
   }
 
   /// From now on it waits for `who`.
@@ -57,6 +58,7 @@ final class StreamClock implements Carried {
 
   @Override
   public void count(long bytes, boolean byReference) {
+    all.count(bytes, byReference);
     if (!runs) {
       return;
     }

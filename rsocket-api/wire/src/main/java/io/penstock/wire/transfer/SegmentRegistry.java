@@ -398,14 +398,13 @@ public final class SegmentRegistry {
   /// @throws UnknownSegmentException if the handle is not one of this generation, or its segment is going
   /// @throws IllegalArgumentException if the part is not inside the segment
   public synchronized Hold hold(List<SegmentLink.Range> ranges) {
-    List<Entry> entries = ranges.stream().map(range -> live(range.number(), range.generation())).toList();
-    StagedMemory of = entries.getFirst().staged;
+    SegmentLink.Range first = ranges.getFirst();
+    StagedMemory of = live(first.number(), first.generation()).staged;
     List<MemorySegment> memory = new ArrayList<>(ranges.size());
     List<StagedMemory.Part> parts = new ArrayList<>(0);
     Map<Entry, Integer> held = new LinkedHashMap<>(2);
-    for (int i = 0; i < ranges.size(); i++) {
-      Entry entry = entries.get(i);
-      SegmentLink.Range range = ranges.get(i);
+    for (SegmentLink.Range range : ranges) {
+      Entry entry = live(range.number(), range.generation());
       entry.requireIn(range.offset(), range.length());
       if (!Objects.equals(entry.staged, of)) { // the client asks for each alone then
         throw new IllegalArgumentException("parts must be of host memory, or of one other memory (was of several)");
