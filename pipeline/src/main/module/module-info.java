@@ -22,6 +22,7 @@ module io.penstock {
   exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
   exports io.penstock.pool to io.penstock.storage, io.penstock.node;
+  exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
   exports io.penstock.meter to io.penstock.wire, io.penstock.node;

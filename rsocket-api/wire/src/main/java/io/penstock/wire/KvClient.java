@@ -91,7 +91,8 @@ public final class KvClient {
       throw new IllegalArgumentException(
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
-    return Mono.defer(() -> connect(new KeptConnection(transport), options, space, arena, budget));
+    return Mono
+        .defer(() -> connect(new KeptConnection(transport, options.answerTimeout()), options, space, arena, budget));
   }
 
   private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
@@ -170,7 +171,7 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport);
+      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
       return rsocket(kept, options).flatMap(rsocket -> statOf(new NodeConnection(rsocket, kept, "the node"), options)
           .doFinally(end -> kept.end(rsocket)));
     });
@@ -317,9 +318,11 @@ public final class KvClient {
               carriers.proof());
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection::failure);
+              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection.transport().answers(),
+              connection.peer(), connection::failure);
       GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
-          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
+          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
+          sink::error);
       sink.onCancel(stream::cancel);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     });
@@ -362,9 +365,10 @@ public final class KvClient {
     return new PutSender(source, asked, open).over(connection, framing);
   }
 
-  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`.
-  private Mono<Void> drain(long ticket) {
-    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class).then();
+  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.
+  private Mono<Void> drain(long ticket, GetReceiver stream) {
+    return connection
+        .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, () -> stream.done).then();
   }
 
   /// Drops the connection; calls under way fail with [ConnectionLostException]. Lazy and idempotent.
@@ -387,6 +391,11 @@ public final class KvClient {
 
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {
     return connection.ask(route, message, reply);
+  }
+
+  /// Requests that have not ended.
+  int unanswered() {
+    return connection.transport().answers().pending();
   }
 
   List<BlockKey> distinct(List<BlockKey> keys) {

@@ -21,6 +21,11 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
     this.unlanded = unlanded;
   }
 
+  /// Puts the packed bytes of a view behind its header: they do not lie together in any memory to refer to.
+  void pack() {
+    addComponent(true, SliceHeader.pack(slice, framing.space(), framing.layout(), alloc()));
+  }
+
   @Override
   public void carry(LayerSpan span) {
     SpanBuf bytes = new SpanBuf(alloc(), span);

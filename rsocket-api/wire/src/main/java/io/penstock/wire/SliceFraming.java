@@ -23,7 +23,11 @@ record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocato
   Payload encode(LayerSlice slice, UnlandedSlices unlanded, Runnable released) {
     OutgoingSlice frame = new OutgoingSlice(this, slice, unlanded, released);
     try {
-      sender.offer(slice, frame);
+      if (slice.view() == null) {
+        sender.offer(slice, frame);
+      } else {
+        frame.pack();
+      }
       carried.count(slice.bytes(), frame.isReferring());
       return ByteBufPayload.create(frame);
     } catch (Throwable e) { // memory may run out, too
