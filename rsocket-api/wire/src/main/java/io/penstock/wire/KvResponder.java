@@ -272,7 +272,7 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
-    StreamClock clock = clock(call.route(), true);
+    StreamClock clock = clock(call, true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
         carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
@@ -297,9 +297,9 @@ final class KvResponder implements RSocket {
         : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
   }
 
-  private StreamClock clock(String route, boolean isOutgoing) {
-    return StreamClock.of(serving.options().streams(), route, address, isOutgoing,
-        isOutgoing ? serving.running().out() : serving.running().in());
+  private StreamClock clock(Call call, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
+        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -339,7 +339,7 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }, clock(call.route(), false)), keys);
+          }, clock(call, false)), keys);
     });
   }
 
