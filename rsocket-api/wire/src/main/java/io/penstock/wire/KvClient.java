@@ -23,6 +23,7 @@ import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
 import io.penstock.wire.security.Credentials;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
@@ -327,7 +328,8 @@ public final class KvClient {
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
           sink::error);
       sink.onCancel(stream::cancel);
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
+      TraceContext trace = TraceContext.of(sink.contextView());
+      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
     });
   }
 
@@ -365,7 +367,8 @@ public final class KvClient {
     PutMessages.PutRequest open =
         PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
             tickets.incrementAndGet(), terms);
-    return new PutSender(source, asked, open).over(connection, framing);
+    return Flux.deferContextual(
+        context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.

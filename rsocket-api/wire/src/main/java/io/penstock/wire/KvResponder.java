@@ -215,7 +215,7 @@ final class KvResponder implements RSocket {
     return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
         .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
-            serving.draining().getAsBoolean()));
+            serving.draining().getAsBoolean(), serving.running().carried()));
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
@@ -301,7 +301,7 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
-    StreamClock clock = clock(call.route(), true);
+    StreamClock clock = clock(call, true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
         carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
@@ -326,8 +326,9 @@ final class KvResponder implements RSocket {
         : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
   }
 
-  private StreamClock clock(String route, boolean isOutgoing) {
-    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
+  private StreamClock clock(Call call, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
+        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -367,7 +368,7 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }, clock(call.route(), false)), keys);
+          }, clock(call, false)), keys);
     });
   }
 
