@@ -114,7 +114,7 @@ final class KvResponder implements RSocket {
     this.segments =
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
-            stall, serving.allocator());
+            stall, serving.allocator(), this::clock);
   }
 
   @Override
@@ -272,8 +272,9 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
+    StreamClock clock = clock(call.route(), true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
@@ -281,7 +282,7 @@ final class KvResponder implements RSocket {
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
-                      stallOf(onMiss)))),
+                      stallOf(onMiss), clock))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -294,6 +295,10 @@ final class KvResponder implements RSocket {
     return view == null
         ? limited(lease.slicedWindows(shape, scope), onMiss).transform(SplitLayers.into(scope))
         : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
+  }
+
+  private StreamClock clock(String route, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -333,7 +338,7 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }), keys);
+          }, clock(call.route(), false)), keys);
     });
   }
 

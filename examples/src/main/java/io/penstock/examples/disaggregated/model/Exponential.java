@@ -34,6 +34,6 @@ final class Exponential {
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * r * r + r + 1;
-    return p * Float.intBitsToFloat(k + EXPONENT_BIAS << MANTISSA_BITS);
+    return p * Float.intBitsToFloat((k + EXPONENT_BIAS) << MANTISSA_BITS);
   }
 }
