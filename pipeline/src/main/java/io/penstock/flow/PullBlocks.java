@@ -1,0 +1,135 @@
+package io.penstock.flow;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
+import io.penstock.disagg.plan.TokenPiece;
+import io.penstock.disagg.plan.Transfer;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.spi.ViewLanding;
+import io.penstock.tier.spi.ViewLanding.Landed;
+import io.penstock.tier.spi.ViewSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Flux;
+
+/// Fills the blocks of one decode rank with what a plan says that prefill ranks give it: heads and layers of several
+/// peers, token by token of blocks of another size, each in its place.
+///
+/// | | |
+/// |---|---|
+/// | order | transfers of one lane in the order of the plan, one at a time; lanes side by side |
+/// | backpressure | what landed; sources are asked as the reader asks, within the byte budgets of the sources |
+/// | fairness | requests of one lane in the order of their subscriptions; lanes share a budget slice by slice |
+/// | ends | when all transfers have landed; a transfer without pieces asks nothing |
+/// | cancel | ends all transfers; drafts stay as they are, and nothing lands in them any more |
+/// | signals | the first error of a source, which ends the other transfers; |
+/// |         | [io.penstock.block.BudgetExhaustedException] if too many wait for a lane |
+/// |         | [io.penstock.block.UnexpectedSliceException] before anything is asked, if two claim the same bytes |
+public final class PullBlocks {
+  private PullBlocks() {}
+
+  /// One peer, as one shard of a reader sees it: its requests wait in line, and one is served at a time.
+  public static final class Lane {
+    private final ViewSource source;
+    private final ByteBudget turns;
+
+    /// @param maxWaiting longest queue of requests
+    public Lane(ViewSource source, int maxWaiting) {
+      this.source = requireNonNull(source, "source");
+      this.turns = new ByteBudget("turns of a peer", 1, maxWaiting);
+    }
+
+    public ViewSource source() {
+      return source;
+    }
+
+    private Flux<Landed> inTurn(Flux<Landed> work) {
+      return Flux.using(BlockScope::new, scope -> turns.acquire(1, scope).flatMapMany(turn -> work),
+          BlockScope::close);
+    }
+  }
+
+  /// Where the transfers of one request come from, and where they go.
+  public interface Places {
+    /// The lane to the source of `transfer`.
+    Lane lane(Transfer transfer);
+
+    /// Keys of the blocks that the source of `transfer` keeps for the request, in the order of its block list.
+    List<BlockKey> keys(Transfer transfer);
+
+    /// The draft of a block of the destination of `transfer`. It stays the caller's, who seals it when all of it came.
+    BlockDraft draft(Transfer transfer, int destinationBlock);
+  }
+
+  /// Pulls blocks that their sources have. A miss is an error.
+  ///
+  /// @param transfers to one destination
+  public static Flux<Landed> pull(List<Transfer> transfers, Places places) {
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), true));
+  }
+
+  /// Receives what the sources push: asks for it at once, before it is computed, and takes layers as they become ready.
+  /// All transfers run side by side, because one that waits must hold up no other. The stream of a source ends when it
+  /// has sent all of its layers.
+  ///
+  /// @param transfers to one destination; their keys are those of [PushLayers#keys]
+  public static Flux<Landed> receive(List<Transfer> transfers, Places places) {
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), false));
+  }
+
+  private record Fetch(Lane lane, List<BlockKey> keys, ViewLanding landing) {
+    Flux<Landed> run(OnMiss onMiss) {
+      return lane.source().fetch(keys, onMiss, landing);
+    }
+  }
+
+  private static Flux<Landed> sideBySide(List<Fetch> fetches, boolean inTurn) {
+    if (fetches.isEmpty()) {
+      return Flux.empty();
+    } else if (!inTurn) {
+      return Flux.fromIterable(fetches).flatMap(fetch -> fetch.run(OnMiss.AWAIT), fetches.size(), 1);
+    }
+    Map<Lane, List<Fetch>> lanes = new LinkedHashMap<>();
+    fetches.forEach(fetch -> lanes.computeIfAbsent(fetch.lane(), lane -> new ArrayList<>()).add(fetch));
+    return Flux.fromIterable(lanes.entrySet())
+        .flatMap(lane -> lane.getKey().inTurn(
+            Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(OnMiss.SKIP), 0)), lanes.size(), 1);
+  }
+
+  /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
+  private static List<Fetch> fetches(List<Transfer> transfers, Places places) {
+    return transfers.stream().map(transfer -> fetch(transfer, places)).toList();
+  }
+
+  private static Fetch fetch(Transfer transfer, Places places) {
+    Lane lane = places.lane(transfer);
+    BlockLayout layout = lane.source().space().layout();
+    List<BlockKey> all = places.keys(transfer);
+    ViewLanding landing = new ViewLanding(layout, asked(transfer, layout));
+    Map<Integer, Integer> positions = new LinkedHashMap<>();
+    for (TokenPiece piece : transfer.pieces()) {
+      int position = positions.computeIfAbsent(piece.sourceBlock(), block -> positions.size());
+      BlockDraft draft = places.draft(transfer, piece.destinationBlock());
+      landing.to(position, piece.sourceToken(), draft.part(BlockView.of(draft.layout(),
+          transfer.layers().atDestination(), transfer.layers().count(), transfer.heads().atDestination(),
+          transfer.heads().count(), piece.destinationToken(), piece.tokens())));
+    }
+    return new Fetch(lane, positions.keySet().stream().map(all::get).toList(), landing);
+  }
+
+  /// One view for all blocks of a transfer: from the first to the last token that is wanted of any of them.
+  private static BlockView asked(Transfer transfer, BlockLayout layout) {
+    int first = transfer.pieces().stream().mapToInt(TokenPiece::sourceToken).min().orElseThrow();
+    int end = transfer.pieces().stream().mapToInt(piece -> piece.sourceToken() + piece.tokens()).max().orElseThrow();
+    return BlockView.of(layout, transfer.layers().atSource(), transfer.layers().count(), transfer.heads().atSource(),
+        transfer.heads().count(), first, end - first);
+  }
+}
