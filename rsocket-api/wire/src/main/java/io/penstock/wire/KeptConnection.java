@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocket;
@@ -54,6 +55,11 @@ final class KeptConnection implements ClientTransport {
   /// Watches the requests of the connection, which was made.
   AnswerLimit answers() {
     return requireNonNull(answers, "a connection was made");
+  }
+
+  /// Word of the transport that the connection has.
+  String word() {
+    return connection instanceof ConnectionGauges gauges ? gauges.transport().word() : "other";
   }
 
   /// Ends `rsocket` and what lies under it.

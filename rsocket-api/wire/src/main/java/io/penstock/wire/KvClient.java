@@ -23,6 +23,7 @@ import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
 import io.penstock.wire.security.Credentials;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
@@ -54,6 +55,8 @@ public final class KvClient {
   private final SliceFraming framing;
   private final LookUps lookUps;
   private final AtomicLong tickets = new AtomicLong();
+  private final CarriedBytes.Count in = new CarriedBytes.Count();
+  private final CarriedBytes.Count out = new CarriedBytes.Count();
 
   private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena,
       ByteBudget budget,
@@ -66,7 +69,7 @@ public final class KvClient {
     this.welcome = welcome;
     this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().loop());
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
-    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
+    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out,
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
     connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
@@ -224,6 +227,16 @@ public final class KvClient {
     return carriers.outgoing();
   }
 
+  /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
+  public CarriedBytes carried() {
+    return new CarriedBytes(in.byCarrier(), out.byCarrier());
+  }
+
+  /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
+  public String transport() {
+    return connection.transport().word();
+  }
+
   /// Where fetched blocks land.
   public BlockArena arena() {
     return arena;
@@ -315,13 +328,14 @@ public final class KvClient {
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
           sink::error);
       sink.onCancel(stream::cancel);
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
+      TraceContext trace = TraceContext.of(sink.contextView());
+      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
     });
   }
 
   private Landing landing(long ticket) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)));
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), in);
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
@@ -353,7 +367,8 @@ public final class KvClient {
     PutMessages.PutRequest open =
         PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
             tickets.incrementAndGet(), terms);
-    return new PutSender(source, asked, open).over(connection, framing);
+    return Flux.deferContextual(
+        context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.

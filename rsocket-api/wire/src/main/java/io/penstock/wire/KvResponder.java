@@ -5,11 +5,13 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
@@ -113,7 +115,7 @@ final class KvResponder implements RSocket {
     this.segments =
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
-            stall, serving.allocator());
+            stall, serving.allocator(), this::clock);
   }
 
   @Override
@@ -213,7 +215,7 @@ final class KvResponder implements RSocket {
     return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
         .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
-            serving.draining().getAsBoolean()));
+            serving.draining().getAsBoolean(), serving.running().carried()));
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
@@ -226,7 +228,8 @@ final class KvResponder implements RSocket {
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
         info.capacityBlocks(), serving.options().generation(), carriers,
         AdvertisedEndpoints.hostToken().orElse(null),
-        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList());
+        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
+        List.of(Handshake.VIEWS));
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
@@ -298,22 +301,34 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
+    StreamClock clock = clock(call, true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
+    BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
-              .flatMapMany(lease -> lease.slicedWindows(shape, scope)
-                  .transform(windows -> limited(windows, onMiss))
-                  .transform(SplitLayers.into(scope))
+              .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
-                      stallOf(onMiss)))),
+                      stallOf(onMiss), clock))),
           scope -> {
             scope.close();
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,
+      BlockScope scope) {
+    return view == null
+        ? limited(lease.slicedWindows(shape, scope), onMiss).transform(SplitLayers.into(scope))
+        : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
+  }
+
+  private StreamClock clock(Call call, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
+        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -353,12 +368,12 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }), keys);
+          }, clock(call, false)), keys);
     });
   }
 
-  private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
-    return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
+  private <T> Flux<T> limited(Flux<T> awaited, OnMiss onMiss) {
+    return onMiss == OnMiss.SKIP ? awaited : AwaitLimit.of(awaited, serving.options().awaitTimeout(), serving.timers());
   }
 
   /// A reader that awaits blocks may give its credit when they come.

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.metadata.CompositeMetadata;
 import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.RoutingMetadata;
@@ -16,11 +17,14 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The composite metadata of a request: its route and, if it differs from the connection's, the MIME type of its data.
-record RequestMetadata(String route, String dataMimeType) {
+record RequestMetadata(String route, String dataMimeType, @Nullable TraceContext trace) {
   static final String COMPOSITE = WellKnownMimeType.MESSAGE_RSOCKET_COMPOSITE_METADATA.getString();
   private static final String ROUTING = WellKnownMimeType.MESSAGE_RSOCKET_ROUTING.getString();
+  /// A `traceparent` of W3C Trace Context, in ASCII.
+  static final String TRACE = "application/x-traceparent";
   private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE.getString();
 
   /// Metadata with a route and nothing else, by route.
@@ -37,7 +41,7 @@ record RequestMetadata(String route, String dataMimeType) {
   static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
     for (Known known : KNOWN.getOrDefault(metadata.readableBytes(), List.of())) {
       if (ByteBufUtil.equals(metadata, known.metadata())) {
-        return new RequestMetadata(known.route(), connectionMimeType);
+        return new RequestMetadata(known.route(), connectionMimeType, null);
       }
     }
     return parsed(metadata, connectionMimeType);
@@ -45,6 +49,7 @@ record RequestMetadata(String route, String dataMimeType) {
 
   private static RequestMetadata parsed(ByteBuf metadata, String connectionMimeType) {
     String route = null;
+    TraceContext trace = null;
     String dataMimeType = connectionMimeType;
     try {
       for (CompositeMetadata.Entry entry : new CompositeMetadata(metadata, false)) {
@@ -53,6 +58,8 @@ record RequestMetadata(String route, String dataMimeType) {
           route = tags.hasNext() ? tags.next() : null;
         } else if (MIME_TYPE.equals(entry.getMimeType())) {
           dataMimeType = mimeType(entry.getContent());
+        } else if (TRACE.equals(entry.getMimeType())) { // one that cannot be read is none
+          trace = TraceContext.parse(entry.getContent().toString(StandardCharsets.US_ASCII)).orElse(null);
         }
       }
     } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
@@ -61,13 +68,25 @@ record RequestMetadata(String route, String dataMimeType) {
     if (route == null) {
       throw WireFormatException.request("metadata", "composite with a route", "none");
     }
-    return new RequestMetadata(route, dataMimeType);
+    return new RequestMetadata(route, dataMimeType, trace);
   }
 
   static ByteBuf write(String route, ByteBufAllocator allocator) {
     byte[] known = WRITTEN.get(route);
     byte[] written = known == null ? written(route) : known;
     return allocator.buffer(written.length).writeBytes(written);
+  }
+
+  /// The same with a trace.
+  static ByteBuf write(String route, @Nullable TraceContext trace, ByteBufAllocator allocator) {
+    ByteBuf plain = write(route, allocator);
+    if (trace == null) {
+      return plain;
+    }
+    CompositeByteBuf metadata = allocator.compositeBuffer().addComponent(true, plain);
+    CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, TRACE,
+        ByteBufUtil.writeAscii(allocator, trace.traceparent()));
+    return metadata;
   }
 
   private static byte[] written(String route) {

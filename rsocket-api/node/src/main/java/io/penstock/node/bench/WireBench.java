@@ -53,7 +53,7 @@ final class WireBench {
   private Row row(int blockBytes, int batch) {
     int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
     try (Load ours = near.blocks(blockBytes, batch, direction);
-        Load raw = near.raw(payload, direction);
+        Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
         Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
         Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
       List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
@@ -63,7 +63,7 @@ final class WireBench {
       Turns turns = new Turns(near, setting);
       turns.warmUp(loads);
       List<List<Turn>> all = turns.of(loads);
-      return Row.of(blockBytes, batch, all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
+      return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
           Copy.of(all.getFirst(), all.get(2)),
           peer == null ? null : Peer.of("redis", all.getFirst(), all.get(3)));
     }

@@ -212,6 +212,9 @@ public final class NodeSettings {
   public static final Setting<LogLevel> LOG_LEVEL =
       new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "warn",
           "Level of the log on standard error.");
+  public static final Setting<Duration> LOG_SLOW_TRANSFER =
+      new Setting<>("log.slow.transfer", SettingType.duration(), "1s",
+          "A get or put that takes longer has a line in the log, with what it waited for.");
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
@@ -234,7 +237,7 @@ public final class NodeSettings {
       new Topic("Security", SecuritySettings.ALL),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       new Topic("KV events for routers", KvEventSettings.ALL),
-      Topic.of("Log", LOG_LEVEL));
+      Topic.of("Log", LOG_LEVEL, LOG_SLOW_TRANSFER));
 
   /// Every setting, in the order of the topics; those of Ascend devices last.
   public static final List<Setting<?>> ALL =

@@ -51,8 +51,6 @@ import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.security.Access;
-import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.BoundTransports;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
@@ -165,7 +163,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised(), security.access()), budget,
+        .bind(sockets.transport(), tiers, serverOptions(), budget,
             timers, decisions)
         .doOnNext(this::serving).then();
     security.watch(decisions);
@@ -293,10 +291,12 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints, Access access) {
+  private KvServerOptions serverOptions() {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints).access(access)
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
+        .access(security.access())
+        .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
         .carriers(config.get(TransportSettings.CARRIER))
         .generation(System.currentTimeMillis()).build();
   }

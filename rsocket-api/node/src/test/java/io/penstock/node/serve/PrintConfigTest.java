@@ -133,6 +133,7 @@ final class PrintConfigTest {
         kv.events.high.water           100000      default
         kv.events.salted               false       default
         log.level                      warn        default
+        log.slow.transfer              1s          default
         ascend.lib                     auto        default
         ascend.device                  0           default
         ascend.visible.devices         all         default

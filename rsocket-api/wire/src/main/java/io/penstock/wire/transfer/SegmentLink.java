@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
 import io.penstock.check.Checks;
+import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +38,13 @@ public interface SegmentLink {
   /// Work of a link.
   @FunctionalInterface
   interface Operation {
-    /// Stops it; it still ends by its [Ending].
+    /// Stops it; it still ends by its [Ending]. Idempotent.
     void abort();
+
+    /// Time that checksums of what came have taken so far, in nanoseconds; 0 if that is not known.
+    default long verifyNanos() {
+      return 0;
+    }
   }
 
   /// Hears of the end of an operation.
@@ -48,6 +54,11 @@ public interface SegmentLink {
     ///
     /// @param error null if all bytes arrived and were verified, by the peer if they were written
     void ended(@Nullable Throwable error);
+
+    /// The trace that the operation belongs to; null for none.
+    default @Nullable TraceContext trace() {
+      return null;
+    }
   }
 
   /// Bytes that came differ from their checksum. None of them landed.
@@ -68,11 +79,28 @@ public interface SegmentLink {
   /// What the peer has registered now.
   Mono<SegmentRegistry.Snapshot> describe();
 
-  /// @param into of `range.length()` bytes together
-  Operation read(Range range, List<MemorySegment> into, Ending ending);
+  /// Most bytes of small ranges that are worth moving in one operation; 0 if each range is better off alone. May change
+  /// with [#describe()].
+  default int groupBytes() {
+    return 0;
+  }
 
-  /// @param from of `range.length()` bytes together
-  Operation write(Range range, List<MemorySegment> from, Ending ending);
+  /// Word of the transport, for meters.
+  default String transport() {
+    return "other";
+  }
+
+  /// Reads `ranges` one after the other.
+  ///
+  /// @param ranges one; or several, of at most [#groupBytes()] together
+  /// @param into of the bytes of all ranges together
+  Operation read(List<Range> ranges, List<MemorySegment> into, Ending ending);
+
+  /// Writes `ranges` one after the other.
+  ///
+  /// @param ranges as of [#read]
+  /// @param from of the bytes of all ranges together
+  Operation write(List<Range> ranges, List<MemorySegment> from, Ending ending);
 
   Operation tell(Letter letter, Ending ending);
 

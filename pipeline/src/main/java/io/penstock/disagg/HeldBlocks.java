@@ -1,0 +1,17 @@
+package io.penstock.disagg;
+
+import reactor.core.publisher.Mono;
+
+/// Blocks that one side keeps for a request.
+@FunctionalInterface
+public interface HeldBlocks {
+  /// Gives them up: no new read or write of them begins. Subscribed to once, when the request has ended.
+  ///
+  /// @return cold; completes when what was under way has drained and the memory is free
+  Mono<Void> release();
+
+  /// Nothing to give up.
+  static HeldBlocks none() {
+    return Mono::empty;
+  }
+}

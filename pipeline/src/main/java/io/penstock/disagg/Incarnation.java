@@ -1,0 +1,20 @@
+package io.penstock.disagg;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.check.Checks;
+
+/// A rank from one start of its process to the end of it. What an earlier incarnation sent is stale.
+///
+/// @param generation greater at each start of the rank, for instance the time of the start
+public record Incarnation(RankId rank, long generation) {
+  public Incarnation {
+    requireNonNull(rank, "rank");
+    Checks.notNegative("generation", generation);
+  }
+
+  @Override
+  public String toString() {
+    return rank + "@" + generation;
+  }
+}

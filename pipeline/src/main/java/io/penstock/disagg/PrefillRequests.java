@@ -1,0 +1,187 @@
+package io.penstock.disagg;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.check.Checks;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The requests whose blocks a prefill rank keeps for others: each until all its receivers are done, one of them
+/// cancels it, or its lease expires.
+///
+/// A receiver counts once, however often it says that it is done. Signals may come before [#open]: they are remembered
+/// and count then. Signals of a request that has ended change nothing. A name serves one request.
+///
+/// Safe from any thread. Blocks are given up, and listeners told, outside locks.
+public final class PrefillRequests {
+  private static final int SLOTS = 512;
+  private static final int MOST_EARLY = 1 << 16;
+
+  private final LifecycleOptions options;
+  private final LifecycleListener listener;
+  private final TimerWheel wheel;
+  private final Map<String, Sending> requests = new ConcurrentHashMap<>();
+  private final LongAdder held = new LongAdder();
+  private final LongAdder early = new LongAdder();
+  private final LongAdder duplicates = new LongAdder();
+  private final LongAdder late = new LongAdder();
+  private final LongAdder strangers = new LongAdder();
+  private final LongAdder expired = new LongAdder();
+
+  /// @param timers clock, and thread of leases that expire
+  public PrefillRequests(LifecycleOptions options, LifecycleListener listener, Scheduler timers) {
+    this.options = requireNonNull(options, "options");
+    this.listener = requireNonNull(listener, "listener");
+    this.wheel = new TimerWheel(timers, options.tick(), SLOTS);
+  }
+
+  /// Keeps `blocks` for `receivers`.
+  ///
+  /// @param receivers those that say when they are done: the ranks that read from this one, or the rank that releases
+  ///     it; at least one
+  /// @throws IllegalArgumentException if the request is open, or has ended
+  public void open(String request, Set<RankId> receivers, HeldBlocks blocks) {
+    if (receivers.isEmpty()) {
+      throw new IllegalArgumentException("receivers must be at least one (was none)");
+    }
+    Set<RankId> waiting = Set.copyOf(receivers);
+    of(request, sending -> sending.open(waiting, blocks) ? Boolean.TRUE : null);
+  }
+
+  /// Keeps `blocks` for receivers that are not known yet: each says how many there are.
+  ///
+  /// @throws IllegalArgumentException if the request is open, or has ended
+  public void open(String request, HeldBlocks blocks) {
+    of(request, sending -> sending.open(Set.of(), blocks) ? Boolean.TRUE : null);
+  }
+
+  /// Bytes of `request` were sent: its lease begins anew.
+  public void moved(String request) {
+    Sending sending = requests.get(request);
+    if (sending != null) {
+      sending.renew();
+    }
+  }
+
+  /// Hears `signal`.
+  ///
+  /// @return the acknowledgement: hot; completes at once, but for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT] when
+  ///     the blocks have drained
+  public Mono<Void> accept(Signal signal) {
+    return of(signal.request(), sending -> sending.hear(signal));
+  }
+
+  /// Ends `request` from this side; does nothing if it is not open.
+  public void withdraw(String request) {
+    Sending sending = requests.get(request);
+    if (sending != null) {
+      sending.withdraw();
+    }
+  }
+
+  /// How far an open request has come; empty for one that is not open.
+  public Optional<RequestState> state(String request) {
+    return Optional.ofNullable(requests.get(request)).flatMap(Sending::state);
+  }
+
+  /// Receivers that an open request waits for; 0 if it is not open, or they are not known.
+  public int receivers(String request) {
+    Sending sending = requests.get(request);
+    return sending == null ? 0 : sending.receivers();
+  }
+
+  /// Runs `use` with the request, which another thread may be forgetting: then with a new one.
+  private <T> T of(String request, Function<Sending, @Nullable T> use) {
+    while (true) {
+      T result = use.apply(requests.computeIfAbsent(request, name -> new Sending(this, name)));
+      if (result != null) {
+        return result;
+      }
+    }
+  }
+
+  /// Counts since the start, and what is held now.
+  public Figures figures() {
+    return new Figures(held.sum(), requests.size() - held.sum(), duplicates.sum(), late.sum(), strangers.sum(),
+        expired.sum());
+  }
+
+  /// Ends all requests, and expects no others.
+  ///
+  /// @return cold; completes when all blocks have drained
+  public Mono<Void> close() {
+    return Flux.defer(() -> Flux.fromIterable(requests.values())).flatMap(Sending::closed, Integer.MAX_VALUE, 1).then()
+        .doOnTerminate(wheel::dispose);
+  }
+
+  LifecycleOptions options() {
+    return options;
+  }
+
+  TimerWheel wheel() {
+    return wheel;
+  }
+
+  /// Whether one more request may be remembered of which only signals were heard.
+  boolean enterEarly() {
+    boolean enters = early.sum() < MOST_EARLY;
+    if (enters) {
+      early.increment();
+    }
+    return enters;
+  }
+
+  void leaveEarly() {
+    early.decrement();
+  }
+
+  void opened() {
+    held.increment();
+  }
+
+  void duplicate() {
+    duplicates.increment();
+  }
+
+  void late() {
+    late.increment();
+  }
+
+  void stranger() {
+    strangers.increment();
+  }
+
+  void released(String request, Release release) {
+    held.decrement();
+    if (release == Release.EXPIRED) {
+      expired.increment();
+    }
+    listener.released(request, release);
+  }
+
+  void forget(Sending sending) {
+    requests.remove(sending.request(), sending);
+  }
+
+  /// What a prefill rank holds and has counted.
+  ///
+  /// @param held requests whose blocks are kept, or drain
+  /// @param remembered requests that have ended, or of which only signals came
+  /// @param duplicates signals of receivers that were done already
+  /// @param late signals for requests that had ended
+  /// @param strangers signals of ranks that are no receivers of their request
+  /// @param expired leases that expired
+  public record Figures(long held, long remembered, long duplicates, long late, long strangers, long expired) {
+    public Figures {
+      Checks.notNegative("held", held);
+    }
+  }
+}

@@ -1,0 +1,269 @@
+package io.penstock.disagg;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disagg.Signal.Kind;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/// One request on a prefill rank: its lease, and who has still to be done with it.
+final class Sending extends TimerWheel.Timer {
+  private enum Phase {
+    /// Only signals came.
+    EARLY,
+    /// Blocks are kept.
+    OPEN,
+    /// The end is known; reads drain.
+    DRAINING,
+    /// Remembered, so that late signals are known as such.
+    OVER,
+    /// In no table any more.
+    FORGOTTEN
+  }
+
+  private final PrefillRequests owner;
+  private final String request;
+  private final Sinks.Empty<Void> drained = Sinks.empty();
+
+  /// When bytes moved last, or a receiver said that it would still read.
+  private volatile long renewedNanos;
+  private volatile RequestState state = RequestState.BOOTSTRAPPING;
+
+  @GuardedBy("this") private Phase phase = Phase.EARLY;
+  @GuardedBy("this") private boolean listed;
+  @GuardedBy("this") private final Set<RankId> done = new HashSet<>(2);
+  /// Empty if they are not known.
+  @GuardedBy("this") private Set<RankId> receivers = Set.of();
+  /// How many there are, as one of them said.
+  @GuardedBy("this") private int readers = Integer.MAX_VALUE;
+  @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
+  @GuardedBy("this") private @Nullable Release release;
+  @GuardedBy("this") private long sinceNanos;
+
+  Sending(PrefillRequests owner, String request) {
+    this.owner = owner;
+    this.request = request;
+  }
+
+  String request() {
+    return request;
+  }
+
+  /// @param wanted empty if they are not known
+  /// @return false if this has been forgotten
+  boolean open(Set<RankId> wanted, HeldBlocks held) {
+    boolean ends;
+    synchronized (this) {
+      if (phase == Phase.FORGOTTEN) {
+        return false;
+      } else if (phase != Phase.EARLY) {
+        throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
+      }
+      if (listed) {
+        owner.leaveEarly();
+      }
+      owner.opened();
+      phase = Phase.OPEN;
+      receivers = wanted;
+      blocks = held;
+      sinceNanos = owner.wheel().now();
+      renewedNanos = sinceNanos;
+      ends = release != null || isDone();
+    }
+    owner.wheel().add(this, sinceNanos() + owner.options().bootstrap().toNanos());
+    if (ends) {
+      end(Release.DONE);
+    }
+    return true;
+  }
+
+  private synchronized long sinceNanos() {
+    return sinceNanos;
+  }
+
+  void renew() {
+    renewedNanos = owner.wheel().now();
+    if (state == RequestState.BOOTSTRAPPING || state == RequestState.WAITING_FOR_INPUT) {
+      state = RequestState.TRANSFERRING;
+    }
+  }
+
+  /// @return the acknowledgement; null if this has been forgotten
+  @Nullable Mono<Void> hear(Signal signal) {
+    boolean ends;
+    synchronized (this) {
+      if (phase == Phase.FORGOTTEN) {
+        return null;
+      } else if (phase == Phase.DRAINING || phase == Phase.OVER) {
+        owner.late();
+        return acknowledgement(signal.kind());
+      } else if (phase == Phase.EARLY && !list()) {
+        return Mono.empty();
+      }
+      readers = signal.readers();
+      ends = hear(signal.kind(), signal.from().rank()) && phase == Phase.OPEN;
+    }
+    if (ends) {
+      end(Release.DONE);
+    }
+    return acknowledgement(signal.kind());
+  }
+
+  private Mono<Void> acknowledgement(Kind kind) {
+    return isCancel(kind) ? drainedOrEarly() : Mono.empty();
+  }
+
+  private synchronized Mono<Void> drainedOrEarly() {
+    return phase == Phase.EARLY || phase == Phase.FORGOTTEN ? Mono.empty() : drained.asMono();
+  }
+
+  private static boolean isCancel(Kind kind) {
+    return kind == Kind.CANCEL || kind == Kind.REJECT;
+  }
+
+  /// Enters the table of early requests for a time; false if there is no room.
+  @GuardedBy("this") private boolean list() {
+    if (!listed) {
+      listed = owner.enterEarly();
+      sinceNanos = owner.wheel().now();
+      if (listed) {
+        owner.wheel().add(this, sinceNanos + owner.options().remembered().toNanos());
+      } else {
+        phase = Phase.FORGOTTEN;
+        owner.forget(this);
+      }
+    }
+    return listed;
+  }
+
+  /// @return whether this ends the request, if it is open
+  @GuardedBy("this") private boolean hear(Kind kind, RankId from) {
+    if (!receivers.isEmpty() && !receivers.contains(from)) {
+      owner.stranger();
+      return false;
+    }
+    return switch (kind) {
+      case RENEW -> {
+        renewedNanos = owner.wheel().now();
+        state = state.after(RequestState.WAITING_FOR_INPUT);
+        yield false;
+      }
+      case DONE -> {
+        if (!done.add(from)) {
+          owner.duplicate();
+        }
+        yield isDone();
+      }
+      case CANCEL, REJECT -> {
+        release = kind == Kind.CANCEL ? Release.CANCELLED : Release.REJECTED;
+        yield true;
+      }
+    };
+  }
+
+  @GuardedBy("this") private boolean isDone() {
+    return receivers.isEmpty() ? done.size() >= readers : done.containsAll(receivers);
+  }
+
+  void withdraw() {
+    end(Release.WITHDRAWN);
+  }
+
+  /// Ends an open request, for the reason given by a receiver if there is one.
+  private void end(Release reason) {
+    HeldBlocks given;
+    Release why;
+    synchronized (this) {
+      if (phase != Phase.OPEN) {
+        return;
+      }
+      phase = Phase.DRAINING;
+      given = blocks;
+      blocks = HeldBlocks.none();
+      why = release == null ? reason : release;
+      release = why;
+      state = why.state();
+    }
+    owner.wheel().remove(this);
+    Mono.defer(given::release).doOnError(Sending::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
+        () -> over(why));
+  }
+
+  private static void report(Throwable failure) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+  }
+
+  private void over(Release why) {
+    synchronized (this) {
+      phase = Phase.OVER;
+      sinceNanos = owner.wheel().now();
+    }
+    owner.wheel().add(this, sinceNanos() + owner.options().remembered().toNanos());
+    owner.released(request, why);
+    drained.tryEmitEmpty();
+  }
+
+  synchronized int receivers() {
+    if (phase != Phase.OPEN) {
+      return 0;
+    }
+    int known = receivers.isEmpty() ? readers : receivers.size();
+    return known == Integer.MAX_VALUE ? 0 : known;
+  }
+
+  Optional<RequestState> state() {
+    return isOpen() ? Optional.of(state) : Optional.empty();
+  }
+
+  private synchronized boolean isOpen() {
+    return phase == Phase.OPEN;
+  }
+
+  /// Ends it, and completes when it has drained.
+  Mono<Void> closed() {
+    end(Release.WITHDRAWN);
+    return drainedOrEarly();
+  }
+
+  @Override
+  long due(long now) {
+    boolean expires;
+    synchronized (this) {
+      long end = endNanos();
+      if (phase == Phase.DRAINING || phase == Phase.FORGOTTEN) {
+        return TimerWheel.NEVER;
+      } else if (now < end) {
+        return end;
+      }
+      expires = phase == Phase.OPEN;
+      if (!expires) {
+        forget();
+      }
+    }
+    if (expires) {
+      end(Release.EXPIRED);
+    }
+    return TimerWheel.NEVER;
+  }
+
+  @GuardedBy("this") private long endNanos() {
+    LifecycleOptions options = owner.options();
+    if (phase != Phase.OPEN) {
+      return sinceNanos + options.remembered().toNanos();
+    }
+    long life = (state == RequestState.BOOTSTRAPPING ? options.bootstrap() : options.lease()).toNanos();
+    return Math.min(sinceNanos + options.longest().toNanos(), renewedNanos + life);
+  }
+
+  @GuardedBy("this") private void forget() {
+    if (phase == Phase.EARLY) {
+      owner.leaveEarly();
+    }
+    phase = Phase.FORGOTTEN;
+    owner.forget(this);
+  }
+}

@@ -1,0 +1,93 @@
+package io.penstock.wire;
+
+import io.penstock.wire.trace.TraceContext;
+import org.jspecify.annotations.Nullable;
+
+/// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
+/// the stream only.
+final class StreamClock implements Carried {
+  static final StreamListener NOOP = report -> {};
+  /// Of streams that nobody hears of.
+  static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED, null);
+
+  /// Whom a stream waits for.
+  enum Wait {
+    NOTHING, PEER, BUDGET, TIER
+  }
+
+  private final StreamListener listener;
+  private final boolean runs;
+  private final String route;
+  private final Object peer;
+  private final boolean isOutgoing;
+  private final Carried all;
+  private final @Nullable TraceContext trace;
+  private final long began;
+  private final long[] waited = new long[Wait.values().length];
+  private Wait now = Wait.NOTHING;
+  private long since;
+  private long inline;
+  private long shared;
+  private boolean over;
+
+  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
+      @Nullable TraceContext trace) {
+    this.trace = trace;
+    this.listener = listener;
+    this.all = all;
+    this.runs = !listener.equals(NOOP);
+    this.route = route;
+    this.peer = peer;
+    this.isOutgoing = isOutgoing;
+    this.began = runs ? System.nanoTime() : 0;
+    this.since = began;
+  }
+
+  /// @param route as the protocol has it
+  /// @param peer told by its text
+  /// @param trace that it belongs to; null for none
+  /// @param all counts the bytes of all streams
+  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
+      @Nullable TraceContext trace) {
+    String word = route.substring(route.lastIndexOf('.') + 1);
+    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), word, peer, isOutgoing, all,
+        trace);
+  }
+
+  /// From now on it waits for `who`.
+  void waits(Wait who) {
+    if (runs && who != now) {
+      long at = System.nanoTime();
+      waited[now.ordinal()] += at - since;
+      now = who;
+      since = at;
+    }
+  }
+
+  @Override
+  public void count(long bytes, boolean byReference) {
+    all.count(bytes, byReference);
+    if (!runs) {
+      return;
+    }
+    if (byReference) {
+      shared += bytes;
+    } else {
+      inline += bytes;
+    }
+  }
+
+  /// It has ended; what it hears later does not count.
+  ///
+  /// @param error null if it completed, or was cancelled
+  void ended(@Nullable Throwable error) {
+    if (!runs || over) {
+      return;
+    }
+    over = true;
+    waits(Wait.NOTHING);
+    listener.ended(new StreamListener.Report(route, peer.toString(), isOutgoing, inline, shared,
+        System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
+        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error), trace));
+  }
+}
