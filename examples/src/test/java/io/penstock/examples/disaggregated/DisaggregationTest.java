@@ -3,27 +3,28 @@ package io.penstock.examples.disaggregated;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Plane.ElementType;
-import io.penstock.disagg.plan.KvRequest;
-import io.penstock.disagg.plan.Planner;
-import io.penstock.disagg.plan.Transfer;
-import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.block.SliceShape;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
-import java.util.ArrayList;
+import io.penstock.flow.PullBlocks.Lane;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.ViewSource;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
-import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
 
 /// Prefill in one deployment and decode in another: each logit is that of one rank that does both, to the last bit.
 final class DisaggregationTest {
   private static final int NEW_TOKENS = 4;
   private static final int PAIRS_A_MODEL = 50;
+  private static final StackOptions SMALL = StackOptions.defaults("rank").withIngressBlocks(8).withTransferBlocks(8);
 
   @Test
   void randomPairs_giveTheBitsOfOneRank() {
@@ -46,8 +47,8 @@ final class DisaggregationTest {
       for (int number = 0; number < PAIRS_A_MODEL; number++) {
         Pair pair = new Pair("request " + number, RandomDeployment.of(random, model, type),
             RandomDeployment.of(random, model, type), random.nextInt(4) == 0 ? random.nextInt(prompt.length + 1) : 0,
-            random.nextInt(1, prompt.length + 1), random.nextBoolean());
-        Generated parts = pair.run(prompt, new Random(random.nextLong()));
+            random.nextInt(1, prompt.length + 1), random.nextInt(256, 4096), random.nextBoolean());
+        Generated parts = pair.run(prompt);
         assertThat(parts.firstDifference(whole)).as("seed %d, pair %d, %s", seed, number, pair).isNegative();
         assertThat(parts.tokens()).isEqualTo(whole.tokens());
         assertThat(parts.accepted()).as("seed %d, pair %d: accepted guesses", seed, number)
@@ -73,26 +74,36 @@ final class DisaggregationTest {
   /// @param chunkTokens of the prefill
   /// @param push whether each layer moves when it is computed, or all when decode asks
   private record Pair(String request, Deployment prefill, Deployment decode, int cachedTokens, int chunkTokens,
-      boolean push) {
-    Generated run(int[] prompt, Random random) {
-      TransferPlan plan = new Planner(prefill.manifest(), decode.manifest())
-          .plan(new KvRequest(request, prompt.length, cachedTokens));
-      try (Instance prefills = new Instance(prefill, 1, prompt.length);
+      int sliceBytes, boolean push) {
+    Generated run(int[] prompt) {
+      SliceShape shape = SliceShape.defaults().withSliceBytes(sliceBytes);
+      try (PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length),
+          shard -> new HostTier(shard.space(), 8, SMALL, TierListener.noop()), Schedulers.immediate());
           Instance decodes = new Instance(decode, 1, prompt.length + NEW_TOKENS + 2);
-          Sequence from = prefills.open(request);
           Sequence to = decodes.open(request)) {
         if (cachedTokens > 0) {
           Prefill.of(to, Arrays.copyOf(prompt, cachedTokens));
-          to.finish(0); // a decode that has a prefix may still write into its last block
         }
-        Prefilled prefilled = new Prefill(from, chunkTokens, layer -> {}).run(prompt);
-        List<Transfer> transfers = new ArrayList<>(plan.transfers());
-        Collections.shuffle(transfers, random);
-        transfers.forEach(new InMemoryMover(from, to)::move);
-        from.close();
+        DecodeSide side = new DecodeSide(to, prefill,
+            rank -> new Lane(ViewSource.of(prefills.outlet(rank), shape), 64), request, prompt.length, cachedTokens);
+        Prefilled prefilled = push ? pushed(prefills, side, prompt) : pulled(prefills, side, prompt);
         to.finish(prompt.length);
         return DisaggregationTest.decode(to, prompt, prefilled);
       }
+    }
+
+    private Prefilled pushed(PrefillSide prefills, DecodeSide side, int[] prompt) {
+      CompletableFuture<Void> received = side.receive().then().toFuture(); // asks before the prefill begins
+      Prefilled prefilled = prefills.push(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
+      assertThat(received).as("%s: all layers came", this).isCompleted();
+      prefills.release(request);
+      return prefilled;
+    }
+
+    private Prefilled pulled(PrefillSide prefills, DecodeSide side, int[] prompt) {
+      Prefilled prefilled = prefills.compute(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
+      side.pull(prompt).blockLast();
+      return prefilled;
     }
   }
 }
