@@ -16,12 +16,16 @@ module io.penstock {
   // For authors of stores and tiers
   exports io.penstock.tier.spi;
 
+  // For authors of engines
+  exports io.penstock.disagg;
+
   // Shared among the modules of this project
   exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
       io.penstock.examples;
   exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
   exports io.penstock.pool to io.penstock.storage, io.penstock.node;
+  exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;

@@ -82,7 +82,7 @@ public final class DecodeRequests {
   ///
   /// @return cold; completes when all have acknowledged, or were told often enough
   public Mono<Void> reject(String request, List<Incarnation> sources) {
-    return Flux.fromIterable(sources).flatMap(source -> told(source, request, Kind.REJECT), Integer.MAX_VALUE, 1)
+    return Flux.fromIterable(sources).flatMap(source -> told(source, request, Kind.REJECT, 1), Integer.MAX_VALUE, 1)
         .then();
   }
 
@@ -148,19 +148,19 @@ public final class DecodeRequests {
   }
 
   /// Tells `to`, again and again until it acknowledges.
-  void tell(Incarnation to, String request, Kind kind) {
-    follow(told(to, request, kind), () -> {});
+  void tell(Incarnation to, String request, Kind kind, int readers) {
+    follow(told(to, request, kind, readers), () -> {});
   }
 
   /// Tells `to` once, and hears no answer: the next renewal says the same.
-  void renew(Incarnation to, String request) {
-    follow(sent(to, new Signal(Kind.RENEW, request, self)), () -> {});
+  void renew(Incarnation to, String request, int readers) {
+    follow(sent(to, new Signal(Kind.RENEW, request, self, readers)), () -> {});
   }
 
-  private Mono<Void> told(Incarnation to, String request, Kind kind) {
+  private Mono<Void> told(Incarnation to, String request, Kind kind, int readers) {
     return Mono.defer(() -> {
       telling.increment();
-      return told(to, new Signal(kind, request, self), 1);
+      return told(to, new Signal(kind, request, self, readers), 1);
     }).doFinally(end -> telling.decrement());
   }
 
@@ -199,7 +199,7 @@ public final class DecodeRequests {
       return;
     }
     Mono<Void> acknowledged = Flux.fromIterable(unsent)
-        .flatMap(source -> told(source, order.request(), Kind.CANCEL), Integer.MAX_VALUE, 1).then().cache();
+        .flatMap(source -> told(source, order.request(), Kind.CANCEL, 1), Integer.MAX_VALUE, 1).then().cache();
     follow(acknowledged, () -> {});
     Mono<Void> quiet = drained.and(acknowledged.timeout(options.drain(), Mono.empty(), timers)).cache();
     if (received.ending() == Ending.RECOMPUTE) { // the engine writes these blocks next

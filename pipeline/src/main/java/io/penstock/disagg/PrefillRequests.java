@@ -56,6 +56,13 @@ public final class PrefillRequests {
     of(request, sending -> sending.open(waiting, blocks) ? Boolean.TRUE : null);
   }
 
+  /// Keeps `blocks` for receivers that are not known yet: each says how many there are.
+  ///
+  /// @throws IllegalArgumentException if the request is open, or has ended
+  public void open(String request, HeldBlocks blocks) {
+    of(request, sending -> sending.open(Set.of(), blocks) ? Boolean.TRUE : null);
+  }
+
   /// Bytes of `request` were sent: its lease begins anew.
   public void moved(String request) {
     Sending sending = requests.get(request);
@@ -83,6 +90,12 @@ public final class PrefillRequests {
   /// How far an open request has come; empty for one that is not open.
   public Optional<RequestState> state(String request) {
     return Optional.ofNullable(requests.get(request)).flatMap(Sending::state);
+  }
+
+  /// Receivers that an open request waits for; 0 if it is not open, or they are not known.
+  public int receivers(String request) {
+    Sending sending = requests.get(request);
+    return sending == null ? 0 : sending.receivers();
   }
 
   /// Runs `use` with the request, which another thread may be forgetting: then with a new one.

@@ -38,10 +38,12 @@ public record ReceiveOrder(String request, List<Shard> shards, List<Incarnation>
 
   /// The part of a request that one source sends to this rank.
   ///
+  /// @param readers ranks that read from the source for this request, by the plan
   /// @param blocks positions in the request that it has bytes of
-  public record Shard(Incarnation source, GroupBlocks blocks, ShardMover mover) {
+  public record Shard(Incarnation source, int readers, GroupBlocks blocks, ShardMover mover) {
     public Shard {
       requireNonNull(source, "source");
+      Checks.positive("readers", readers);
       requireNonNull(blocks, "blocks");
       requireNonNull(mover, "mover");
     }

@@ -74,9 +74,9 @@ final class Receiving extends TimerWheel.Timer {
   }
 
   void start() {
-    order.releases().forEach(rank -> owner.tell(rank, request(), Signal.Kind.DONE));
+    order.releases().forEach(rank -> owner.tell(rank, request(), Signal.Kind.DONE, 1));
     order.shards().stream().filter(shard -> shard.blocks().isEmpty())
-        .forEach(shard -> owner.tell(shard.source(), request(), Signal.Kind.DONE));
+        .forEach(shard -> owner.tell(shard.source(), request(), Signal.Kind.DONE, shard.readers()));
     List<Runnable> after = new ArrayList<>();
     long moment;
     synchronized (this) {
@@ -127,7 +127,7 @@ final class Receiving extends TimerWheel.Timer {
     }
     run.state = RequestState.SUCCESS;
     outcomes.add(run.shard.blocks(), BlockOutcome.HIT);
-    after.add(() -> owner.tell(run.shard.source(), request(), Signal.Kind.DONE));
+    after.add(() -> owner.tell(run.shard.source(), request(), Signal.Kind.DONE, run.shard.readers()));
     finishIfComplete(after);
   }
 
@@ -180,7 +180,7 @@ final class Receiving extends TimerWheel.Timer {
     synchronized (this) {
       if (ending == null) {
         retries++;
-        after.add(() -> owner.renew(run.shard.source(), request()));
+        after.add(() -> owner.renew(run.shard.source(), request(), run.shard.readers()));
         attempt(run, after);
       }
     }
@@ -298,7 +298,7 @@ final class Receiving extends TimerWheel.Timer {
     if (now - renewedNanos >= renewalNanos()) {
       renewedNanos = now;
       runs.stream().filter(run -> !run.isOver())
-          .forEach(run -> after.add(() -> owner.renew(run.shard.source(), request())));
+          .forEach(run -> after.add(() -> owner.renew(run.shard.source(), request(), run.shard.readers())));
     }
   }
 

@@ -35,7 +35,10 @@ final class Sending extends TimerWheel.Timer {
   @GuardedBy("this") private Phase phase = Phase.EARLY;
   @GuardedBy("this") private boolean listed;
   @GuardedBy("this") private final Set<RankId> done = new HashSet<>(2);
+  /// Empty if they are not known.
   @GuardedBy("this") private Set<RankId> receivers = Set.of();
+  /// How many there are, as one of them said.
+  @GuardedBy("this") private int readers = Integer.MAX_VALUE;
   @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
   @GuardedBy("this") private @Nullable Release release;
   @GuardedBy("this") private long sinceNanos;
@@ -49,6 +52,7 @@ final class Sending extends TimerWheel.Timer {
     return request;
   }
 
+  /// @param wanted empty if they are not known
   /// @return false if this has been forgotten
   boolean open(Set<RankId> wanted, HeldBlocks held) {
     boolean ends;
@@ -67,7 +71,7 @@ final class Sending extends TimerWheel.Timer {
       blocks = held;
       sinceNanos = owner.wheel().now();
       renewedNanos = sinceNanos;
-      ends = release != null || done.containsAll(receivers);
+      ends = release != null || isDone();
     }
     owner.wheel().add(this, sinceNanos() + owner.options().bootstrap().toNanos());
     if (ends) {
@@ -99,6 +103,7 @@ final class Sending extends TimerWheel.Timer {
       } else if (phase == Phase.EARLY && !list()) {
         return Mono.empty();
       }
+      readers = signal.readers();
       ends = hear(signal.kind(), signal.from().rank()) && phase == Phase.OPEN;
     }
     if (ends) {
@@ -136,7 +141,7 @@ final class Sending extends TimerWheel.Timer {
 
   /// @return whether this ends the request, if it is open
   @GuardedBy("this") private boolean hear(Kind kind, RankId from) {
-    if (phase == Phase.OPEN && !receivers.contains(from)) {
+    if (!receivers.isEmpty() && !receivers.contains(from)) {
       owner.stranger();
       return false;
     }
@@ -150,13 +155,17 @@ final class Sending extends TimerWheel.Timer {
         if (!done.add(from)) {
           owner.duplicate();
         }
-        yield done.containsAll(receivers);
+        yield isDone();
       }
       case CANCEL, REJECT -> {
         release = kind == Kind.CANCEL ? Release.CANCELLED : Release.REJECTED;
         yield true;
       }
     };
+  }
+
+  @GuardedBy("this") private boolean isDone() {
+    return receivers.isEmpty() ? done.size() >= readers : done.containsAll(receivers);
   }
 
   void withdraw() {
@@ -196,6 +205,14 @@ final class Sending extends TimerWheel.Timer {
     owner.wheel().add(this, sinceNanos() + owner.options().remembered().toNanos());
     owner.released(request, why);
     drained.tryEmitEmpty();
+  }
+
+  synchronized int receivers() {
+    if (phase != Phase.OPEN) {
+      return 0;
+    }
+    int known = receivers.isEmpty() ? readers : receivers.size();
+    return known == Integer.MAX_VALUE ? 0 : known;
   }
 
   Optional<RequestState> state() {

@@ -2,11 +2,15 @@ package io.penstock.disagg;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.Checks;
+
 /// What a receiving rank tells a prefill rank about a request.
 ///
 /// @param from who tells it
-public record Signal(Kind kind, String request, Incarnation from) {
+/// @param readers how many ranks will say that they are done, by the plan: the prefill rank may not know it yet
+public record Signal(Kind kind, String request, Incarnation from, int readers) {
   public Signal {
+    Checks.positive("readers", readers);
     requireNonNull(kind, "kind");
     requireNonNull(request, "request");
     requireNonNull(from, "from");

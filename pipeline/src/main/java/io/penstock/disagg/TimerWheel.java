@@ -83,12 +83,12 @@ final class TimerWheel implements Disposable {
     return size;
   }
 
-  /// Has `timer` fire at `nanos`, and not when it was to fire before. A disposed wheel ignores it.
+  /// Has `timer` fire at `nanos`, and not when it was to fire before; [#NEVER] removes it. A disposed wheel ignores it.
   synchronized void add(Timer timer, long nanos) {
-    if (disposed) {
+    remove(timer);
+    if (disposed || nanos == NEVER) {
       return;
     }
-    remove(timer);
     if (size == 0) {
       nextTick = Math.max(nextTick, (now() - startNanos) / tickNanos);
     }

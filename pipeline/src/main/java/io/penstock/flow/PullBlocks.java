@@ -7,6 +7,9 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
+import io.penstock.block.UnexpectedSliceException;
+import io.penstock.disagg.MoveTicket;
+import io.penstock.disagg.ShardMover;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.tier.ByteBudget;
@@ -18,7 +21,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Fills the blocks of one decode rank with what a plan says that prefill ranks give it: heads and layers of several
 /// peers, token by token of blocks of another size, each in its place.
@@ -73,7 +78,7 @@ public final class PullBlocks {
   ///
   /// @param transfers to one destination
   public static Flux<Landed> pull(List<Transfer> transfers, Places places) {
-    return Flux.defer(() -> sideBySide(fetches(transfers, places), true));
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, true));
   }
 
   /// Receives what the sources push: asks for it at once, before it is computed, and takes layers as they become ready.
@@ -82,26 +87,79 @@ public final class PullBlocks {
   ///
   /// @param transfers to one destination; their keys are those of [PushLayers#keys]
   public static Flux<Landed> receive(List<Transfer> transfers, Places places) {
-    return Flux.defer(() -> sideBySide(fetches(transfers, places), false));
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, false));
   }
 
-  private record Fetch(Lane lane, List<BlockKey> keys, ViewLanding landing) {
-    Flux<Landed> run(OnMiss onMiss) {
+  /// The same for the life of a request: moves what one source gives, as often as it takes, and writes while its ticket
+  /// admits that. A repeated move writes nothing twice. Lanes are asked for anew by each move.
+  ///
+  /// @param transfers from one source to one destination
+  /// @param isPush whether the source pushes, as [#receive], or is pulled from
+  public static ShardMover mover(List<Transfer> transfers, Places places, boolean isPush) {
+    return new Mover(List.copyOf(transfers), places, isPush);
+  }
+
+  private record Fetch(Transfer transfer, List<BlockKey> keys, ViewLanding landing) {
+    Fetch attempt(int number, Runnable check) {
+      return new Fetch(transfer, keys, landing.attempt(number, check));
+    }
+
+    Flux<Landed> run(Lane lane, OnMiss onMiss) {
       return lane.source().fetch(keys, onMiss, landing);
     }
   }
 
-  private static Flux<Landed> sideBySide(List<Fetch> fetches, boolean inTurn) {
+  private static final class Mover implements ShardMover {
+    private final List<Transfer> transfers;
+    private final Places places;
+    private final boolean isPush;
+    /// Parts of drafts are claimed once, by the first move.
+    private volatile @Nullable List<Fetch> claimed;
+
+    Mover(List<Transfer> transfers, Places places, boolean isPush) {
+      this.transfers = transfers;
+      this.places = places;
+      this.isPush = isPush;
+    }
+
+    @Override
+    public Mono<Void> move(MoveTicket ticket) {
+      return Mono.defer(() -> {
+        List<Fetch> all = claimed == null ? fetches(transfers, places) : requireNonNull(claimed);
+        claimed = all;
+        List<Fetch> attempt = all.stream().map(fetch -> fetch.attempt(ticket.attempt(),
+            () -> requireAdmitted(ticket, places.lane(fetch.transfer()).source().generation()))).toList();
+        return sideBySide(attempt, places, !isPush).doOnNext(landed -> ticket.landed(landed.bytes())).then();
+      });
+    }
+
+    private static void requireAdmitted(MoveTicket ticket, long generation) {
+      if (!ticket.admits(generation)) {
+        throw new UnexpectedSliceException("generation", "" + ticket.source().generation() + ", of a move that goes on",
+            generation);
+      }
+    }
+
+    @Override
+    public Mono<Void> drained(MoveTicket ticket) {
+      return Flux.fromIterable(transfers).map(transfer -> places.lane(transfer).source()).distinct()
+          .flatMap(ViewSource::drained).then();
+    }
+  }
+
+  private static Flux<Landed> sideBySide(List<Fetch> fetches, Places places, boolean inTurn) {
     if (fetches.isEmpty()) {
       return Flux.empty();
     } else if (!inTurn) {
-      return Flux.fromIterable(fetches).flatMap(fetch -> fetch.run(OnMiss.AWAIT), fetches.size(), 1);
+      return Flux.fromIterable(fetches)
+          .flatMap(fetch -> fetch.run(places.lane(fetch.transfer()), OnMiss.AWAIT), fetches.size(), 1);
     }
     Map<Lane, List<Fetch>> lanes = new LinkedHashMap<>();
-    fetches.forEach(fetch -> lanes.computeIfAbsent(fetch.lane(), lane -> new ArrayList<>()).add(fetch));
-    return Flux.fromIterable(lanes.entrySet())
-        .flatMap(lane -> lane.getKey().inTurn(
-            Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(OnMiss.SKIP), 0)), lanes.size(), 1);
+    fetches.forEach(
+        fetch -> lanes.computeIfAbsent(places.lane(fetch.transfer()), lane -> new ArrayList<>()).add(fetch));
+    return Flux.fromIterable(lanes.entrySet()).flatMap(lane -> lane.getKey().inTurn(
+        Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(lane.getKey(), OnMiss.SKIP), 0)),
+        lanes.size(), 1);
   }
 
   /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
@@ -110,8 +168,7 @@ public final class PullBlocks {
   }
 
   private static Fetch fetch(Transfer transfer, Places places) {
-    Lane lane = places.lane(transfer);
-    BlockLayout layout = lane.source().space().layout();
+    BlockLayout layout = places.lane(transfer).source().space().layout();
     List<BlockKey> all = places.keys(transfer);
     ViewLanding landing = new ViewLanding(layout, asked(transfer, layout));
     Map<Integer, Integer> positions = new LinkedHashMap<>();
@@ -122,7 +179,7 @@ public final class PullBlocks {
           transfer.layers().atDestination(), transfer.layers().count(), transfer.heads().atDestination(),
           transfer.heads().count(), piece.destinationToken(), piece.tokens())));
     }
-    return new Fetch(lane, positions.keySet().stream().map(all::get).toList(), landing);
+    return new Fetch(transfer, positions.keySet().stream().map(all::get).toList(), landing);
   }
 
   /// One view for all blocks of a transfer: from the first to the last token that is wanted of any of them.

@@ -13,10 +13,18 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.disagg.AuxData;
+import io.penstock.disagg.BlockOutcome;
+import io.penstock.disagg.GroupBlocks;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.MoveTicket;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.ShardMover;
 import io.penstock.disagg.plan.HeadShards;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
@@ -41,6 +49,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -281,6 +291,91 @@ final class PullBlocksTest {
       two.sources().getFirst().running.get(1).tryEmitError(new IllegalStateException("lost"));
       assertThat(errors).hasSize(1);
       assertThat(two.sources().get(1).running.get(1).currentSubscriberCount()).isZero();
+    }
+  }
+
+  /// A ticket that admits one generation, until it is closed.
+  private static final class Ticket implements MoveTicket {
+    private final int attempt;
+    private final long generation;
+    private long bytes;
+    private boolean closed;
+
+    Ticket(int attempt, long generation) {
+      this.attempt = attempt;
+      this.generation = generation;
+    }
+
+    @Override
+    public String request() {
+      return "ticket";
+    }
+
+    @Override
+    public Incarnation source() {
+      return new Incarnation(new RankId("p", 0), generation);
+    }
+
+    @Override
+    public GroupBlocks blocks() {
+      return GroupBlocks.none();
+    }
+
+    @Override
+    public int attempt() {
+      return attempt;
+    }
+
+    @Override
+    public boolean admits(long other) {
+      return !closed && other == generation;
+    }
+
+    @Override
+    public void accepted() {}
+
+    @Override
+    public void landed(long more) {
+      bytes += more;
+    }
+
+    @Override
+    public void failed(int group, int position, BlockOutcome outcome) {}
+
+    @Override
+    public void aux(AuxData data) {}
+  }
+
+  @Test
+  void aMoveThatFailed_isRepeated_andWritesNothingTwice() {
+    BlockLayout layout = MODEL.rank(0, 2, 0, 2, 4, TokenOrder.NHD).layout();
+    Side prefill = new Side(MODEL, Manifest.of("resharded", layout, Parallelism.ofTp(1)));
+    Side decode = new Side(MODEL, Manifest.of("resharded", layout.withOrder(TokenOrder.HND), Parallelism.ofTp(1)));
+    TransferPlan plan = new Planner(prefill.manifest(), decode.manifest()).plan(new KvRequest("again", 20, 0));
+    Rank only = new Rank(0, 0, 0);
+    AtomicInteger slices = new AtomicInteger();
+    UnaryOperator<Flux<LayerSlice>> link = all -> all.doOnNext(slice -> {
+      if (slices.incrementAndGet() == 3) {
+        throw new IllegalStateException("link lost");
+      }
+    });
+    SlabArena arena = leaks.watch(new SlabArena("from", layout, 8, 8));
+    PullBlocks.Lane lane = new PullBlocks.Lane(
+        ViewSource.of(new RankTier(prefill.rank(only), arena), SliceShape.defaults().withSliceBytes(20), link), 8);
+    try (BlockScope scope = new BlockScope()) {
+      Destination destination = Destination.of(decode, only, plan.request(), scope);
+      ShardMover mover =
+          PullBlocks.mover(plan.to(only), destination.from(prefill, Map.of(only, lane)), false);
+      Ticket stale = new Ticket(1, 7);
+      assertThatThrownBy(() -> mover.move(stale).block()).isInstanceOf(UnexpectedSliceException.class)
+          .hasMessageContaining("generation");
+      assertThat(stale.bytes).isZero();
+      Ticket first = new Ticket(1, 0);
+      assertThatThrownBy(() -> mover.move(first).block()).hasMessage("link lost");
+      assertThat(first.bytes).isPositive();
+      mover.move(new Ticket(2, 0)).block();
+      mover.drained(first).block();
+      destination.requireBytes(scope);
     }
   }
 

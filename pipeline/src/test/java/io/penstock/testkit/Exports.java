@@ -67,7 +67,9 @@ record Exports(String module, Map<String, Set<String>> packages) {
   Audience audience(String packageName) {
     Set<String> users = packages.get(packageName);
     if (module.isEmpty() || (users != null && users.isEmpty())) {
-      return packageName.endsWith(".spi") ? Audience.IMPLEMENTERS : Audience.USERS;
+      return packageName.endsWith(".spi")
+          ? Audience.IMPLEMENTERS
+          : packageName.endsWith(".disagg") ? Audience.ENGINES : Audience.USERS;
     }
     return Audience.OUR_MODULES;
   }
@@ -76,6 +78,7 @@ record Exports(String module, Map<String, Set<String>> packages) {
   enum Audience {
     USERS("For users"),
     IMPLEMENTERS("For authors of stores and tiers"),
+    ENGINES("For authors of engines"),
     OUR_MODULES("Shared among the modules of this project");
 
     private final String title;

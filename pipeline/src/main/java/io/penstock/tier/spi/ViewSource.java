@@ -13,11 +13,25 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Where views of blocks come from: a node, or a tier of this process.
 public interface ViewSource {
   /// Of the blocks there.
   CacheSpace space();
+
+  /// Differs from start to start of the source; 0 if it does not tell.
+  default long generation() {
+    return 0;
+  }
+
+  /// The acknowledgement that a cancel lacks.
+  ///
+  /// @return cold; completes when no fetch that was cancelled before holds anything at the source, or writes here; a
+  ///     source that is gone holds nothing
+  default Mono<Void> drained() {
+    return Mono.empty();
+  }
 
   /// Fetches the view of `landing` of each block of `keys`, and lands it.
   ///

@@ -25,21 +25,24 @@ import reactor.core.CoreSubscriber;
 /// only.
 ///
 /// A server is not trusted: what it sends unasked, twice, or not at all, is a typed error.
-final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
+final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Payload>, AnswerLimit.Pending {
   private static final int AWAITED_SLICES = 2;
 
   /// What one connection receives views with.
   ///
   /// @param space of the node
+  /// @param answers limits how long the node may owe an answer
+  /// @param peer the node, as errors name it
   /// @param errors turns what the connection signals into what the reader is told
-  record Setting(CacheSpace space, Budget budget, int maxSliceBytes, int creditSlices,
-      UnaryOperator<Throwable> errors) {}
+  record Setting(CacheSpace space, Budget budget, int maxSliceBytes, int creditSlices, AnswerLimit answers,
+      String peer, UnaryOperator<Throwable> errors) {}
 
   private final CoreSubscriber<? super Landed> reader;
   private final Setting setting;
   private final List<BlockKey> keys;
   private final ViewLanding landing;
   private final SliceCredit credit;
+  private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
   private final boolean awaits;
   private @Nullable Subscription in;
   /// Positions of the keys whose blocks may come; null until the server has decided.
@@ -63,9 +66,24 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
       if (done) { // cancelled before there was a subscription to cancel
         subscription.cancel();
       } else {
+        setting.answers().enter(this);
         credit.open(subscription, Math.min(requested, awaits ? 1 : setting.creditSlices()));
       }
     });
+  }
+
+  @Override
+  public void look() {
+    serial.run(() -> {
+      if (silence.isTooLong(isOwed(), 1)) {
+        fail(setting.answers().exceeded(Routes.GET, setting.peer(), 1));
+      }
+    });
+  }
+
+  /// Whether the node owes the decision, or slices of blocks that it has.
+  private boolean isOwed() {
+    return !done && (coming == null || (credit.outstanding() > 0 && !awaits));
   }
 
   @Override
@@ -75,6 +93,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
         payload.release();
         return;
       }
+      silence.heard();
       Landed landed = credit.spend(payload, this::receive);
       if (landed != null) {
         requested = Demand.minus(requested, 1);
@@ -197,6 +216,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
       in.cancel();
       in = null;
     }
+    setting.answers().leave(this);
     credit.stop();
   }
 }

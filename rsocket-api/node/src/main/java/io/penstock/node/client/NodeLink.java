@@ -18,6 +18,11 @@ interface NodeLink extends AutoCloseable {
   /// What the node says about itself.
   Mono<ServerStat> stat();
 
+  /// What has carried bytes so far.
+  default Carriage carriage() {
+    return Carriage.none();
+  }
+
   @Override
   void close();
 }

@@ -28,7 +28,7 @@ import tools.jackson.core.JacksonException;
       "",
       "It reads JSON from standard input: a model, two sides and a request, as in the example, or a recorded case, a "
           + "list of those, or a whole file of cases. It prints every transfer with its layers, heads and blocks, how "
-          + "many ends each rank waits for, and which prefill ranks are never pulled.",
+          + "many completions each rank waits for, and which prefill ranks are never pulled.",
       "",
       "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for MLA), type (bf16), draftLayers, "
           + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp (1), "

@@ -1,0 +1,55 @@
+package io.penstock.disagg.registry;
+
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Side;
+import java.util.List;
+import java.util.Optional;
+
+/// An instance as the registry knows it at one moment.
+///
+/// @param state how far it has come
+/// @param ranks those that are registered, by number; distinct
+public record InstanceView(String instance, Side side, int version, Manifest manifest, State state,
+    List<Registered> ranks) {
+  /// How far an instance has come.
+  public enum State {
+    /// Some ranks are missing, and may still come.
+    COMING,
+    /// All ranks are there.
+    READY,
+    /// Ranks were missing for too long.
+    FAILED
+  }
+
+  /// @param endpoint where the rank listens
+  public record Registered(Incarnation who, Endpoint endpoint) {}
+
+  public InstanceView {
+    ranks = List.copyOf(ranks);
+  }
+
+  /// Ranks of the instance, those that are missing among them.
+  public int size() {
+    return Registration.ranks(manifest);
+  }
+
+  public boolean isReady() {
+    return state == State.READY;
+  }
+
+  /// The rank with this number, if it is registered.
+  public Optional<Registered> rank(int number) {
+    return ranks.stream().filter(each -> each.who().rank().rank() == number).findFirst();
+  }
+
+  /// The rank at a place of a data-parallel replica: whom a signal for it goes to, on whichever host it lives.
+  ///
+  /// @throws UnknownInstanceException if it is not registered
+  public Registered rank(int replica, Rank place) {
+    int number = replica * manifest.parallelism().ranks() + manifest.parallelism().index(place);
+    return rank(number).orElseThrow(() -> new UnknownInstanceException(instance, ranks.size(), size()));
+  }
+}

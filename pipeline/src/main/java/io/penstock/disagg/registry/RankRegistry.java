@@ -1,0 +1,301 @@
+package io.penstock.disagg.registry;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.plan.Planner;
+import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.InstanceView.State;
+import io.penstock.disagg.registry.Registration.Side;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Who is there, and whom a request belongs to.
+///
+/// Registering again changes nothing. An instance is ready when as many distinct ranks have registered as its manifest
+/// says, and is not any more when one of them is gone: it said so, it was silent for some heartbeats, or the same rank
+/// came back in a later generation. Ranks of one instance agree in all but rank, generation and endpoint.
+///
+/// What has expired ends at the next call. Safe from any thread.
+public final class RankRegistry {
+  private final RegistryOptions options;
+  private final LongSupplier nanos;
+  private final Listener listener;
+
+  @GuardedBy("this") private final Map<String, Instance> instances = new TreeMap<>();
+  /// Data-parallel replicas by request, those told first at the front.
+  @GuardedBy("this") private final Map<String, Assigned> replicas = new LinkedHashMap<>();
+  /// All ranks, those that were silent for longest at the front.
+  @GuardedBy("this") private final LinkedHashMap<RankId, Present> heard = new LinkedHashMap<>();
+
+  /// Hears of ranks that are gone. Called outside locks.
+  @FunctionalInterface
+  public interface Listener {
+    /// What this process sent is stale, and it sends nothing any more.
+    void gone(Incarnation who);
+  }
+
+  private record Assigned(int replica, long endNanos) {}
+
+  private static final class Present {
+    final Registration registration;
+    long heardNanos;
+
+    Present(Registration registration) {
+      this.registration = registration;
+    }
+  }
+
+  private static final class Instance {
+    final Registration first;
+    final Map<Integer, Present> ranks = new TreeMap<>();
+    /// Since when ranks are missing.
+    long missingNanos;
+
+    Instance(Registration first, long nanos) {
+      this.first = first;
+      this.missingNanos = nanos;
+    }
+
+    boolean isReady() {
+      return ranks.size() == Registration.ranks(first.manifest());
+    }
+  }
+
+  /// @param nanos clock of heartbeats and lives
+  public RankRegistry(RegistryOptions options, LongSupplier nanos, Listener listener) {
+    this.options = requireNonNull(options, "options");
+    this.nanos = requireNonNull(nanos, "nanos");
+    this.listener = requireNonNull(listener, "listener");
+  }
+
+  public RegistryOptions options() {
+    return options;
+  }
+
+  /// Registers a rank, or hears again from one.
+  ///
+  /// @return its instance with it
+  /// @throws RegistrationRefusedException if it differs from other ranks of its instance, if no instance of the other
+  ///     side could exchange blocks with it, if a later generation of the rank is there, or if there is no room
+  public InstanceView register(Registration registration) {
+    List<Incarnation> gone = new ArrayList<>();
+    InstanceView view;
+    synchronized (this) {
+      long now = expire(gone);
+      view = register(registration, now, gone);
+    }
+    gone.forEach(listener::gone);
+    return view;
+  }
+
+  @GuardedBy("this") private InstanceView register(Registration registration, long now, List<Incarnation> gone) {
+    String name = registration.who().rank().instance();
+    Instance known = instances.get(name);
+    if (known == null) {
+      requireFits(registration);
+    } else {
+      requireEqual(known.first, registration);
+    }
+    Instance instance = known == null ? new Instance(registration, now) : known;
+    int rank = registration.who().rank().rank();
+    Present before = instance.ranks.get(rank);
+    if (before != null) {
+      requireNotOlder(before.registration, registration);
+    } else if (heard.size() == options.mostRanks()) {
+      throw new RegistrationRefusedException("ranks", "<= " + options.mostRanks(), heard.size() + 1);
+    }
+    Present present = new Present(registration);
+    instances.putIfAbsent(name, instance);
+    instance.ranks.put(rank, present);
+    hear(present, now);
+    if (before != null && !before.registration.who().equals(registration.who())) {
+      gone.add(before.registration.who());
+    }
+    return view(name, instance, now);
+  }
+
+  private static void requireEqual(Registration known, Registration registration) {
+    require("side", known.side(), registration.side());
+    require("version", known.version(), registration.version());
+    require("manifest", known.manifest(), registration.manifest());
+  }
+
+  private static void require(String field, Object wanted, Object actual) {
+    if (!wanted.equals(actual)) {
+      throw new RegistrationRefusedException(field, wanted, actual);
+    }
+  }
+
+  private static void requireNotOlder(Registration known, Registration registration) {
+    if (registration.who().generation() < known.who().generation()) {
+      throw new RegistrationRefusedException("generation", ">= " + known.who().generation(),
+          registration.who().generation());
+    } else if (registration.who().equals(known.who())) {
+      require("endpoint", known.endpoint(), registration.endpoint());
+    }
+  }
+
+  /// An instance of a model exchanges blocks with those of the other side: they must be able to.
+  @GuardedBy("this") private void requireFits(Registration registration) {
+    for (Instance other : instances.values()) {
+      Registration there = other.first;
+      if (there.side() != registration.side() && there.manifest().model().equals(registration.manifest().model())) {
+        require("version", there.version(), registration.version());
+        boolean isPrefill = registration.side() == Side.PREFILL;
+        var _ = new Planner(isPrefill ? registration.manifest() : there.manifest(),
+            isPrefill ? there.manifest() : registration.manifest());
+      }
+    }
+  }
+
+  /// Hears that a rank lives.
+  ///
+  /// @return false if this incarnation is not registered: it registers again, or ends if a later one is there
+  public boolean heartbeat(Incarnation who) {
+    List<Incarnation> gone = new ArrayList<>();
+    boolean known;
+    synchronized (this) {
+      long now = expire(gone);
+      Present present = present(who);
+      known = present != null;
+      if (present != null) {
+        hear(present, now);
+      }
+    }
+    gone.forEach(listener::gone);
+    return known;
+  }
+
+  /// Forgets a rank that ends; does nothing if this incarnation is not registered.
+  public void leave(Incarnation who) {
+    List<Incarnation> gone = new ArrayList<>();
+    synchronized (this) {
+      long now = expire(gone);
+      if (present(who) != null) {
+        remove(who, now, gone);
+      }
+    }
+    gone.forEach(listener::gone);
+  }
+
+  @GuardedBy("this") private @Nullable Present present(Incarnation who) {
+    Present present = heard.get(who.rank());
+    return present != null && present.registration.who().equals(who) ? present : null;
+  }
+
+  /// The instance with this name.
+  public Optional<InstanceView> instance(String name) {
+    return instances().stream().filter(each -> each.instance().equals(name)).findFirst();
+  }
+
+  /// All instances, by name.
+  public List<InstanceView> instances() {
+    List<Incarnation> gone = new ArrayList<>();
+    List<InstanceView> views = new ArrayList<>();
+    synchronized (this) {
+      long now = expire(gone);
+      instances.forEach((name, instance) -> views.add(view(name, instance, now)));
+    }
+    gone.forEach(listener::gone);
+    return views;
+  }
+
+  /// An instance that is ready.
+  ///
+  /// @throws UnknownInstanceException if it is not known, or ranks are missing
+  public InstanceView ready(String name) {
+    InstanceView view = instance(name).orElseThrow(() -> new UnknownInstanceException(name, 0, 0));
+    if (!view.isReady()) {
+      throw new UnknownInstanceException(name, view.ranks().size(), view.size());
+    }
+    return view;
+  }
+
+  /// Remembers which data-parallel replica of a prefill instance has a request.
+  ///
+  /// @throws RegistrationRefusedException if another replica has it, or there is no room
+  public synchronized void assign(String request, int replica) {
+    long now = nanos.getAsLong();
+    expireReplicas(now);
+    Assigned known = replicas.get(request);
+    if (known != null) {
+      require("replica", known.replica(), replica);
+    } else if (replicas.size() == options.mostRequests()) {
+      throw new RegistrationRefusedException("requests", "<= " + options.mostRequests(), replicas.size() + 1);
+    } else {
+      replicas.put(request, new Assigned(replica, now + options.replicaLife().toNanos()));
+    }
+  }
+
+  /// The data-parallel replica that has a request; empty if it is not known, or not any more.
+  public synchronized OptionalInt replica(String request) {
+    expireReplicas(nanos.getAsLong());
+    Assigned known = replicas.get(request);
+    return known == null ? OptionalInt.empty() : OptionalInt.of(known.replica());
+  }
+
+  /// All lives are equal, so what was told first ends first.
+  @GuardedBy("this") private void expireReplicas(long now) {
+    Iterator<Assigned> oldest = replicas.values().iterator();
+    while (oldest.hasNext() && oldest.next().endNanos() - now <= 0) {
+      oldest.remove();
+    }
+  }
+
+  /// Ends what has expired, for a registry that hears nothing.
+  public void expire() {
+    List<Incarnation> gone = new ArrayList<>();
+    synchronized (this) {
+      expireReplicas(expire(gone));
+    }
+    gone.forEach(listener::gone);
+  }
+
+  @GuardedBy("this") private long expire(List<Incarnation> gone) {
+    long now = nanos.getAsLong();
+    long silence = options.silence().toNanos();
+    while (!heard.isEmpty() && now - heard.firstEntry().getValue().heardNanos > silence) {
+      remove(heard.firstEntry().getValue().registration.who(), now, gone);
+    }
+    return now;
+  }
+
+  @GuardedBy("this") private void remove(Incarnation who, long now, List<Incarnation> gone) {
+    Instance instance = requireNonNull(instances.get(who.rank().instance()), "instance");
+    if (instance.isReady()) {
+      instance.missingNanos = now;
+    }
+    heard.remove(who.rank());
+    instance.ranks.remove(who.rank().rank());
+    if (instance.ranks.isEmpty()) {
+      instances.remove(who.rank().instance());
+    }
+    gone.add(who);
+  }
+
+  @GuardedBy("this") private void hear(Present present, long now) {
+    present.heardNanos = now;
+    heard.putLast(present.registration.who().rank(), present);
+  }
+
+  private InstanceView view(String name, Instance instance, long now) {
+    State state = instance.isReady()
+        ? State.READY
+        : now - instance.missingNanos > options.bootstrap().toNanos() ? State.FAILED : State.COMING;
+    List<Registered> there = instance.ranks.values().stream()
+        .map(present -> new Registered(present.registration.who(), present.registration.endpoint())).toList();
+    return new InstanceView(name, instance.first.side(), instance.first.version(), instance.first.manifest(), state,
+        there);
+  }
+}

@@ -1,0 +1,68 @@
+package io.penstock.disagg.registry;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.check.Checks;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.Rank;
+
+/// What a rank says of itself.
+///
+/// @param version of the protocol that it speaks
+/// @param manifest of its instance; equal for all ranks of it
+/// @param endpoint where it listens, already bound
+public record Registration(Side side, Incarnation who, int version, Manifest manifest, Endpoint endpoint) {
+  private static final int MOST_PORT = 65_535;
+
+  /// What an instance does.
+  public enum Side {
+    PREFILL, DECODE
+  }
+
+  /// The host on which a rank lives, and its port there.
+  public record Endpoint(String host, int port) {
+    public Endpoint {
+      if (host.isBlank()) {
+        throw new IllegalArgumentException("host must be a name or an address (was blank)");
+      } else if (port < 1 || port > MOST_PORT) {
+        throw new IllegalArgumentException("port must be in [1, " + MOST_PORT + "] (was " + port + ")");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
+  }
+
+  public Registration {
+    requireNonNull(side, "side");
+    requireNonNull(who, "who");
+    requireNonNull(manifest, "manifest");
+    requireNonNull(endpoint, "endpoint");
+    Checks.positive("version", version);
+    int ranks = ranks(manifest);
+    if (who.rank().rank() >= ranks) {
+      throw new IllegalArgumentException("rank must be < " + ranks + ", the ranks of the manifest (was "
+          + who.rank().rank() + ")");
+    }
+  }
+
+  /// Ranks of an instance, over all its data-parallel replicas.
+  static int ranks(Manifest manifest) {
+    Parallelism parallelism = manifest.parallelism();
+    return Math.multiplyExact(parallelism.ranks(), parallelism.dp());
+  }
+
+  /// The data-parallel replica that the rank belongs to.
+  public int replica() {
+    return who.rank().rank() / manifest.parallelism().ranks();
+  }
+
+  /// Its place in that replica.
+  public Rank place() {
+    return manifest.parallelism().rank(who.rank().rank() % manifest.parallelism().ranks());
+  }
+}

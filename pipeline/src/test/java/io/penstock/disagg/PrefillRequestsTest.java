@@ -1,0 +1,167 @@
+package io.penstock.disagg;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.disagg.Signal.Kind;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+final class PrefillRequestsTest {
+  private static final RankId A = new RankId("decode", 0);
+  private static final RankId B = new RankId("decode", 1);
+  private static final LifecycleOptions OPTIONS =
+      LifecycleOptions.defaults().withLease(Duration.ofSeconds(30), Duration.ofMinutes(5));
+
+  private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private final Map<String, Release> released = new LinkedHashMap<>();
+  private final PrefillRequests requests = new PrefillRequests(OPTIONS, new LifecycleListener() {
+    @Override
+    public void released(String request, Release release) {
+      assertThat(released.put(request, release)).isNull();
+    }
+  }, time);
+
+  private boolean tell(Kind kind, String request, RankId from) {
+    return tell(kind, request, from, 2);
+  }
+
+  private boolean tell(Kind kind, String request, RankId from, int readers) {
+    boolean[] acknowledged = new boolean[1];
+    requests.accept(new Signal(kind, request, from.since(1), readers)).subscribe(nothing -> {}, error -> {},
+        () -> acknowledged[0] = true);
+    return acknowledged[0];
+  }
+
+  @Test
+  void distinctReceivers_count_andRepeatedOnesDoNot() {
+    requests.open("r", Set.of(A, B), HeldBlocks.none());
+    assertThat(tell(Kind.DONE, "r", A)).isTrue();
+    assertThat(tell(Kind.DONE, "r", A)).isTrue();
+    assertThat(tell(Kind.DONE, "r", new RankId("other", 0))).isTrue();
+    assertThat(released).isEmpty();
+    tell(Kind.DONE, "r", B);
+    tell(Kind.DONE, "r", B);
+    tell(Kind.CANCEL, "r", B);
+    assertThat(released).containsExactly(Map.entry("r", Release.DONE));
+    PrefillRequests.Figures figures = requests.figures();
+    assertThat(figures).extracting(PrefillRequests.Figures::duplicates, PrefillRequests.Figures::strangers,
+        PrefillRequests.Figures::late, PrefillRequests.Figures::held).containsExactly(1L, 1L, 2L, 0L);
+  }
+
+  @Test
+  void unknownReceivers_areAsManyAsTheFirstOneSays() {
+    requests.open("r", HeldBlocks.none());
+    assertThat(requests.receivers("r")).isZero();
+    tell(Kind.DONE, "r", A, 2);
+    assertThat(requests.receivers("r")).isEqualTo(2);
+    assertThat(released).isEmpty();
+    tell(Kind.DONE, "r", B, 2);
+    assertThat(released).containsEntry("r", Release.DONE);
+  }
+
+  @Test
+  void signalsBeforeTheOpening_count() {
+    tell(Kind.DONE, "r", A);
+    requests.open("r", Set.of(A, B), HeldBlocks.none());
+    tell(Kind.DONE, "r", B);
+    assertThat(tell(Kind.REJECT, "s", A)).isTrue();
+    requests.open("s", Set.of(A, B), HeldBlocks.none());
+    assertThat(released).containsExactly(Map.entry("r", Release.DONE), Map.entry("s", Release.REJECTED));
+  }
+
+  @Test
+  void aLease_isRenewedWhileBytesMove_andExpiresOnAnIdleNode() {
+    requests.open("r", Set.of(A), HeldBlocks.none());
+    time.advanceTimeBy(Duration.ofSeconds(299)); // until the first sign
+    tell(Kind.RENEW, "r", A);
+    assertThat(requests.state("r")).contains(RequestState.WAITING_FOR_INPUT);
+    time.advanceTimeBy(Duration.ofMillis(500));
+    requests.open("long", Set.of(A), HeldBlocks.none());
+    for (int i = 0; i < 14; i++) {
+      requests.moved("long");
+      time.advanceTimeBy(Duration.ofSeconds(20));
+      assertThat(released).doesNotContainKey("long");
+    }
+    assertThat(requests.state("long")).contains(RequestState.TRANSFERRING);
+    assertThat(released).containsEntry("r", Release.EXPIRED);
+    time.advanceTimeBy(Duration.ofSeconds(31));
+    assertThat(released).containsEntry("long", Release.EXPIRED);
+    assertThat(requests.figures().expired()).isEqualTo(2);
+  }
+
+  @Test
+  void nothingIsKeptForLongerThanAllowed() {
+    requests.open("r", Set.of(A), HeldBlocks.none());
+    for (int i = 0; i < 16; i++) {
+      requests.moved("r");
+      time.advanceTimeBy(Duration.ofSeconds(20));
+    }
+    assertThat(released).containsEntry("r", Release.EXPIRED);
+  }
+
+  @Test
+  void aCancel_isAcknowledgedWhenReadsHaveDrained() {
+    Sinks.Empty<Void> reads = Sinks.empty();
+    requests.open("r", Set.of(A, B), reads::asMono);
+    boolean[] acknowledged = new boolean[1];
+    requests.accept(new Signal(Kind.CANCEL, "r", A.since(1), 2)).subscribe(nothing -> {}, error -> {},
+        () -> acknowledged[0] = true);
+    assertThat(requests.figures().held()).isOne();
+    assertThat(acknowledged[0]).isFalse();
+    assertThat(released).isEmpty();
+    assertThat(tell(Kind.CANCEL, "r", B)).isFalse();
+    reads.tryEmitEmpty();
+    assertThat(acknowledged[0]).isTrue();
+    assertThat(released).containsEntry("r", Release.CANCELLED);
+    assertThat(requests.figures().held()).isZero();
+  }
+
+  @Test
+  void aName_servesOneRequest_andIsForgottenInTime() {
+    requests.open("r", Set.of(A), HeldBlocks.none());
+    assertThatThrownBy(() -> requests.open("r", Set.of(A), HeldBlocks.none())).hasMessageContaining("must be new");
+    requests.withdraw("r");
+    requests.withdraw("r");
+    assertThat(released).containsEntry("r", Release.WITHDRAWN);
+    assertThatThrownBy(() -> requests.open("r", Set.of(A), HeldBlocks.none())).hasMessageContaining("was OVER");
+    tell(Kind.DONE, "early", A);
+    assertThat(requests.figures().remembered()).isEqualTo(2);
+    time.advanceTimeBy(Duration.ofSeconds(301));
+    assertThat(requests.figures().remembered()).isZero();
+    assertThat(requests.state("r")).isEmpty();
+  }
+
+  @Test
+  void aClose_endsAllAndDrains() {
+    Sinks.Empty<Void> reads = Sinks.empty();
+    requests.open("r", Set.of(A), reads::asMono);
+    boolean[] closed = new boolean[1];
+    requests.close().subscribe(nothing -> {}, error -> {}, () -> closed[0] = true);
+    assertThat(closed[0]).isFalse();
+    reads.tryEmitEmpty();
+    assertThat(closed[0]).isTrue();
+  }
+
+  @Test
+  void blocksThatCannotBeGivenUp_endTheRequestAllTheSame() {
+    Thread thread = Thread.currentThread();
+    Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+    Throwable[] told = new Throwable[1];
+    thread.setUncaughtExceptionHandler((where, error) -> told[0] = error);
+    try {
+      requests.open("r", Set.of(A), () -> Mono.error(new IllegalStateException("of the test")));
+      tell(Kind.DONE, "r", A);
+    } finally {
+      thread.setUncaughtExceptionHandler(before);
+    }
+    assertThat(released).containsEntry("r", Release.DONE);
+    assertThat(told[0]).hasMessage("of the test");
+  }
+}
