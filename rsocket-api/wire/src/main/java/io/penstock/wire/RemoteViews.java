@@ -62,7 +62,7 @@ public final class RemoteViews implements ViewSource {
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
+      KeptConnection kept = new KeptConnection(transport, options);
       return KvClient.rsocket(kept, options)
           .flatMap(rsocket -> opened(new NodeConnection(rsocket, kept, "the node"), options, space, budget)
               .doOnError(error -> kept.end(rsocket)).doOnCancel(() -> kept.end(rsocket)));
