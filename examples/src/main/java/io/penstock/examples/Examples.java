@@ -33,7 +33,8 @@ public final class Examples {
           PressureCommand::new),
       new Story("conversations", "a shared system prompt, turn after turn: which tier saves how much prefill",
           ConversationsCommand::new),
-      new Story("disaggregated", "prefill and decode with other parallelism: a transformer answers the same, bit for bit",
+      new Story("disaggregated",
+          "prefill and decode with other parallelism: a transformer answers the same, bit for bit",
           DisaggregatedCommand::new));
 
   private Examples() {}

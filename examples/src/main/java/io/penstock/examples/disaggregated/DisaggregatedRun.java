@@ -52,7 +52,8 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
     try (ExecutorService workers = Executors.newFixedThreadPool(prefills)) {
       List<Future<RequestReport>> reports = IntStream.range(0, requests)
           .mapToObj(number -> workers
-              .submit(() -> router.run(number, ByteTokenizer.encode(prompt(prompt, number))))).toList();
+              .submit(() -> router.run(number, ByteTokenizer.encode(prompt(prompt, number)))))
+          .toList();
       List<RequestReport> all = new ArrayList<>();
       for (Future<RequestReport> report : reports) {
         all.add(report.get());

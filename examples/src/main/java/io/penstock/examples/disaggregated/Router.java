@@ -74,6 +74,7 @@ final class Router {
     long first = all.stream().mapToLong(LayerTime::startMicros).min().orElse(0);
     return all.stream().map(time -> time.since(first))
         .sorted(Comparator.comparingInt(LayerTime::layer).thenComparing(LayerTime::what)
-            .thenComparingLong(LayerTime::startMicros)).toList();
+            .thenComparingLong(LayerTime::startMicros))
+        .toList();
   }
 }

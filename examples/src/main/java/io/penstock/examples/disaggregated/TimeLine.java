@@ -72,7 +72,7 @@ final class TimeLine {
         %s%s%s<text x="%d" y="%d" text-anchor="end">%.1f ms</text>
         </svg>
         """.formatted(LEFT + WIDTH + 20, height, escaped(title), labels, rows, legend(), LEFT + WIDTH, height - 6,
-            end / 1e3);
+        end / 1e3);
   }
 
   private String bar(LayerTime time) {
@@ -90,8 +90,9 @@ final class TimeLine {
     int x = LEFT;
     for (What what : What.values()) {
       int y = (layers + 2) * ROW;
-      legend.append("<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>%n"
-          .formatted(x, y, COLOURS.get(what), x + 20, y + 12, name(what)));
+      legend
+          .append("<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>%n"
+              .formatted(x, y, COLOURS.get(what), x + 20, y + 12, name(what)));
       x += 110;
     }
     return legend.toString();
