@@ -440,10 +440,10 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.using(() -> Request.charged(payload, requests, running), request -> {
-      Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
-      return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
-    }, Request::close, false));
+    return ServedStream.of(() -> Request.charged(payload, requests, running), request -> request.isHeavy()
+        ? Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route))
+            .subscribeOn(serving.decisions(), false)
+        : request.route(dataMimeType, serving.allocator(), route), subscribed);
   }
 
   /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases
