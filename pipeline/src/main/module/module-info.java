@@ -29,5 +29,5 @@ module io.penstock {
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
-  exports io.penstock.meter to io.penstock.node;
+  exports io.penstock.meter to io.penstock.wire, io.penstock.node;
 }

@@ -1,7 +1,10 @@
 package io.penstock.block;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +20,9 @@ public final class BlockDraft extends Owned {
   private final BlockLayout layout;
   private final Slot slot;
   private final VerifiedGranules verified;
+  @GuardedBy("this") private final List<Part> parts = new ArrayList<>(0);
+  /// For each granule the bytes of parts that came; null before the first came.
+  @GuardedBy("this") private long @Nullable [] came;
 
   /// Takes over the first hold on `slot`.
   BlockDraft(BlockKey key, BlockLayout layout, Slot slot) {
@@ -48,6 +54,49 @@ public final class BlockDraft extends Owned {
     } finally {
       slot.release();
     }
+  }
+
+  /// Gives one writer the right to fill `view`. The other parts of the draft are for other writers.
+  ///
+  /// @throws UnexpectedSliceException if a byte of `view` belongs to another part, or is verified
+  /// @throws IndexOutOfBoundsException if `view` leaves the block
+  public synchronized Part part(BlockView view) {
+    view.requireInside(layout);
+    for (Part other : parts) {
+      if (other.view().overlaps(view)) {
+        throw new UnexpectedSliceException("view", "apart from " + other.view(), view);
+      }
+    }
+    if (verified.touch(view.granules())) {
+      throw new UnexpectedSliceException("view", "of granules that are not verified", view);
+    }
+    Part part = new Part(this, view);
+    parts.add(part);
+    return part;
+  }
+
+  /// Copies packed bytes of a part, which belong to one granule, and completes the granule when all its bytes came.
+  void landed(BlockView view, MemorySegment packed) {
+    int granule = view.granules().first();
+    pin();
+    try {
+      int offset = layout.granuleOffset(granule);
+      int bytes = layout.granuleBytes(granule);
+      view.scatter(layout, granule, packed, view.firstToken(), view.tokens(), slot.memory.asSlice(offset, bytes));
+      if (count(granule, packed.byteSize()) == bytes) { // by the last of the writers: nobody else writes there any more
+        add(GranuleRange.whole(granule, 1), new int[] {slot.checksum(offset, bytes)});
+      }
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// Bytes of parts that came of a granule, the `bytes` that just came among them.
+  private synchronized long count(int granule, long bytes) {
+    if (came == null) {
+      came = new long[layout.granules()];
+    }
+    return came[granule] += bytes;
   }
 
   /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes the hold before
@@ -168,6 +217,12 @@ public final class BlockDraft extends Owned {
       throw new IllegalStateException(
           "granules must not be written after they were verified (was " + range + " of " + key + ")");
     }
+    for (Part part : parts) {
+      GranuleRange theirs = part.view().granules();
+      if (range.first() < theirs.end() && theirs.first() < range.end()) {
+        throw new IllegalStateException("granules must not belong to a part (was " + range + " of " + key + ")");
+      }
+    }
   }
 
   /// The verified rows that equal `range`; null if its granules are verified.
@@ -235,6 +290,103 @@ public final class BlockDraft extends Owned {
     @Override
     protected void free() {
       slot.release();
+    }
+  }
+
+  /// The right of one writer to fill a view of a draft. Several writers, each with its part, fill one draft: heads from
+  /// one source, layers from another. No byte belongs to two parts, and each comes once; the draft is complete when all
+  /// parts are, and the parts cover it.
+  ///
+  /// Safe from any thread. Writes pin the memory as those of [BlockDraft] do.
+  public static final class Part {
+    private final BlockDraft draft;
+    private final BlockView view;
+    /// Bit `(granule - first) × tokens + token - first token`: verified.
+    @GuardedBy("this") private final BitSet verified;
+
+    Part(BlockDraft draft, BlockView view) {
+      this.draft = draft;
+      this.view = view;
+      this.verified = new BitSet(view.granules().count() * view.tokens());
+    }
+
+    /// What the writer may fill.
+    public BlockView view() {
+      return view;
+    }
+
+    public BlockDraft draft() {
+      return draft;
+    }
+
+    /// Copies the packed bytes of some tokens of a granule to their places. The caller has compared them with their
+    /// checksum.
+    ///
+    /// @param granule of the view
+    /// @param firstToken of the view, counted in the block
+    /// @param tokens number of tokens
+    /// @param packed `[token][head][width]`, the heads of the view
+    /// @throws UnexpectedSliceException if the tokens do not belong to the view, or came before
+    /// @throws IllegalStateException if the draft was sealed or closed
+    public void land(int granule, int firstToken, int tokens, MemorySegment packed) {
+      BlockView part =
+          new BlockView(GranuleRange.whole(granule, 1), view.firstHead(), view.heads(), firstToken, tokens);
+      if (!view.contains(part)) {
+        throw new UnexpectedSliceException("view", "inside " + view, part);
+      }
+      long wanted = part.bytes(draft.layout());
+      if (packed.byteSize() != wanted) {
+        throw new UnexpectedSliceException("packed bytes", "" + wanted, packed.byteSize());
+      }
+      take(granule, firstToken, tokens);
+      draft.landed(part, packed);
+    }
+
+    /// Fills what did not come with zeros: the tokens behind the end of a prompt, for instance.
+    public void landZeros() {
+      for (int granule = view.granules().first(); granule < view.granules().end(); granule++) {
+        for (int token = nextMissing(granule, view.firstToken()); token < end(); token = nextMissing(granule, token)) {
+          land(granule, token, 1, MemorySegment.ofArray(new byte[view.tokenBytes(draft.layout(), granule)]));
+        }
+      }
+    }
+
+    /// True when all of it came.
+    public synchronized boolean isComplete() {
+      return verified.cardinality() == view.granules().count() * view.tokens();
+    }
+
+    /// The first granule of which tokens are missing; that behind the last one if none are.
+    public synchronized int firstMissing() {
+      return view.granules().first() + verified.nextClearBit(0) / view.tokens();
+    }
+
+    private synchronized void take(int granule, int firstToken, int tokens) {
+      int from = bit(granule, firstToken);
+      int came = verified.nextSetBit(from);
+      if (came >= 0 && came < from + tokens) {
+        throw new UnexpectedSliceException("tokens of granule " + granule, "such as did not come before",
+            firstToken + " + " + tokens);
+      }
+      verified.set(from, from + tokens);
+    }
+
+    /// The first token from `token` on that did not come; the end of the view if there is none.
+    private synchronized int nextMissing(int granule, int token) {
+      return Math.min(end(), token + verified.nextClearBit(bit(granule, token)) - bit(granule, token));
+    }
+
+    private int end() {
+      return view.firstToken() + view.tokens();
+    }
+
+    private int bit(int granule, int token) {
+      return (granule - view.granules().first()) * view.tokens() + token - view.firstToken();
+    }
+
+    @Override
+    public String toString() {
+      return view + " of " + draft;
     }
   }
 }

@@ -74,6 +74,20 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return layers * layerBytes();
   }
 
+  /// Heads of the plane with most of them.
+  public int heads() {
+    int most = 0;
+    for (Plane plane : planes) {
+      most = Math.max(most, plane.heads());
+    }
+    return most;
+  }
+
+  /// Whether all planes have the same number of heads.
+  public boolean hasEqualHeads() {
+    return planes.stream().allMatch(plane -> plane.heads() == planes.getFirst().heads());
+  }
+
   /// Number of granules in a block.
   public int granules() {
     return layers * planes.size();

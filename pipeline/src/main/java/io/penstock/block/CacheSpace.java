@@ -3,6 +3,7 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ public final class CacheSpace {
   private final BlockLayout layout;
   private final int group;
   private final String tenantSalt;
+  private final Shard shard;
   private final SpaceId id;
 
   /// @param model digest or name of the model weights, for example the commit of a checkpoint
@@ -24,11 +26,21 @@ public final class CacheSpace {
   /// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
   /// @param tenantSalt separates tenants; empty for none
   public CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
+    this(model, layout, group, tenantSalt, Shard.whole(layout));
+  }
+
+  private CacheSpace(String model, BlockLayout layout, int group, String tenantSalt, Shard shard) {
     this.model = requireNonNull(model, "model");
     this.layout = requireNonNull(layout, "layout");
     this.group = Checks.notNegative("group", group);
     this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
-    this.id = digest(model, layout, group, tenantSalt);
+    this.shard = shard.requireOf(layout);
+    this.id = digest(model, layout, group, tenantSalt, shard);
+  }
+
+  /// This space, for blocks that hold a part of the layers and heads of the model: those of one rank.
+  public CacheSpace withShard(Shard newShard) {
+    return new CacheSpace(model, layout, group, tenantSalt, newShard);
   }
 
   /// A space without groups or salt.
@@ -52,20 +64,31 @@ public final class CacheSpace {
     return tenantSalt;
   }
 
+  /// The part of the model's layers and heads that a block holds.
+  public Shard shard() {
+    return shard;
+  }
+
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then group and salt.
+  /// name, type name, heads and width, then group and salt; and, unless a block holds all layers and heads, `shard` and
+  /// the four numbers of [Shard].
   public SpaceId id() {
     return id;
   }
 
-  private static SpaceId digest(String model, BlockLayout layout, int group, String tenantSalt) {
+  private static SpaceId digest(String model, BlockLayout layout, int group, String tenantSalt, Shard shard) {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
     for (Plane plane : layout.planes()) {
       digest.text(plane.kind().name()).text(plane.type().name()).int32(plane.heads()).int32(plane.width());
     }
-    return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
+    digest.int32(group).text(tenantSalt);
+    if (!shard.equals(Shard.whole(layout))) {
+      digest.text("shard").int32(shard.layers()).int32(shard.firstLayer()).int32(shard.heads())
+          .int32(shard.firstHead());
+    }
+    return SpaceId.read(digest.first16());
   }
 
   @Override
@@ -97,7 +120,8 @@ public final class CacheSpace {
 
   /// A field in which two spaces differ, and its values. The values of the salt are left out.
   ///
-  /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group` or `tenantSalt`
+  /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group`, `shard`, a
+  ///     number of the shard as `shard.layers`, or `tenantSalt`
   /// @param here a text, a number, or a list of [Plane]
   /// @param there of the same type
   public record Difference(String field, Object here, Object there) {
@@ -131,11 +155,76 @@ public final class CacheSpace {
       return differs("layout.planes", layout.planes(), other.layout.planes());
     } else if (group != other.group) {
       return differs("group", group, other.group);
+    } else if (!shard.equals(other.shard)) {
+      return differs("shard", "" + shard, "" + other.shard);
     }
     return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
   }
 
+  /// The first field that keeps views of the blocks of one space from landing in blocks of the other. The spaces may
+  /// differ in tokens a block, axis order, and in which layers and heads of the model a block holds.
+  public Optional<Difference> viewDifference(CacheSpace other) {
+    if (!model.equals(other.model)) {
+      return differs("model", model, other.model);
+    } else if (shard.layers() != other.shard.layers()) {
+      return differs("shard.layers", shard.layers(), other.shard.layers());
+    } else if (shard.heads() != other.shard.heads()) {
+      return differs("shard.heads", shard.heads(), other.shard.heads());
+    } else if (!shapes(layout).equals(shapes(other.layout))) {
+      return differs("layout.planes", layout.planes(), other.layout.planes());
+    } else if (group != other.group) {
+      return differs("group", group, other.group);
+    }
+    return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
+  }
+
+  /// The planes of one head; as they are if they differ in heads, which no view then splits.
+  private static List<Plane> shapes(BlockLayout layout) {
+    return layout.hasEqualHeads()
+        ? layout.planes().stream().map(plane -> new Plane(plane.kind(), plane.type(), 1, plane.width())).toList()
+        : layout.planes();
+  }
+
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
+  }
+
+  /// The part of a model that the blocks of a space hold: a run of its layers (pipeline parallel) and of its KV heads
+  /// (tensor parallel). How long the runs are says the layout.
+  ///
+  /// @param layers of the model
+  /// @param firstLayer the model's number of a block's first layer
+  /// @param heads KV heads of the model
+  /// @param firstHead the model's number of a block's first head
+  public record Shard(int layers, int firstLayer, int heads, int firstHead) {
+    public Shard {
+      Checks.positive("shard.layers", layers);
+      Checks.notNegative("shard.firstLayer", firstLayer);
+      Checks.positive("shard.heads", heads);
+      Checks.notNegative("shard.firstHead", firstHead);
+    }
+
+    /// All layers and heads.
+    public static Shard whole(BlockLayout layout) {
+      return new Shard(layout.layers(), 0, layout.heads(), 0);
+    }
+
+    private Shard requireOf(BlockLayout layout) {
+      if (firstLayer > layers - layout.layers()) {
+        throw new IllegalArgumentException("shard.layers must be >= firstLayer + layers of a block (was " + layers
+            + ", " + firstLayer + " + " + layout.layers() + ")");
+      }
+      if (firstHead > heads - layout.heads()) {
+        throw new IllegalArgumentException("shard.heads must be >= firstHead + heads of a block (was " + heads + ", "
+            + firstHead + " + " + layout.heads() + ")");
+      }
+      return this;
+    }
+
+    /// *layers 4 … of 32, heads 2 … of 8*.
+    @Override
+    public String toString() {
+      return "layers %d … of %d, heads %d … of %d".formatted(firstLayer, layers, firstHead, heads);
+    }
   }
 }

@@ -1,7 +1,9 @@
 package io.penstock.block;
 
 import io.penstock.check.Checks;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The unit that travels: one range of granules of several blocks of one window, and the positions of these blocks in
 /// the request.
@@ -10,6 +12,7 @@ import java.util.List;
 public final class LayerSlice extends Owned {
   private final Position place;
   private final GranuleRange range;
+  private final @Nullable BlockView view;
   private final int[] positions;
   private final List<LayerSpan> spans;
 
@@ -18,6 +21,18 @@ public final class LayerSlice extends Owned {
   /// @param positions for each span the index of its key in the request
   /// @param spans one a block; the slice owns them, unless this throws
   public LayerSlice(Position place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
+    this(place, range, null, positions, spans);
+  }
+
+  /// Of a view, whose bytes are packed where they travel.
+  ///
+  /// @param spans one a block, of the granules of `view`
+  public LayerSlice(Position place, BlockView view, int[] positions, List<LayerSpan> spans) {
+    this(place, view.granules(), view, positions, spans);
+  }
+
+  private LayerSlice(Position place, GranuleRange range, @Nullable BlockView view, int[] positions,
+      List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
       throw new IllegalArgumentException(
           "spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
@@ -29,6 +44,7 @@ public final class LayerSlice extends Owned {
     }
     this.place = place;
     this.range = range;
+    this.view = view;
     this.positions = positions.clone();
     this.spans = List.copyOf(spans);
   }
@@ -43,6 +59,19 @@ public final class LayerSlice extends Owned {
     return range;
   }
 
+  /// The part of the granules that it carries, the same in every block; null for all of them.
+  public @Nullable BlockView view() {
+    return view;
+  }
+
+  /// @throws IllegalStateException if this is a slice of whole granules
+  public BlockView requireView() {
+    if (view == null) {
+      throw new IllegalStateException("slice must be of a view (was " + this + ")");
+    }
+    return view;
+  }
+
   /// Index of the `i`-th span's key in the request.
   public int position(int i) {
     return positions[i];
@@ -53,9 +82,28 @@ public final class LayerSlice extends Owned {
     return spans;
   }
 
+  /// Copies the packed bytes that the view has of the `i`-th block.
+  ///
+  /// @param to their bytes
+  /// @param boundary that the bytes cross, named in the error
+  /// @return CRC32C of the packed bytes, one a granule
+  /// @throws BlockCorruptException if a granule of the block differs from its checksum
+  /// @throws IllegalStateException if this is a slice of whole granules
+  public int[] pack(int i, MemorySegment to, String boundary) {
+    BlockView packed = requireView();
+    LayerSpan span = spans.get(i);
+    span.verify(boundary);
+    span.read(memory -> {
+      packed.gather(span.layout(), memory, to);
+      return to;
+    });
+    return packed.checksums(span.layout(), to);
+  }
+
   /// Payload bytes over all spans.
   public int bytes() {
-    return Math.multiplyExact(spans.size(), spans.getFirst().bytes());
+    LayerSpan first = spans.getFirst();
+    return Math.multiplyExact(spans.size(), view == null ? first.bytes() : view.bytes(first.layout()));
   }
 
   @Override

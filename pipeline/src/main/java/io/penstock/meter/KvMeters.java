@@ -183,7 +183,36 @@ enum KvMeters implements MeterDocumentation {
   WIRE_DISCONNECTS("penstock.wire.disconnects", Meter.Type.COUNTER, null, "Connections that ended, by reason",
       MeterTag.TRANSPORT, MeterTag.REASON),
   WIRE_BYTES("penstock.wire.moved", Meter.Type.COUNTER, "bytes", "Bytes that connections moved, with their headers",
-      MeterTag.TRANSPORT, MeterTag.DIRECTION);
+      MeterTag.TRANSPORT, MeterTag.DIRECTION),
+  STREAM_DURATION("penstock.stream.duration", Meter.Type.TIMER, "seconds",
+      "Time that gets, puts, and reads and writes of segments took at the node", MeterTag.ROUTE, MeterTag.CARRIER),
+  STREAM_CARRIED("penstock.stream.carried", Meter.Type.COUNTER, "bytes", "Bytes of slices that streams moved",
+      MeterTag.ROUTE, MeterTag.CARRIER),
+  /// Reasons: the peer (credit of a reader, slices of a writer), the budget, the tier.
+  STREAM_WAITED("penstock.stream.waited", Meter.Type.COUNTER, "milliseconds", "Time that streams waited, by whom for",
+      MeterTag.ROUTE, MeterTag.CARRIER, MeterTag.REASON),
+  STREAM_FAILURES("penstock.stream.failures", Meter.Type.COUNTER, null, "Streams of slices that failed, by code",
+      MeterTag.ROUTE, MeterTag.CODE),
+  TRANSFER_DURATION("penstock.transfer.duration", Meter.Type.TIMER, "seconds",
+      "Time of items of a transfer engine, from submission to end", MeterTag.TRANSPORT, MeterTag.DIRECTION),
+  TRANSFER_CARRIED("penstock.transfer.carried", Meter.Type.COUNTER, "bytes", "Bytes of items that completed",
+      MeterTag.TRANSPORT, MeterTag.DIRECTION),
+  /// Reasons: `connect` and `queue`.
+  TRANSFER_WAITED("penstock.transfer.waited", Meter.Type.COUNTER, "milliseconds",
+      "Time that items waited before their bytes moved", MeterTag.TRANSPORT, MeterTag.DIRECTION, MeterTag.REASON),
+  TRANSFER_FAILURES("penstock.transfer.failures", Meter.Type.COUNTER, null, "Items that did not complete, by reason",
+      MeterTag.REASON),
+  TRANSFER_RETRIES("penstock.transfer.retries", Meter.Type.COUNTER, null, "Items that were tried once more"),
+  TRANSFER_CONNECTS("penstock.transfer.connects", Meter.Type.TIMER, "seconds",
+      "Connections of a transfer engine, and the time until their peer was described", MeterTag.TRANSPORT),
+  TRANSFER_DISCONNECTS("penstock.transfer.disconnects", Meter.Type.COUNTER, null,
+      "Connections of a transfer engine that ended, by reason", MeterTag.TRANSPORT, MeterTag.REASON),
+  TRANSFER_UNREACHABLE("penstock.transfer.unreachable", Meter.Type.COUNTER, null,
+      "Times that a peer could not be reached"),
+  TRANSFER_ITEMS("penstock.transfer.items", Meter.Type.GAUGE, null,
+      "Items that are in progress or wait for their connection"),
+  TRANSFER_IN_FLIGHT("penstock.transfer.in.flight", Meter.Type.GAUGE, "bytes", "Bytes of these items"),
+  TRANSFER_QUEUED("penstock.transfer.queued", Meter.Type.GAUGE, null, "Items that wait for their turn");
 
   private final String meterName;
   private final Meter.Type type;

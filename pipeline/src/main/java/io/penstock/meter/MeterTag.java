@@ -27,7 +27,11 @@ enum MeterTag implements KeyName {
   PAGES("pages"),
   /// Name of a device.
   DEVICE("device"),
-  /// How frames travel: `tcp`, `uds` or `ws`.
+  /// What a stream does: `get`, `put`, `read` or `write`.
+  ROUTE("route"),
+  /// What carries the bytes of slices: `inline` or `shared-memory`.
+  CARRIER("carrier"),
+  /// How frames travel: `tcp`, `uds`, `ws` or `local`.
   TRANSPORT("transport"),
   /// Which way elements were copied, in lower case; of connections, `in` or `out`.
   DIRECTION("direction"),

@@ -1,10 +1,12 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
 import io.penstock.block.SliceShape;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 
 /// The outcome of a decision on a list of keys, and the right to read the blocks found, even after their eviction.
@@ -56,5 +58,20 @@ public abstract class Lease extends Owned {
   /// @return a stream for one subscriber
   public Flux<LayerSlice> slices(SliceShape shape, BlockScope scope) {
     return LeasedWindow.cut(slicedWindows(shape, scope), scope).doFinally(end -> close());
+  }
+
+  /// A view of the leased blocks, slice by slice. The bytes of a block are read whole before its first slice. Use
+  /// either this or [#windows]; the same rules hold.
+  ///
+  /// @param view of whole layers, inside the blocks; the same of each
+  /// @param shape how to cut: `sliceBytes` are packed bytes; `startLayer` is that of `view`
+  /// @param scope owns the slices emitted
+  /// @return a stream for one subscriber
+  public Flux<LayerSlice> views(BlockView view, SliceShape shape, BlockScope scope) {
+    return Flux.defer(() -> {
+      AtomicInteger number = new AtomicInteger();
+      return LeasedWindow.cut(windows(shape.windowBlocks(), scope),
+          window -> new ReadyWindow(window, shape).views(number.getAndIncrement(), view), scope);
+    }).doFinally(end -> close());
   }
 }

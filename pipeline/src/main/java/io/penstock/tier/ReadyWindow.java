@@ -1,11 +1,13 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceShape;
 import io.penstock.tier.slice.SlicePlan;
+import io.penstock.tier.slice.ViewPlan;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -32,6 +34,14 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
     return Flux.range(0, cuts.size())
         .map(i -> SlicePlan.slice(cuts, i, number, this))
         .doFinally(end -> close());
+  }
+
+  /// The slices of a view of each block.
+  Flux<LayerSlice> views(int number, BlockView view) {
+    return Flux.defer(() -> {
+      ViewPlan plan = new ViewPlan(blocks.size(), view, blocks.getFirst().block().layout(), shape);
+      return Flux.range(0, plan.size()).map(i -> plan.slice(i, number, this));
+    }).doFinally(end -> close());
   }
 
   @Override

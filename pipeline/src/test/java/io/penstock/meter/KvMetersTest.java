@@ -68,6 +68,15 @@ final class KvMetersTest {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "dram", tier.arena());
     Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
+    StreamMeters streams = new StreamMeters(registry);
+    streams.ended("get", "inline", 4096, 2_000_000, new StreamMeters.Waits(1_000_000, 0, 0), "transient");
+    TransferMeters transfers = new TransferMeters(registry, List.of("timeout"));
+    transfers.ended("tcp", "read", 4096, new TransferMeters.Times(1, 2, 3), null);
+    transfers.connected("tcp", 5);
+    transfers.disconnected("tcp", "idle");
+    transfers.retried();
+    transfers.unreachable();
+    transfers.show(() -> 1, () -> 2, () -> 3);
     WireMeters wire = new WireMeters(registry, List.of("address"), List.of("tcp"));
     wire.refused("address");
     wire.connected("tcp");

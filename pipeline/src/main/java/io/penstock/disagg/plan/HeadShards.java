@@ -39,7 +39,7 @@ public record HeadShards(int heads, int tp, int dcp) {
   }
 
   /// First rank that keeps a head; those that do follow each other.
-  int firstHolder(int head) {
+  private int firstHolder(int head) {
     return (int) ((long) head * tp / heads);
   }
 
@@ -48,17 +48,17 @@ public record HeadShards(int heads, int tp, int dcp) {
   }
 
   /// Copies of a head: each is `dcp` ranks that together keep all tokens of a prefill context rank.
-  int copies(int head) {
+  public int copies(int head) {
     return (endOfHolders(head) - firstHolder(head)) / dcp;
   }
 
   /// The copy of a head that a rank belongs to.
-  int copy(int head, int rank) {
+  public int copy(int head, int rank) {
     return (rank - firstHolder(head)) / dcp;
   }
 
   /// The rank of a copy with the given place among the `dcp` ranks.
-  int rank(int head, int copy, int place) {
+  public int rank(int head, int copy, int place) {
     return firstHolder(head) + copy * dcp + place;
   }
 }

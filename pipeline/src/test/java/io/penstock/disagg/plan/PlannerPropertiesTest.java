@@ -3,8 +3,10 @@ package io.penstock.disagg.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
@@ -72,15 +74,16 @@ final class PlannerPropertiesTest {
     TransferPlan plan = plan(topology);
     assertThat(plan(Topology.draw(seed)).transfers()).as("the other side's plan, seed %d", seed)
         .isEqualTo(plan.transfers());
+    Map<Rank, Set<Rank>> senders = new HashMap<>();
+    plan.transfers().forEach(
+        transfer -> senders.computeIfAbsent(transfer.destination(), r -> new HashSet<>()).add(transfer.source()));
     Set<Rank> pulled = new HashSet<>();
     int ends = 0;
     for (Rank reader : topology.decode().parallelism().allRanks()) {
-      Set<Rank> senders = new HashSet<>();
-      plan.transfers().stream().filter(transfer -> transfer.destination().equals(reader))
-          .forEach(transfer -> senders.add(transfer.source()));
-      assertThat(plan.senders(reader)).as("senders to %s, seed %d", reader, seed).isEqualTo(senders);
-      pulled.addAll(senders);
-      ends += senders.size();
+      assertThat(plan.senders(reader)).as("senders to %s, seed %d", reader, seed)
+          .isEqualTo(senders.getOrDefault(reader, Set.of()));
+      pulled.addAll(plan.senders(reader));
+      ends += plan.senders(reader).size();
     }
     List<Rank> all = new ArrayList<>(plan.neverPulled());
     all.addAll(pulled);

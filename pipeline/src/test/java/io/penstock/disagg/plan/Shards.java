@@ -4,15 +4,61 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /// The blocks of one side of a request as plain arrays, one for each rank, group and block: an element-wise reference
 /// for whatever moves bytes by a plan.
 final class Shards {
-  static final long NOTHING = -1;
+  private static final int NOTHING = -1;
 
   private final Manifest side;
-  private final Map<Rank, long[][][]> blocks = new HashMap<>();
+  private final Map<Rank, List<Shard>> ranks = new HashMap<>();
+
+  /// The blocks of one rank and group.
+  ///
+  /// @param layer first layer
+  /// @param head first head
+  private record Shard(int layer, int layers, int head, int heads, int tokens, boolean byToken, int[][] blocks) {
+    static Shard of(Manifest side, int group, Rank rank, int promptTokens) {
+      BlockLayout layout = side.groups().get(group).layout();
+      HeadShards heads = side.heads(group);
+      int first = side.firstLayer(group, rank.stage());
+      int layers = side.firstLayer(group, rank.stage() + 1) - first;
+      int[][] blocks = new int[side.rankBlocks(group, rank, promptTokens)][layers * 2 * layout.tokens()
+          * heads.count(rank.tp())];
+      for (int[] block : blocks) {
+        Arrays.fill(block, NOTHING);
+      }
+      return new Shard(first, layers, heads.first(rank.tp()), heads.count(rank.tp()), layout.tokens(),
+          layout.order() == TokenOrder.NHD, blocks);
+    }
+
+    /// Element of one of two planes of width 1.
+    private int index(int atLayer, int plane, int atHead, int token) {
+      return (atLayer * 2 + plane) * tokens * heads + (byToken ? token * heads + atHead : atHead * tokens + token);
+    }
+
+    void put(int block, int atLayer, int plane, int atHead, int token, int value) {
+      int[] memory = blocks[block];
+      int at = index(atLayer, plane, atHead, token);
+      if (memory[at] != NOTHING) {
+        throw new AssertionError("block %d layer %d head %d token %d came twice"
+            .formatted(block, atLayer, atHead, token));
+      }
+      memory[at] = value;
+    }
+
+    int get(int block, int atLayer, int plane, int atHead, int token) {
+      int value = blocks[block][index(atLayer, plane, atHead, token)];
+      if (value == NOTHING) {
+        throw new AssertionError("block %d layer %d head %d token %d has nothing"
+            .formatted(block, atLayer, atHead, token));
+      }
+      return value;
+    }
+  }
 
   private Shards(Manifest side) {
     this.side = side;
@@ -21,15 +67,8 @@ final class Shards {
   static Shards empty(Manifest side, int promptTokens) {
     Shards shards = new Shards(side);
     for (Rank rank : side.parallelism().allRanks()) {
-      long[][][] groups = new long[side.groups().size()][][];
-      for (int group = 0; group < groups.length; group++) {
-        int size = side.rankLayout(group, rank).map(Shards::elements).orElse(0);
-        groups[group] = new long[side.rankBlocks(group, rank, promptTokens)][size];
-        for (long[] block : groups[group]) {
-          Arrays.fill(block, NOTHING);
-        }
-      }
-      shards.blocks.put(rank, groups);
+      shards.ranks.put(rank, IntStream.range(0, side.groups().size())
+          .mapToObj(group -> Shard.of(side, group, rank, promptTokens)).toList());
     }
     return shards;
   }
@@ -37,89 +76,45 @@ final class Shards {
   /// What the ranks of a side keep when they have computed the tokens from `from` to `to` of a group: every element says
   /// which one of the model it is.
   Shards computed(int group, int from, int to) {
-    HeadShards heads = side.heads(group);
-    int tokens = side.groups().get(group).layout().tokens();
-    for (Rank rank : side.parallelism().allRanks()) {
-      int first = side.firstLayer(group, rank.stage());
+    int contextRanks = side.parallelism().contextRanks();
+    ranks.forEach((rank, groups) -> {
+      Shard shard = groups.get(group);
       for (int token = from; token < to; token++) {
-        int block = token / tokens;
-        if (block % side.parallelism().contextRanks() != side.parallelism().contextRank(rank)) {
-          continue;
-        }
-        for (int layer = first; layer < side.firstLayer(group, rank.stage() + 1); layer++) {
-          for (int head = heads.first(rank.tp()); head < heads.end(rank.tp()); head++) {
-            for (int plane = 0; plane < 2; plane++) {
-              for (int i = 0; i < 2; i++) {
-                put(rank, group, block / side.parallelism().contextRanks(), layer - first, plane,
-                    head - heads.first(rank.tp()), token % tokens, i,
-                    (((layer * 8L + head) * 2 + plane) * 2 + i) * 1000 + token);
-              }
-            }
-          }
+        int block = token / shard.tokens;
+        for (int i = 0; block % contextRanks == side.parallelism().contextRank(rank) && i < shard.layers * shard.heads
+            * 2; i++) {
+          int layer = i / 2 / shard.heads;
+          int head = i / 2 % shard.heads;
+          shard.put(block / contextRanks, layer, i % 2, head, token % shard.tokens,
+              (((shard.layer + layer) * 8 + shard.head + head) * 2 + i % 2) * 1000 + token);
         }
       }
-    }
+    });
     return this;
   }
 
   /// Gathers from the source and scatters into this side what a transfer says.
   void move(Transfer transfer, Shards source) {
+    Shard from = source.ranks.get(transfer.source()).get(transfer.group());
+    Shard to = ranks.get(transfer.destination()).get(transfer.group());
+    Extent layers = transfer.layers();
+    Extent heads = transfer.heads();
     for (TokenPiece piece : transfer.pieces()) {
-      for (int token = 0; token < piece.tokens(); token++) {
-        for (int layer = 0; layer < transfer.layers().count(); layer++) {
-          for (int head = 0; head < transfer.heads().count(); head++) {
-            for (int plane = 0; plane < 2; plane++) {
-              for (int i = 0; i < 2; i++) {
-                long value = source.get(transfer.source(), transfer.group(), piece.sourceBlock(),
-                    transfer.layers().atSource() + layer, plane, transfer.heads().atSource() + head,
-                    piece.sourceToken() + token, i);
-                put(transfer.destination(), transfer.group(), piece.destinationBlock(),
-                    transfer.layers().atDestination() + layer, plane, transfer.heads().atDestination() + head,
-                    piece.destinationToken() + token, i, value);
-              }
-            }
-          }
-        }
+      for (int i = 0; i < layers.count() * heads.count() * piece.tokens() * 2; i++) {
+        int token = i / 2 % piece.tokens();
+        int head = i / 2 / piece.tokens() % heads.count();
+        int layer = i / 2 / piece.tokens() / heads.count();
+        int value = from.get(piece.sourceBlock(), layers.atSource() + layer, i % 2, heads.atSource() + head,
+            piece.sourceToken() + token);
+        to.put(piece.destinationBlock(), layers.atDestination() + layer, i % 2, heads.atDestination() + head,
+            piece.destinationToken() + token, value);
       }
     }
   }
 
-  private void put(Rank rank, int group, int block, int layer, int plane, int head, int token, int i, long value) {
-    long[] memory = memory(rank, group, block);
-    int at = index(rank, group, layer, plane, head, token, i);
-    if (memory[at] != NOTHING) {
-      throw new AssertionError("%s group %d block %d layer %d head %d token %d came twice"
-          .formatted(rank, group, block, layer, head, token));
-    }
-    memory[at] = value;
-  }
-
-  private long get(Rank rank, int group, int block, int layer, int plane, int head, int token, int i) {
-    long value = memory(rank, group, block)[index(rank, group, layer, plane, head, token, i)];
-    if (value == NOTHING) {
-      throw new AssertionError("%s group %d block %d layer %d head %d token %d has nothing"
-          .formatted(rank, group, block, layer, head, token));
-    }
-    return value;
-  }
-
-  private long[] memory(Rank rank, int group, int block) {
-    return blocks.get(rank)[group][block];
-  }
-
-  private int index(Rank rank, int group, int layer, int plane, int head, int token, int i) {
-    BlockLayout layout = side.rankLayout(group, rank).orElseThrow();
-    int heads = side.heads(group).count(rank.tp());
-    int row = layout.order() == TokenOrder.NHD ? token * heads + head : head * layout.tokens() + token;
-    return ((layer * 2 + plane) * layout.tokens() * heads + row) * 2 + i;
-  }
-
-  private static int elements(BlockLayout layout) {
-    return layout.layers() * layout.tokens() * layout.planes().getFirst().heads() * 4;
-  }
-
   boolean sameAs(Shards other) {
-    return blocks.entrySet().stream()
-        .allMatch(entry -> Arrays.deepEquals(entry.getValue(), other.blocks.get(entry.getKey())));
+    return ranks.entrySet().stream().allMatch(entry -> IntStream.range(0, entry.getValue().size()).allMatch(
+        group -> Arrays.deepEquals(entry.getValue().get(group).blocks,
+            other.ranks.get(entry.getKey()).get(group).blocks)));
   }
 }

@@ -11,6 +11,7 @@ import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
 import io.penstock.node.client.PasswordCommand;
 import io.penstock.node.device.DeviceCommand;
+import io.penstock.node.plan.PlanCommand;
 import io.penstock.node.replay.PartyCommand;
 import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
@@ -43,7 +44,8 @@ public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =
       List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, SimulateCommand.class, SsdCommand.class,
+          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SimulateCommand.class,
+          SsdCommand.class,
           TortureCommand.class,
           BenchCommand.class,
           DeviceCommand.class, HelpVerb.class);

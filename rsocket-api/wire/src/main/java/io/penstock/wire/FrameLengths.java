@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.Plane;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -39,17 +40,18 @@ public record FrameLengths(int slice, int longest) {
         options.limits().withMaxFrameBytes(longest), options.tuning(), options.tls());
   }
 
-  /// A whole granule has one checksum, and so have the rows that are cut from one.
+  /// A granule has one checksum, and so have the rows that are cut from one, and what a view has of one: at least one
+  /// head of one token.
   private static long headerBytes(Limits limits, BlockLayout layout) {
     int planes = layout.planes().size();
     long smallest = Long.MAX_VALUE;
-    for (int plane = 0; plane < planes; plane++) {
-      smallest = Math.min(smallest, layout.rowBytes(plane));
+    for (Plane plane : layout.planes()) {
+      smallest = Math.min(smallest, (long) plane.width() * plane.type().bytes());
     }
     long checksums =
         Math.min((long) limits.windowBlocks() * layout.layers() * planes, limits.maxSliceBytes() / smallest);
     return Math.min(SliceHeader.LARGEST_HEADER_BYTES,
-        SliceHeader.TABLES_OFFSET + Integer.BYTES * (limits.windowBlocks() + checksums));
+        SliceHeader.TABLES_OFFSET + SliceHeader.VIEW_BYTES + Integer.BYTES * (limits.windowBlocks() + checksums));
   }
 
   private static int frame(long bytes) {

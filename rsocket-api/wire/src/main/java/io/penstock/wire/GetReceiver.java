@@ -30,7 +30,7 @@ import reactor.core.publisher.Operators;
 ///
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
 /// error.
-final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
+final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload>, AnswerLimit.Pending {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final BiConsumer<GetReceiver, Messages.Found> decided;
@@ -47,6 +47,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private @Nullable GetWindows windows;
   /// Whether the decision was passed on.
   private boolean told;
+  private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
   private boolean peerDone;
   private @Nullable Throwable peerFailure;
   private @Nullable Throwable failure;
@@ -77,9 +78,25 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       if (done) { // cancelled before there was a subscription to cancel
         subscription.cancel();
       } else {
+        setting.answers().enter(this);
         open(subscription);
       }
     });
+  }
+
+  @Override
+  public void look() {
+    serial.run(() -> {
+      if (silence.isTooLong(isOwed(), 1)) {
+        fail(setting.answers().exceeded(Routes.GET, setting.peer(), 1));
+      }
+    });
+  }
+
+  /// Whether the node owes the decision, or slices that it need not wait for, or its end.
+  private boolean isOwed() {
+    return !done && !peerDone && (windows == null
+        || (credit.outstanding() > 0 && !(setting.onMiss() != OnMiss.SKIP && windows.mayAwait())));
   }
 
   /// Asks for the decision, and for the first slices with it if there is room for them now.
@@ -167,6 +184,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
         payload.release();
         return;
       }
+      silence.heard();
       LandedSlice landed = credit.spend(payload, this::receive);
       if (landed != null) {
         landedAhead.add(landed);
@@ -287,6 +305,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     if (in != null && !peerDone) {
       in.cancel();
     }
+    setting.answers().leave(this);
     landedAhead.clear();
     credit.stop();
     slots.stop();

@@ -13,10 +13,12 @@ import java.util.function.UnaryOperator;
 /// @param budget of bytes in flight
 /// @param creditSlices most slices asked for ahead
 /// @param onMiss what the node does about keys that it does not have
+/// @param answers ends a stream whose node is silent for too long
+/// @param peer named when it is
 /// @param errors turns what the connection signals into what the reader is told
 record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
     int creditSlices, int startLayer, SliceShape.Order order, OnMiss onMiss, ControlCodec codec,
-    UnaryOperator<Throwable> errors) {
+    AnswerLimit answers, String peer, UnaryOperator<Throwable> errors) {
   /// Slices that `blocks` take if each is full; a window says exactly how many follow.
   long slices(int blocks) {
     return Math.ceilDiv(blocks * bytesOfBlock(), maxSliceBytes);

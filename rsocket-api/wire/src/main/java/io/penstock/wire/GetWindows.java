@@ -74,6 +74,11 @@ final class GetWindows {
     return expected - started.cardinality();
   }
 
+  /// Whether the node may have nothing to send before a block that is awaited has come.
+  boolean mayAwait() {
+    return promisedLeft == 0 && isBetweenWindows() && left() > 0;
+  }
+
   /// Slices that may be on their way, given where they could land.
   long allowed() {
     long ofWindow = window == null ? 0 : window.remaining();

@@ -28,8 +28,15 @@ import org.jspecify.annotations.Nullable;
 final class Handshake {
   private Handshake() {}
 
+  /// The word for a peer that knows views: [Hello#features], [Welcome#features].
+  static final String VIEWS = "views";
+
   /// What a peer holds; the salt itself never travels, its effect is in `id`.
-  record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group) {
+  ///
+  /// @param shard null for all layers and heads of the model
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group,
+      @Nullable ShardShape shard) {
     Space {
       exactly("space.id", id, SpaceId.BYTES);
       present("space.model", model);
@@ -40,7 +47,7 @@ final class Handshake {
     static Space of(CacheSpace space) {
       BlockLayout layout = space.layout();
       return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
-          layout.planes().stream().map(PlaneShape::of).toList(), space.group());
+          layout.planes().stream().map(PlaneShape::of).toList(), space.group(), ShardShape.of(space));
     }
 
     /// The first field in which `mine` and this space differ, or null.
@@ -49,19 +56,42 @@ final class Handshake {
       return shown == null && !spaceId().equals(mine.id()) ? CacheSpace.Difference.SALT : shown;
     }
 
+    /// The first field that keeps views of the blocks of `mine` from landing in blocks of this space, or the other way
+    /// round; null if none does.
+    CacheSpace.@Nullable Difference viewDifference(CacheSpace mine) {
+      CacheSpace same = with(mine.tenantSalt());
+      CacheSpace.Difference shown = mine.viewDifference(same).orElse(null);
+      return shown == null && !spaceId().equals(same.id()) ? CacheSpace.Difference.SALT : shown;
+    }
+
     /// This space if it has no salt.
     CacheSpace withoutSalt() {
       return with("");
     }
 
-    private CacheSpace with(String salt) {
+    CacheSpace with(String salt) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
-      return new CacheSpace(model, layout, group, salt);
+      CacheSpace whole = new CacheSpace(model, layout, group, salt);
+      return shard == null ? whole : whole.withShard(shard.shard());
     }
 
     SpaceId spaceId() {
       return SpaceId.read(ByteBuffer.wrap(id));
+    }
+  }
+
+  /// See [CacheSpace.Shard].
+  record ShardShape(int layers, int firstLayer, int heads, int firstHead) {
+    static @Nullable ShardShape of(CacheSpace space) {
+      CacheSpace.Shard shard = space.shard();
+      return shard.equals(CacheSpace.Shard.whole(space.layout()))
+          ? null
+          : new ShardShape(shard.layers(), shard.firstLayer(), shard.heads(), shard.firstHead());
+    }
+
+    CacheSpace.Shard shard() {
+      return new CacheSpace.Shard(layers, firstLayer, heads, firstHead);
     }
   }
 
@@ -133,9 +163,13 @@ final class Handshake {
   /// The client's side: the versions it speaks, and what it holds, if it wants that checked.
   ///
   /// @param carriers besides frames; null for none
+  /// @param features what else the client knows; null for nothing. With [#VIEWS] it asks for views alone, so the
+  ///     node's space may have another layout. A word that is not known here counts for nothing
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record Hello(List<Integer> versions, @Nullable Space space, String client, @Nullable List<CarrierOffer> carriers) {
+  record Hello(List<Integer> versions, @Nullable Space space, String client, @Nullable List<CarrierOffer> carriers,
+      @Nullable List<String> features) {
     Hello {
+      features = features == null ? null : copied("features", features);
       versions = copied("versions", versions);
       present("client", client);
       carriers = carriers == null ? null : copied("carriers", carriers);
@@ -143,6 +177,14 @@ final class Handshake {
 
     Hello(List<Integer> versions, @Nullable Space space, String client) {
       this(versions, space, client, null);
+    }
+
+    Hello(List<Integer> versions, @Nullable Space space, String client, @Nullable List<CarrierOffer> carriers) {
+      this(versions, space, client, carriers, null);
+    }
+
+    boolean wantsViews() {
+      return features != null && features.contains(VIEWS);
     }
 
     /// @throws WireFormatException if the versions are others
@@ -192,19 +234,20 @@ final class Handshake {
   /// @param carriers the answer to those of the client; null if it offered none
   /// @param host equal for nodes and clients of one host; null if the node does not tell
   /// @param endpoints where this client can reach the node, the preferred one first; null if the node does not tell
+  /// @param features what else the node knows; null for nothing, as from a node of protocol version 1.0
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
       int maxKeys,
       @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers,
-      @Nullable String host, @Nullable List<Place> endpoints) {
+      @Nullable String host, @Nullable List<Place> endpoints, @Nullable List<String> features) {
     Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
         int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
       this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
-          null,
-          null);
+          null, null, null);
     }
 
     Welcome {
+      features = features == null ? null : copied("welcome.features", features);
       carriers = carriers == null ? null : copied("welcome.carriers", carriers);
       endpoints = endpoints == null ? null : copied("welcome.endpoints", endpoints);
       present("welcome.server", server);
@@ -229,6 +272,23 @@ final class Handshake {
       if (version != Routes.VERSION) {
         throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.version", "" + Routes.VERSION, version);
       }
+    }
+
+    /// The space of a node that gives views to clients of `mine`.
+    ///
+    /// @throws WireFormatException if version or space do not fit, or the node knows no views
+    CacheSpace requireViewsFor(CacheSpace mine) {
+      requireVersion();
+      if (features == null || !features.contains(VIEWS)) {
+        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.features", "with " + VIEWS,
+            features == null ? "absent" : features);
+      }
+      CacheSpace.Difference difference = space.viewDifference(mine);
+      if (difference != null) {
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space." + difference.field(),
+            difference.here(), difference.there());
+      }
+      return space.with(mine.tenantSalt());
     }
 
     /// The node refuses what differs; a node that does not is not believed either.

@@ -53,6 +53,8 @@ public final class KvClient {
   private final ClientCarriers carriers;
   private final SliceFraming framing;
   private final AtomicLong tickets = new AtomicLong();
+  private final CarriedBytes.Count in = new CarriedBytes.Count();
+  private final CarriedBytes.Count out = new CarriedBytes.Count();
 
   private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena,
       ByteBudget budget,
@@ -64,7 +66,7 @@ public final class KvClient {
     this.space = space.id();
     this.welcome = welcome;
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
-    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(),
+    this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out,
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
     connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
@@ -89,7 +91,8 @@ public final class KvClient {
       throw new IllegalArgumentException(
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
-    return Mono.defer(() -> connect(new KeptConnection(transport), options, space, arena, budget));
+    return Mono
+        .defer(() -> connect(new KeptConnection(transport, options.answerTimeout()), options, space, arena, budget));
   }
 
   private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
@@ -168,7 +171,7 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport);
+      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
       return rsocket(kept, options).flatMap(rsocket -> statOf(new NodeConnection(rsocket, kept, "the node"), options)
           .doFinally(end -> kept.end(rsocket)));
     });
@@ -219,6 +222,16 @@ public final class KvClient {
   /// What carries slices to the node, if the blocks of a put lie in memory for it.
   public Carrier outgoingCarrier() {
     return carriers.outgoing();
+  }
+
+  /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
+  public CarriedBytes carried() {
+    return new CarriedBytes(in.byCarrier(), out.byCarrier());
+  }
+
+  /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
+  public String transport() {
+    return connection.transport().word();
   }
 
   /// Where fetched blocks land.
@@ -305,9 +318,11 @@ public final class KvClient {
               carriers.proof());
       GetSetting setting =
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection::failure);
+              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection.transport().answers(),
+              connection.peer(), connection::failure);
       GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
-          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
+          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
+          sink::error);
       sink.onCancel(stream::cancel);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     });
@@ -315,7 +330,7 @@ public final class KvClient {
 
   private Landing landing(long ticket) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)));
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), in);
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
@@ -350,9 +365,10 @@ public final class KvClient {
     return new PutSender(source, asked, open).over(connection, framing);
   }
 
-  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`.
-  private Mono<Void> drain(long ticket) {
-    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class).then();
+  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.
+  private Mono<Void> drain(long ticket, GetReceiver stream) {
+    return connection
+        .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, () -> stream.done).then();
   }
 
   /// Drops the connection; calls under way fail with [ConnectionLostException]. Lazy and idempotent.
@@ -375,6 +391,11 @@ public final class KvClient {
 
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {
     return connection.ask(route, message, reply);
+  }
+
+  /// Requests that have not ended.
+  int unanswered() {
+    return connection.transport().answers().pending();
   }
 
   List<BlockKey> distinct(List<BlockKey> keys) {

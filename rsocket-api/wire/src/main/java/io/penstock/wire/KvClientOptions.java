@@ -20,11 +20,13 @@ import java.util.List;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
+/// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events and
+///     blocks that are awaited, and four times as long for room for a put. Needs a transport of this module
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
-    List<Carrier> carriers) {
+    Duration answerTimeout, List<Carrier> carriers) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
@@ -42,6 +44,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       throw new IllegalArgumentException(
           "keepAlive must be > 0 and < keepAliveTimeout (was " + keepAlive + ", " + keepAliveTimeout + ")");
     }
+    Checks.atLeastOneMilli("answerTimeout", answerTimeout);
     carriers = List.copyOf(carriers);
     if (carriers.isEmpty()) {
       throw new IllegalArgumentException("carriers must be > 0 (was none)");
@@ -54,7 +57,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, shared memory where the node has it, else
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 30 s for an answer, shared memory where the node has it, else
   /// frames.
   public static Builder builder() {
     return new Builder();
@@ -72,6 +75,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Credentials credentials = Credentials.none();
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
+    private Duration answerTimeout = Duration.ofSeconds(30);
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
 
     private Builder() {}
@@ -124,6 +128,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    public Builder answerTimeout(Duration value) {
+      answerTimeout = value;
+      return this;
+    }
+
     /// What may carry slices, the preferred one first. Connecting fails with [CarrierUnavailableException] if the only
     /// one is not available.
     public Builder carriers(Carrier... wanted) {
@@ -134,7 +143,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, carriers);
+          credentials, keepAlive, keepAliveTimeout, answerTimeout, carriers);
     }
   }
 }

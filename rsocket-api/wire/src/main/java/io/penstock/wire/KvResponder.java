@@ -5,11 +5,13 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
@@ -50,7 +52,7 @@ final class KvResponder implements RSocket {
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
-      @Nullable SegmentRegistry segments, Map<Long, ConnectionWrites> writes) {
+      @Nullable SegmentRegistry segments, DisaggServices disagg, Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -78,6 +80,7 @@ final class KvResponder implements RSocket {
   private final SilenceLimit.Rule stall;
   private final ConnectionWrites writes;
   private final SegmentRoutes segments;
+  private final DisaggRoutes disagg;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -112,7 +115,8 @@ final class KvResponder implements RSocket {
     this.segments =
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
-            stall, serving.allocator());
+            stall, serving.allocator(), this::clock);
+    this.disagg = new DisaggRoutes(spaces, serving.disagg(), options.generation(), serving.decisions());
   }
 
   @Override
@@ -131,7 +135,7 @@ final class KvResponder implements RSocket {
             .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> segments.answered(call);
+      default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
   }
 
@@ -197,7 +201,8 @@ final class KvResponder implements RSocket {
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
         info.capacityBlocks(), serving.options().generation(), carriers,
         AdvertisedEndpoints.hostToken().orElse(null),
-        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList());
+        serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
+        List.of(Handshake.VIEWS));
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
@@ -269,22 +274,33 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
+    StreamClock clock = clock(call.route(), true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        carriers.sender(request.proof()), serving.options().limits().maxSliceBytes(), outgoing);
+        carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
+    BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
-              .flatMapMany(lease -> lease.slicedWindows(shape, scope)
-                  .transform(windows -> limited(windows, onMiss))
-                  .transform(SplitLayers.into(scope))
+              .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
-                      stallOf(onMiss)))),
+                      stallOf(onMiss), clock))),
           scope -> {
             scope.close();
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,
+      BlockScope scope) {
+    return view == null
+        ? limited(lease.slicedWindows(shape, scope), onMiss).transform(SplitLayers.into(scope))
+        : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
+  }
+
+  private StreamClock clock(String route, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -324,12 +340,12 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }), keys);
+          }, clock(call.route(), false)), keys);
     });
   }
 
-  private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
-    return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
+  private <T> Flux<T> limited(Flux<T> awaited, OnMiss onMiss) {
+    return onMiss == OnMiss.SKIP ? awaited : AwaitLimit.of(awaited, serving.options().awaitTimeout(), serving.timers());
   }
 
   /// A reader that awaits blocks may give its credit when they come.

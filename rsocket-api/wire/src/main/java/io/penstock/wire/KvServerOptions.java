@@ -28,15 +28,18 @@ import java.util.List;
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
 /// @param endpoints where clients can reach the node, told at hello
 /// @param access who may connect, and what each user may do
+/// @param streams hears of each stream of slices that ended
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
-    List<Carrier> carriers, AdvertisedEndpoints endpoints, Access access, long generation) {
+    List<Carrier> carriers, AdvertisedEndpoints endpoints, Access access, StreamListener streams,
+    long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
     requireNonNull(endpoints, "endpoints");
     requireNonNull(access, "access");
+    requireNonNull(streams, "streams");
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
@@ -70,7 +73,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).endpoints(endpoints)
-        .access(access).generation(generation);
+        .access(access).streams(streams).generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -117,9 +120,15 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private Access access = Access.open();
     private List<Carrier> carriers = List.of(Carrier.values());
     private AdvertisedEndpoints endpoints = AdvertisedEndpoints.none();
+    private StreamListener streams = StreamListener.noop();
     private long generation;
 
     private Builder() {}
+
+    public Builder streams(StreamListener listener) {
+      streams = listener;
+      return this;
+    }
 
     public Builder node(String name) {
       node = name;
@@ -196,7 +205,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, endpoints, access, generation);
+          mostLifetime, requestBytes, putBlocks, carriers, endpoints, access, streams, generation);
     }
   }
 }

@@ -19,23 +19,26 @@ final class Landing {
   /// Reads the bytes of slices whose frames have references; null if the peer must not send such slices.
   private final @Nullable SliceReceiver shared;
   private final IntConsumer landed;
+  private final Carried carried;
   /// Whether the sender keeps blocks that have landed.
   private boolean owed;
 
-  private Landing(@Nullable SliceReceiver shared, IntConsumer landed) {
+  private Landing(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried) {
     this.shared = shared;
     this.landed = landed;
+    this.carried = carried;
   }
 
   /// Of a stream whose slices have their bytes in their frames.
   static Landing inline() {
-    return of(null, window -> {});
+    return of(null, window -> {}, Carried.UNCOUNTED);
   }
 
   /// @param shared reads the bytes of slices whose frames have references; null if there must be none
   /// @param landed tells the sender the number of a window all of whose slices have landed
-  static Landing of(@Nullable SliceReceiver shared, IntConsumer landed) {
-    return new Landing(shared, landed);
+  /// @param carried hears of each slice that landed
+  static Landing of(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried) {
+    return new Landing(shared, landed, carried);
   }
 
   /// @param window has a draft at each position of the slice
@@ -70,13 +73,15 @@ final class Landing {
 
   private void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
     owed |= header.isReferring();
+    int each = header.range().bytes(layout);
     SliceBytes bytes = receiver(header).arrived(new Body(data, data.readerIndex() + header.bytes()),
-        header.positions().length, header.range().bytes(layout));
+        header.positions().length, each);
     for (int i = 0; i < header.positions().length; i++) {
       int block = i;
       part.land(header.positions()[i], header.range(), header.checksums()[i], "wire",
           memory -> bytes.read(block, memory));
     }
+    carried.count((long) each * header.positions().length, header.isReferring());
   }
 
   private SliceReceiver receiver(SliceHeader header) {

@@ -9,6 +9,8 @@ import static io.penstock.wire.Fields.requireTicket;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockView;
 import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.OnMiss;
@@ -153,15 +155,24 @@ final class Messages {
 
   /// @param lease names the read lease to read under; null for none
   /// @param proof what the client read in the node's probe, so that slices may come as references; null for none
+  /// @param view what is asked for of each block; null for the whole block, from `startLayer` on
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket, @Nullable Long lease, byte @Nullable [] proof) {
+      long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable View view) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
       if (lease != null && !OnMiss.SKIP.name().equals(onMiss)) {
         throw WireFormatException.request("onMiss", "SKIP with a lease", onMiss);
       }
+      if (view != null && startLayer != 0) {
+        throw WireFormatException.request("startLayer", "0 with a view", startLayer);
+      }
+    }
+
+    GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
+        long ticket, @Nullable Long lease, byte @Nullable [] proof) {
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, null);
     }
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
@@ -175,6 +186,32 @@ final class Messages {
 
     SliceShape.Order sliceOrder() {
       return oneOf(SliceShape.Order.class, "order", order);
+    }
+  }
+
+  /// The layers, heads and tokens that are asked for of each block, as they are numbered in the node's blocks.
+  record View(int layer, int layers, int head, int heads, int token, int tokens) {
+    static View of(BlockView view, BlockLayout layout) {
+      return new View(view.firstLayer(layout), view.layers(layout), view.firstHead(), view.heads(), view.firstToken(),
+          view.tokens());
+    }
+
+    /// @param sliceBytes most bytes of a slice
+    /// @throws WireFormatException if it is no part of a block of `layout`, or one token does not fit a slice
+    BlockView in(BlockLayout layout, int sliceBytes) {
+      BlockView view;
+      try {
+        view = BlockView.of(layout, layer, layers, head, heads, token, tokens);
+      } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+        throw WireFormatException.request("view", "inside a block: " + e.getMessage(), this);
+      }
+      for (int plane = 0; plane < layout.planes().size(); plane++) {
+        if (view.tokenBytes(layout, plane) > sliceBytes) {
+          throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "maxSliceBytes",
+              ">= one token of the view, " + view.tokenBytes(layout, plane), sliceBytes);
+        }
+      }
+      return view;
     }
   }
 

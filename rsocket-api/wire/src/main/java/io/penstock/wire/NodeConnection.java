@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.util.ByteBufPayload;
-import reactor.core.publisher.Flux;
+import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
 /// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named.
@@ -17,8 +17,12 @@ record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
 
   /// One message for one, asked for anew by each subscription.
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {
-    return Mono.defer(() -> rsocket.requestResponse(request(route, message))).map(payload -> read(payload, reply))
-        .onErrorMap(this::failure);
+    return ask(route, message, reply, () -> true);
+  }
+
+  /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
+  <T> Mono<T> ask(String route, Object message, Class<T> reply, BooleanSupplier owed) {
+    return new Ask<>(this, route, message, reply, owed);
   }
 
   /// A message without an answer. A connection that is lost needs none.

@@ -10,6 +10,7 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
   private final SliceFraming framing;
   private final LayerSlice slice;
   private final UnlandedSlices unlanded;
+  private boolean isReferring;
 
   /// @param slice stays the caller's
   /// @param unlanded keeps what is referred to
@@ -18,6 +19,11 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
     this.framing = framing;
     this.slice = slice;
     this.unlanded = unlanded;
+  }
+
+  /// Puts the packed bytes of a view behind its header: they do not lie together in any memory to refer to.
+  void pack() {
+    addComponent(true, SliceHeader.pack(slice, framing.space(), framing.layout(), alloc()));
   }
 
   @Override
@@ -38,5 +44,11 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
   public void refer(byte[] references) {
     addComponent(true, SliceHeader.encode(slice, references, framing.space(), framing.layout(), alloc()));
     unlanded.keep(slice);
+    isReferring = true;
+  }
+
+  /// Whether the bytes are not in it.
+  boolean isReferring() {
+    return isReferring;
   }
 }

@@ -26,6 +26,8 @@ final class PeerLink implements SegmentLink {
   private final AtomicLong items = new AtomicLong();
   /// Most bytes a slice; what this side allows, lowered to what the peer told.
   private volatile int sliceBytes;
+  /// Most parts of an item that the peer takes.
+  private volatile int mostParts = 1;
 
   PeerLink(NodeConnection connection, long engine, Budget incoming, Budget outgoing, int sliceBytes, int creditSlices) {
     this.connection = connection;
@@ -43,13 +45,24 @@ final class PeerLink implements SegmentLink {
         .map(told -> {
           told.requireIntact();
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
+          mostParts = told.mostParts();
           return told.snapshot();
         });
   }
 
   @Override
-  public Operation read(Range range, List<MemorySegment> into, Ending ending) {
-    SegmentMessages.ItemRequest request = request(range);
+  public int groupBytes() {
+    return mostParts >= SegmentParts.MOST ? sliceBytes : 0;
+  }
+
+  @Override
+  public String transport() {
+    return connection.transport().word();
+  }
+
+  @Override
+  public Operation read(List<Range> ranges, List<MemorySegment> into, Ending ending) {
+    SegmentMessages.ItemRequest request = request(ranges);
     SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(),
         creditSlices, connection::failure, ending);
     connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request)).subscribe(reader);
@@ -57,18 +70,19 @@ final class PeerLink implements SegmentLink {
   }
 
   @Override
-  public Operation write(Range range, List<MemorySegment> from, Ending ending) {
-    SegmentMessages.ItemRequest request = request(range);
+  public Operation write(List<Range> ranges, List<MemorySegment> from, Ending ending) {
+    SegmentMessages.ItemRequest request = request(ranges);
     InFlight inFlight = new InFlight();
     SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request, outgoing,
-        ByteBufAllocator.DEFAULT, null), inFlight, () -> NodeConnection.request(Routes.WRITE, request));
-    Answer answer = new Answer(sender, inFlight, range.length(), ending);
+        ByteBufAllocator.DEFAULT, null, StreamClock.NONE), inFlight,
+        () -> NodeConnection.request(Routes.WRITE, request));
+    Answer answer = new Answer(sender, inFlight, request.length(), ending);
     connection.rsocket().requestChannel(sender).subscribe(answer);
     return answer;
   }
 
-  private SegmentMessages.ItemRequest request(Range range) {
-    return SegmentMessages.ItemRequest.of(range, sliceBytes, items.incrementAndGet());
+  private SegmentMessages.ItemRequest request(List<Range> ranges) {
+    return SegmentMessages.ItemRequest.of(ranges, sliceBytes, items.incrementAndGet());
   }
 
   /// What the peer says to a write. The write ends when it has, and no frame refers to the memory any more.

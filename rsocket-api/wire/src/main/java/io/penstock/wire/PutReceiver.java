@@ -40,12 +40,21 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param stall how long a sender may be silent
   /// @param shared reads slices whose frames have references; null if there must be none
   /// @param over told once when the channel holds nothing any more
+  /// @param clock hears whom the stream waits for, what it moved, and of its end
   record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room,
       AtomicInteger waiting,
       int windowsAhead,
       int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, @Nullable SliceReceiver shared,
-      Runnable over) {}
+      Runnable over, StreamClock clock) {
+    /// Without a clock.
+    Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room, AtomicInteger waiting,
+        int windowsAhead, int maxSliceBytes, int windowBlocks, Function<PutMessages.PutSignal, Payload> encoder,
+        SilenceLimit.Rule stall, @Nullable SliceReceiver shared, Runnable over) {
+      this(tier, terms, outcomes, budget, room, waiting, windowsAhead, maxSliceBytes, windowBlocks, encoder, stall,
+          shared, over, StreamClock.NONE);
+    }
+  }
 
   /// Most slices that are asked for ahead.
   private static final int CREDIT_SLICES = 16;
@@ -79,7 +88,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.out = out;
     this.setting = setting;
     this.keys = keys;
-    this.landing = Landing.of(setting.shared(), window -> {});
+    this.landing = Landing.of(setting.shared(), window -> {}, setting.clock());
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
     this.silence =
         new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed,
@@ -157,7 +166,17 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
       grant();
     }
     waitForRoom(waiting != null || reserving != null);
+    setting.clock().waits(waitsFor());
     silence.watch();
+  }
+
+  private StreamClock.Wait waitsFor() {
+    if (credit.isWaiting()) {
+      return StreamClock.Wait.BUDGET;
+    }
+    return credit.outstanding() > 0 || (requested == 0 && !signals.isEmpty())
+        ? StreamClock.Wait.PEER
+        : StreamClock.Wait.TIER;
   }
 
   private void makeRoom() {
@@ -279,6 +298,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// its connections when the last one is.
   private void end(Runnable last) {
     try {
+      setting.clock().ended(null);
       stop();
     } finally {
       last.run();
@@ -295,6 +315,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   void fail(Throwable error) {
     if (!done) {
       done = true;
+      setting.clock().ended(error);
       end(() -> out.onError(error));
     }
   }

@@ -10,6 +10,7 @@ import io.rsocket.Payload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
@@ -18,8 +19,8 @@ import reactor.util.concurrent.Queues;
 /// window, and receipts come back.
 ///
 /// Windows come one after the other and cover the keys in order, each once, and the channel ends when the slices of all
-/// were taken; a node that does otherwise is a typed error. Signals of the node come one at a time, as RSocket gives
-/// them, and nothing else touches the state but the count of windows taken.
+/// were taken; a node that does otherwise is a typed error. Signals of the node, and looks at
+/// its silence, come one at a time ([AnsweredStream]); nothing else touches the state but the counts.
 final class PutSender {
   /// Windows for which a server may have made room before their slices were taken.
   private static final int ROOMS_AHEAD = 64;
@@ -37,6 +38,9 @@ final class PutSender {
   private final List<BlockKey> damaged = new ArrayList<>();
   private final AtomicInteger taken = new AtomicInteger();
   private final InFlight inFlight = new InFlight();
+  /// Payloads that the node asked for, and those of them that were sent.
+  private final AtomicLong credit = new AtomicLong();
+  private final AtomicLong sent = new AtomicLong();
 
   /// @param open the message that opens the channel, for `keys`
   PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open) {
@@ -50,15 +54,25 @@ final class PutSender {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
-                inFlight, null)),
+                inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
-    return connection.rsocket().requestChannel(up)
-        .map(this::signalled) // releases the payload before anything can drop it
+    Flux<Payload> counted = up.doOnRequest(credit::addAndGet).doOnNext(payload -> sent.incrementAndGet());
+    return AnsweredStream.of(connection.rsocket().requestChannel(counted),
+        new AnsweredStream.Setting<>(connection, Routes.PUT, this::signalled, this::owedLimits,
+            () -> credit.get() + sent.get() + framing.sendWindow().returned()))
         .concatMapIterable(receipts -> receipts, 4)
         .doOnComplete(this::requireWhole)
         .doOnError(rooms::tryEmitError) // or what the node did not take would keep the channel open on this side
         .doOnComplete(rooms::tryEmitComplete)
         .onErrorMap(connection::failure);
+  }
+
+  /// After how many limits silence of the node is too long; 0 while it is the source's turn.
+  private int owedLimits() {
+    if (taken.get() < offered) {
+      return credit.get() > sent.get() ? 0 : 1;
+    }
+    return nextKey < keys.size() ? AnswerLimit.ROOM : 1;
   }
 
   private void requireWhole() {

@@ -10,6 +10,7 @@ final class SegmentLanding {
   private final PieceCursor to;
   private final SegmentMessages.ItemRequest request;
   private final int sliceBytes;
+  private long verifyNanos;
 
   /// @param request of the item
   SegmentLanding(List<MemorySegment> pieces, SegmentMessages.ItemRequest request) {
@@ -24,6 +25,11 @@ final class SegmentLanding {
 
   long landed() {
     return to.position();
+  }
+
+  /// Time that checksums have taken.
+  long verifyNanos() {
+    return verifyNanos;
   }
 
   /// Slices that are still to come.
@@ -41,7 +47,9 @@ final class SegmentLanding {
     requireEqual("segment", request.segment(), slice.segment());
     requireEqual("offset", offset, slice.offset());
     requireEqual("bytes", wanted, slice.length());
+    long began = System.nanoTime();
     slice.requireIntact(data);
+    verifyNanos += System.nanoTime() - began;
     int[] at = {data.readerIndex() + SegmentSlice.BYTES};
     to.next(slice.length(), part -> {
       data.getBytes(at[0], part.asByteBuffer());

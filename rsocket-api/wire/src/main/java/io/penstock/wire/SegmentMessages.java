@@ -25,9 +25,12 @@ final class SegmentMessages {
 
   /// @param version of the publication
   /// @param maxSliceBytes most bytes a slice
+  /// @param parts most parts of an item; null of a node that knows no parts
   /// @param crc CRC32C of generation, version, and number, bytes and name of each segment: no item may go to another
   ///     segment than its caller named
-  record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments, long crc) {
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments, long crc,
+      @Nullable Integer parts) {
     SegmentsReply {
       segments = copied("segments", segments);
       if (maxSliceBytes < 1) {
@@ -39,7 +42,11 @@ final class SegmentMessages {
       List<Described> segments = known.segments().stream()
           .map(segment -> new Described(segment.number(), segment.name(), segment.bytes())).toList();
       return new SegmentsReply(known.generation(), known.version(), maxSliceBytes, segments,
-          crc(known.generation(), known.version(), segments));
+          crc(known.generation(), known.version(), segments), SegmentParts.MOST);
+    }
+
+    int mostParts() {
+      return parts == null ? 1 : parts;
     }
 
     private static long crc(long generation, long version, List<Described> segments) {
@@ -71,12 +78,35 @@ final class SegmentMessages {
 
   /// A read, or the open message of a write.
   ///
-  /// @param segment its number
+  /// @param segment its number; of several parts their digest
+  /// @param offset in the segment; of several parts 0
+  /// @param length of all parts together
   /// @param item chosen by the client; stands in the header of each slice
-  record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item) {
-    static ItemRequest of(SegmentLink.Range range, int maxSliceBytes, long item) {
-      return new ItemRequest(range.generation(), range.number(), range.offset(), range.length(),
-          (int) Math.min(maxSliceBytes, range.length()), item);
+  /// @param parts as [SegmentParts] packs them; null for one part, which the other fields name
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item,
+      byte @Nullable [] parts) {
+    /// Of one part.
+    ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item) {
+      this(generation, segment, offset, length, maxSliceBytes, item, null);
+    }
+
+    static ItemRequest of(List<SegmentLink.Range> ranges, int maxSliceBytes, long item) {
+      SegmentLink.Range first = ranges.getFirst();
+      long length = ranges.stream().mapToLong(SegmentLink.Range::length).sum();
+      int slice = (int) Math.min(maxSliceBytes, length);
+      if (ranges.size() == 1) {
+        return new ItemRequest(first.generation(), first.number(), first.offset(), length, slice, item);
+      }
+      byte[] parts = SegmentParts.pack(ranges);
+      return new ItemRequest(first.generation(), SegmentParts.digest(parts), 0, length, slice, item, parts);
+    }
+
+    /// What is read or written, in order.
+    List<SegmentLink.Range> ranges() {
+      return parts == null
+          ? List.of(new SegmentLink.Range(generation, segment, offset, length))
+          : SegmentParts.unpack(parts, generation);
     }
 
     /// @param most bytes a slice that the node allows
@@ -85,6 +115,9 @@ final class SegmentMessages {
         throw WireFormatException.request("length", ">= 1", length);
       } else if (offset < 0 || offset > Long.MAX_VALUE - length) {
         throw WireFormatException.request("offset", ">= 0, and offset + length <= 2^63 - 1", offset);
+      }
+      if (parts != null) {
+        SegmentParts.require(parts, segment, length);
       }
       long least = Math.min(length, LEAST_SLICE);
       if (maxSliceBytes < least || maxSliceBytes > most) {

@@ -85,6 +85,11 @@ final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink.Operat
     serial.run(() -> finish(new CancellationException("read was stopped")));
   }
 
+  @Override
+  public long verifyNanos() {
+    return landing.verifyNanos();
+  }
+
   /// Asks in batches: fewer frames.
   private void proceed() {
     long target = Math.min(landing.slicesLeft(), creditSlices);

@@ -1,8 +1,13 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import io.netty.buffer.ByteBuf;
 import io.rsocket.Payload;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -14,30 +19,41 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   private static final int CREDIT_SLICES = 16;
 
   private final CoreSubscriber<? super Payload> out;
-  private final SegmentLanding landing;
+  private final SegmentRoom room;
+  private final Function<List<MemorySegment>, SegmentLanding> landings;
   private final Supplier<Payload> reply;
   private final Consumer<SegmentReceiver> over;
   private final SliceCredit credit;
   private final SilenceLimit silence;
+  private final StreamClock clock;
+  /// Null while there is no room.
+  private @Nullable SegmentLanding landing;
+  private boolean storing;
+  private boolean stored;
   private @Nullable Subscription in;
   private boolean senderDone;
 
+  /// @param landings where slices land in the memory of `room`
   /// @param sliceBytes what a slice is charged
   /// @param reply made once all bytes are in the segment
+  /// @param clock hears whom the channel waits for, what it moved, and of its end
   /// @param over told once when the channel uses the segment no more
-  SegmentReceiver(CoreSubscriber<? super Payload> out, SegmentLanding landing, Budget budget, int sliceBytes,
-      SilenceLimit.Rule stall, Supplier<Payload> reply, Consumer<SegmentReceiver> over) {
+  SegmentReceiver(CoreSubscriber<? super Payload> out, SegmentRoom room,
+      Function<List<MemorySegment>, SegmentLanding> landings, Budget budget, int sliceBytes,
+      SilenceLimit.Rule stall, Supplier<Payload> reply, Consumer<SegmentReceiver> over, StreamClock clock) {
     this.out = out;
-    this.landing = landing;
+    this.clock = clock;
+    this.room = room;
+    this.landings = landings;
     this.reply = reply;
     this.over = over;
     this.credit = new SliceCredit(budget, sliceBytes, serial, this::proceed);
     this.silence = new SilenceLimit("slices that were asked for, or credit for the answer,", stall, serial,
-        this::isOwed, landing::landed);
+        this::isOwed, () -> landing == null ? 0 : landing.landed());
   }
 
   private boolean isOwed() {
-    return !done && (credit.outstanding() > 0 || (requested == 0 && landing.isWhole()));
+    return !done && (credit.outstanding() > 0 || (requested == 0 && stored));
   }
 
   @Override
@@ -45,7 +61,12 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
     in = subscription;
     credit.from(subscription);
     out.onSubscribe(this);
-    serial.run(this::proceed);
+    serial.run(() -> room.open(memory -> serial.run(() -> opened(memory)), error -> serial.run(() -> fail(error))));
+  }
+
+  private void opened(List<MemorySegment> memory) {
+    landing = landings.apply(memory);
+    proceed();
   }
 
   @Override
@@ -61,7 +82,10 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   }
 
   private boolean land(ByteBuf data) {
-    landing.land(data);
+    SegmentLanding to = requireNonNull(landing, "room before credit");
+    long before = to.landed();
+    to.land(data);
+    clock.count(to.landed() - before, false);
     return true;
   }
 
@@ -77,26 +101,39 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   public void onComplete() {
     serial.run(() -> {
       senderDone = true;
-      if (!landing.isWhole()) {
-        fail(landing.cut());
+      SegmentLanding to = landing;
+      if (to == null) {
+        fail(WireFormatException.slice("end", "after all bytes of the item", "before the first"));
+      } else if (!to.isWhole()) {
+        fail(to.cut());
       }
     });
   }
 
   @Override
   void proceed() {
-    if (done) {
+    SegmentLanding to = landing;
+    if (done || to == null) {
       return;
     }
-    if (!landing.isWhole()) {
-      credit.raise(Math.min(landing.slicesLeft(), CREDIT_SLICES));
-    } else if (requested > 0) {
+    if (!to.isWhole()) {
+      credit.raise(Math.min(to.slicesLeft(), CREDIT_SLICES));
+    } else if (!storing) {
+      storing = true;
+      room.store(() -> serial.run(this::stored), error -> serial.run(() -> fail(error)));
+    } else if (stored && requested > 0) {
       done = true;
       out.onNext(reply.get());
       end(out::onComplete);
       return;
     }
+    clock.waits(credit.isWaiting() ? StreamClock.Wait.BUDGET : StreamClock.Wait.PEER);
     silence.watch();
+  }
+
+  private void stored() {
+    stored = true;
+    proceed();
   }
 
   /// The engine of the sender has a later connection.
@@ -106,9 +143,11 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
 
   private void end(Runnable last) {
     try {
+      clock.ended(null);
       if (in != null && !senderDone) {
         in.cancel();
       }
+      room.leave();
       silence.stop();
       credit.stop();
     } finally {
@@ -121,6 +160,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   void fail(Throwable error) {
     if (!done) {
       done = true;
+      clock.ended(error);
       end(() -> out.onError(error));
     }
   }

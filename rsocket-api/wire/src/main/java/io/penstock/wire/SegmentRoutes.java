@@ -3,8 +3,11 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.Payload;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -16,11 +19,13 @@ import reactor.core.publisher.Mono;
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
+/// @param clocks the clock of a stream, by its route and whether its bytes leave the node
 /// @param incoming what the connection may have on its way in
 record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
-    StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator) {
+    StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator,
+    BiFunction<String, Boolean, StreamClock> clocks) {
   private static final long NO_TICKET = 0;
 
   /// Whether this node answers `route`.
@@ -71,11 +76,12 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
     item.requireIn(most);
     return Flux.from(subscriber -> {
-      SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
+      SegmentRegistry.Hold hold = known.hold(item.ranges());
       InFlight inFlight = entered(hold);
-      new SegmentSender(List.of(hold.memory()),
-          new SegmentSender.Setting(item, outgoing, allocator, stall), inFlight, null)
-          .subscribe(subscriber);
+      SegmentRoom room = new SegmentRoom(hold, inFlight);
+      SegmentSender.Setting setting =
+          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call.route(), true));
+      sent(room, setting, inFlight).subscribe(subscriber);
     });
   }
 
@@ -83,16 +89,16 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     SegmentRegistry known = registry(call, "request/channel");
     SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
     item.requireIn(most);
-    SegmentRegistry.Hold hold = known.hold(item.segment(), item.generation(), item.offset(), item.length());
+    SegmentRegistry.Hold hold = known.hold(item.ranges());
     InFlight inFlight = entered(hold);
     try {
-      SegmentLanding landing = new SegmentLanding(List.of(hold.memory()), item);
-      SegmentReceiver write = new SegmentReceiver(out, landing, incoming, item.maxSliceBytes(), stall,
+      SegmentReceiver write = new SegmentReceiver(out, new SegmentRoom(hold, inFlight),
+          memory -> new SegmentLanding(memory, item), incoming, item.maxSliceBytes(), stall,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();
             writes.leave(ended);
             inFlight.over();
-          });
+          }, clocks.apply(call.route(), false));
       writes.enter(write);
       return write;
     } catch (RuntimeException e) {
@@ -101,12 +107,22 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     }
   }
 
+  private static Publisher<Payload> sent(SegmentRoom room, SegmentSender.Setting setting, InFlight inFlight) {
+    if (!room.isStaged()) {
+      return new SegmentSender(room.memory(), setting, inFlight, null);
+    }
+    return Mono.<List<MemorySegment>>create(sink -> room.fetch(sink::success, sink::error))
+        .doOnError(setting.clock()::ended)
+        .flatMapMany(memory -> new SegmentSender(memory, setting, inFlight, null)).doFinally(end -> {
+          room.leave();
+          inFlight.over();
+        });
+  }
+
   /// A stream that holds memory until it is drained.
   private InFlight entered(SegmentRegistry.Hold hold) {
     try {
-      InFlight inFlight = streams.enter(NO_TICKET);
-      inFlight.onDrained(hold::close);
-      return inFlight;
+      return streams.enter(NO_TICKET);
     } catch (RuntimeException e) {
       hold.close();
       throw e;

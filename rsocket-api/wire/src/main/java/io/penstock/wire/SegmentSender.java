@@ -27,8 +27,9 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   /// @param request of the item
   /// @param window pays for the bytes that the socket has not released
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
+  /// @param clock hears whom the stream waits for, what it moved, and of its end
   record Setting(SegmentMessages.ItemRequest request, Budget window, ByteBufAllocator allocator,
-      SilenceLimit.@Nullable Rule stall) {}
+      SilenceLimit.@Nullable Rule stall, StreamClock clock) {}
 
   private final Setting setting;
   private final PieceCursor from;
@@ -96,6 +97,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
     if (!done && head == null && from.left() == 0) {
       finish();
     } else if (!done && silence != null) {
+      setting.clock().waits(place == null ? StreamClock.Wait.PEER : StreamClock.Wait.BUDGET);
       silence.watch();
     }
   }
@@ -131,6 +133,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
       slice.release();
       throw e;
     }
+    setting.clock().count(bytes, false);
     emit(ByteBufPayload.create(slice));
   }
 
@@ -149,6 +152,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   void fail(Throwable error) {
     if (!done) {
       done = true;
+      setting.clock().ended(error);
       letGo();
       if (actual != null) {
         actual.onError(error);
@@ -158,6 +162,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   @Override
   void letGo() {
+    setting.clock().ended(null);
     if (silence != null) {
       silence.stop();
     }

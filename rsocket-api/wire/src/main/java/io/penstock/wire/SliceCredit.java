@@ -47,6 +47,11 @@ final class SliceCredit {
     sender.request(1L + granted);
   }
 
+  /// Whether it waits for bytes of the budget.
+  boolean isWaiting() {
+    return place != null;
+  }
+
   /// Slices that were asked for and have not come.
   long outstanding() {
     return outstanding;

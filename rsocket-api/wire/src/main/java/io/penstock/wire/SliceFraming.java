@@ -12,9 +12,10 @@ import io.rsocket.util.ByteBufPayload;
 /// What every slice of a connection becomes a payload with: its header, then what its carrier puts behind it.
 ///
 /// @param sender carries the bytes
+/// @param carried hears of each slice
 /// @param sendWindow pays for the bytes of slices that the socket has not released
 record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, SliceSender sender,
-    int maxSliceBytes, Budget sendWindow) {
+    Carried carried, int maxSliceBytes, Budget sendWindow) {
   /// A payload for `slice`, which stays the caller's.
   ///
   /// @param unlanded keeps the blocks of a slice whose bytes are not in its payload
@@ -22,7 +23,12 @@ record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocato
   Payload encode(LayerSlice slice, UnlandedSlices unlanded, Runnable released) {
     OutgoingSlice frame = new OutgoingSlice(this, slice, unlanded, released);
     try {
-      sender.offer(slice, frame);
+      if (slice.view() == null) {
+        sender.offer(slice, frame);
+      } else {
+        frame.pack();
+      }
+      carried.count(slice.bytes(), frame.isReferring());
       return ByteBufPayload.create(frame);
     } catch (Throwable e) { // memory may run out, too
       frame.release();

@@ -20,6 +20,7 @@ import reactor.core.publisher.Operators;
 final class SliceGate extends SerialSubscription implements CoreSubscriber<LayerSlice> {
   private final CoreSubscriber<? super Payload> actual;
   private final SliceFraming framing;
+  private final StreamClock clock;
   private final InFlight inFlight;
   /// Ends a stream whose reader gives no credit, or takes nothing from its socket; null for no limit.
   private final @Nullable SilenceLimit stall;
@@ -36,9 +37,10 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   private long returnedBefore;
 
   private SliceGate(CoreSubscriber<? super Payload> actual, SliceFraming framing, @Nullable Supplier<Payload> head,
-      InFlight inFlight, SilenceLimit.@Nullable Rule rule) {
+      InFlight inFlight, SilenceLimit.@Nullable Rule rule, StreamClock clock) {
     this.actual = actual;
     this.framing = framing;
+    this.clock = clock;
     this.head = head;
     this.inFlight = inFlight;
     inFlight.keep(unlanded);
@@ -60,10 +62,11 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
+  /// @param clock hears whom the stream waits for, and of its end
   static Flux<Payload> of(Flux<LayerSlice> slices, SliceFraming framing, @Nullable Supplier<Payload> head,
-      InFlight inFlight, SilenceLimit.@Nullable Rule stall) {
+      InFlight inFlight, SilenceLimit.@Nullable Rule stall, StreamClock clock) {
     return Flux.from(subscriber -> slices
-        .subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight, stall)));
+        .subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight, stall, clock)));
   }
 
   /// Whether the reader owes credit, or its connection room in the send window, or the news that the last slices have
@@ -115,7 +118,17 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     watch();
   }
 
+  private StreamClock.Wait waitsFor() {
+    if (place != null) {
+      return StreamClock.Wait.BUDGET;
+    } else if (requested == 0 || ended) {
+      return StreamClock.Wait.PEER;
+    }
+    return asked ? StreamClock.Wait.TIER : StreamClock.Wait.NOTHING;
+  }
+
   private void watch() {
+    clock.waits(waitsFor());
     if (stall != null && !done) {
       stall.watch();
     }
@@ -171,6 +184,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   void fail(Throwable error) {
     if (!done) {
       done = true;
+      clock.ended(error);
       letGo();
       actual.onError(error);
     }
@@ -184,6 +198,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
 
   @Override
   void letGo() {
+    clock.ended(null);
     if (stall != null) {
       stall.stop();
     }

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
@@ -129,7 +131,28 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
         return Mono.just(tier);
       }
     }
+    if (hello.wantsViews()) {
+      return Mono.just(viewed(wanted));
+    }
     return spaces.areOpen() ? open(wanted) : Mono.error(refusal(hello, wanted));
+  }
+
+  /// The first tier whose blocks give views to a client of `wanted`.
+  ///
+  /// @throws WireFormatException naming the first field that keeps those of the first tier of the same model from it
+  private BlockTier viewed(Handshake.Space wanted) {
+    List<BlockTier> tiers = spaces.tiers();
+    for (BlockTier tier : tiers) {
+      if (wanted.viewDifference(tier.info().space()) == null) {
+        return tier;
+      }
+    }
+    CacheSpace near = tiers.stream().map(tier -> tier.info().space())
+        .filter(space -> space.model().equals(wanted.model())).findFirst()
+        .orElseThrow(() -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.model", names(), wanted.model()));
+    CacheSpace.Difference difference = requireNonNull(wanted.viewDifference(near), "no tier fits");
+    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+        difference.there());
   }
 
   /// The first difference from the only space, or from the spaces of the same model, if there is one such space.

@@ -76,7 +76,7 @@ final class DemandTest {
         new GetSetting(new SlabArena("client", space.layout(), 2, 2), space.id(),
             new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceShape.Order.LAYER_FIRST, OnMiss.SKIP,
             ControlCodec.CBOR,
-            error -> error),
+            AnswerLimits.NONE, "node", error -> error),
         Blocks.keys(space, 0, 1), (stream, found) -> {}, failures::add);
 
     receiver.read(new Asking<>(n, failures::add));

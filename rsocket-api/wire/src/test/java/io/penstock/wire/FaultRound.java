@@ -49,8 +49,8 @@ import reactor.core.scheduler.Schedulers;
 /// of keep-alive; in another one the node is started again on the same port, without its blocks, while its clients are
 /// at work.
 ///
-/// A flipped bit may turn a request into a frame that RSocket drops without a word, on a connection that lives on. Only
-/// then may an item have no end of its own: its caller gives it up after a while, and it leaves nothing behind.
+/// A flipped bit may turn a request into a frame that RSocket drops without a word, on a connection that lives on: the
+/// client's limit for answers ends the item.
 ///
 /// @param size number of cases
 record FaultRound(Node node, int number, int size, Tally tally) {
@@ -65,7 +65,7 @@ record FaultRound(Node node, int number, int size, Tally tally) {
   private static final int ROUNDS_A_TURN = 8;
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(1);
   private static final Duration LIFETIME = Duration.ofSeconds(10);
-  private static final Duration CALLERS_LIMIT = Duration.ofSeconds(15);
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
 
   void run() {
     SplittableRandom random = new SplittableRandom(number);
@@ -289,7 +289,8 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     Mono<KvClient> connecting() {
       return KvClient.connect(link.client(port), KvClientOptions.builder().maxSliceBytes(SLICE_BYTES)
-          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).build(), SPACE, arena, budget)
+          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).answerTimeout(ANSWER_LIMIT).build(), SPACE, arena,
+          budget)
           .doOnNext(made -> client = made);
     }
 
@@ -338,7 +339,6 @@ record FaultRound(Node node, int number, int size, Tally tally) {
     private final FaultProxy proxy;
     private final Client client;
     private final List<BlockKey> wanted;
-    private final Scheduler timers;
     private final OnceEnded<KvClient> connecting = new OnceEnded<>();
     private final OnceEnded<BlockKey> get = new OnceEnded<>();
     private final OnceEnded<Receipt> put = new OnceEnded<>();
@@ -348,27 +348,21 @@ record FaultRound(Node node, int number, int size, Tally tally) {
       this.proxy = new FaultProxy(node.port, plan);
       this.client = new Client(node, proxy.port(), seed * 2 + connection);
       this.wanted = Blocks.keys(SPACE, from, from + READ);
-      this.timers = node.timers;
     }
 
     /// @param ended told of each item that ended
     CompletableFuture<Void> run(AtomicInteger ended) {
-      limited(client.connecting().flux()).subscribe(connecting);
+      client.connecting().subscribe(connecting);
       return connecting.ended().thenCompose(connected -> {
         if (connected.values().isEmpty()) {
           ended.addAndGet(2);
           return CompletableFuture.completedFuture(null);
         }
-        limited(client.read(wanted)).doFinally(end -> ended.incrementAndGet()).subscribe(get);
-        limited(client.connected().put(client.fresh(), client.source())).doFinally(end -> ended.incrementAndGet())
+        client.read(wanted).doFinally(end -> ended.incrementAndGet()).subscribe(get);
+        client.connected().put(client.fresh(), client.source()).doFinally(end -> ended.incrementAndGet())
             .subscribe(put);
         return CompletableFuture.allOf(get.ended(), put.ended());
       });
-    }
-
-    /// As a caller must limit what a damaged request may leave without an answer.
-    private <T> Flux<T> limited(Flux<T> item) {
-      return proxy.plan().kind() == FaultProxy.Kind.CORRUPT ? item.timeout(CALLERS_LIMIT, timers) : item;
     }
 
     boolean faulty(boolean restarted) {
@@ -417,7 +411,7 @@ record FaultRound(Node node, int number, int size, Tally tally) {
       }
       boolean fired = proxy.fired() && !proxy.plan().kind().isHarmless();
       if (fired && proxy.plan().kind() == FaultProxy.Kind.CORRUPT) {
-        return error == null || error instanceof KvException || error instanceof TimeoutException;
+        return error == null || error instanceof KvException;
       }
       if (error == null) {
         return restarted; // the blocks are gone

@@ -199,7 +199,8 @@ final class GetOpeningTest {
         SlabArena arena = leaks.watch(new SlabArena("client", SPACE.layout(), random.nextInt(window, 4 * window), 4));
         ByteBudget budget = leaks.watch(new ByteBudget("client", 32 * SLICE_BYTES, 4));
         GetReceiver receiver = new GetReceiver(new GetSetting(arena, SPACE.id(), budget.permits(), SLICE_BYTES, window,
-            random.nextInt(1, 24), 0, order, OnMiss.SKIP, ControlCodec.CBOR, error -> error), keys,
+            random.nextInt(1, 24), 0, order, OnMiss.SKIP, ControlCodec.CBOR,
+            AnswerLimits.NONE, "node", error -> error), keys,
             (open, decision) -> {}, error -> {
               throw new AssertionError(error);
             });

@@ -258,7 +258,8 @@ final class HostileServerTest {
     List<Throwable> failures = new ArrayList<>();
     GetReceiver receiver =
         new GetReceiver(new GetSetting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
-            SliceShape.Order.LAYER_FIRST, OnMiss.SKIP, ControlCodec.CBOR, error -> error), ALL, (stream, found) -> {},
+            SliceShape.Order.LAYER_FIRST, OnMiss.SKIP, ControlCodec.CBOR,
+            AnswerLimits.NONE, "node", error -> error), ALL, (stream, found) -> {},
             failures::add);
     receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {

@@ -101,7 +101,8 @@ final class ReceiverFuzzTest {
     GetReceiver receiver = new GetReceiver(
         new GetSetting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), 4, 0,
-            stream.order(), OnMiss.SKIP, ControlCodec.CBOR, error -> error),
+            stream.order(), OnMiss.SKIP, ControlCodec.CBOR,
+            AnswerLimits.NONE, "node", error -> error),
         ALL, (open, decision) -> {}, reader::refused);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);

@@ -27,6 +27,7 @@ import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.RemoteSegment;
 import io.penstock.wire.transfer.Segment;
 import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.transfer.StagedMemory;
 import io.penstock.wire.transfer.Transfer;
 import io.penstock.wire.transfer.TransferBatch;
 import io.penstock.wire.transfer.TransferEngine;
@@ -48,10 +49,12 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
@@ -85,6 +88,7 @@ final class TransferSocketsTest {
   private final Segment segment = registry.register("kv", remote);
   private final ByteBudget nodes = leaks.watch(new ByteBudget("node", 64 * SLICE, 64));
   private final ByteBudget own = leaks.watch(new ByteBudget("engine", 64 * SLICE, 64));
+  private final Queue<StreamListener.Report> streams = new ConcurrentLinkedQueue<>();
   private final List<Mono<Void>> closing = new ArrayList<>();
 
   @AfterEach
@@ -101,8 +105,8 @@ final class TransferSocketsTest {
   }
 
   private int serve(Link link, NodeSpaces spaces) {
-    KvServerOptions options = KvServerOptions.defaults().withLimits(new Limits(SLICE, 4, 16))
-        .withSendWindowBytes(8L * SLICE);
+    KvServerOptions options = KvServerOptions.builder().limits(new Limits(SLICE, 4, 16)).streams(streams::add)
+        .sendWindowBytes(8L * SLICE).build();
     KvServer server = requireNonNull(
         KvServer.bind(link.server(), spaces, registry, options, nodes, timers, Schedulers.immediate()).block(PATIENCE));
     closing.add(server.close());
@@ -159,6 +163,100 @@ final class TransferSocketsTest {
     assertThat(read.isWhole()).as("" + read).isTrue();
     assertThat(back.mismatch(from)).isEqualTo(-1);
     assertThat(read.bytes()).isEqualTo(1 << 20);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void smallItems_shareStreams(Link link) {
+    String port = "" + serve(link);
+    TransferEngine engine = engine(link, Integer.parseInt(port));
+    now(engine.segments(port));
+    MemorySegment from = arena.allocate(200 * 4096);
+    MemorySegment back = arena.allocate(200 * 4096);
+    fill(from, 7);
+    TransferBatch.Builder writes = TransferBatch.builder();
+    TransferBatch.Builder reads = TransferBatch.builder();
+    for (int i = 0; i < 200; i++) { // each somewhere else
+      long there = (i * 77L % 200) * 8192;
+      writes.write(port, "kv", there, from.asSlice(i * 4096L, 4096));
+      reads.read(port, "kv", there, back.asSlice(i * 4096L, 1000), back.asSlice(i * 4096L + 1000, 3096));
+    }
+
+    assertThat(now(engine.submit(writes.build()).done()).isWhole()).isTrue();
+    assertThat(now(engine.submit(reads.build()).done()).isWhole()).isTrue();
+
+    assertThat(back.mismatch(from)).isEqualTo(-1);
+    while (streams.stream().mapToLong(StreamListener.Report::bytes).sum() < 2 * from.byteSize()) {
+      Thread.onSpinWait(); // the node tells of a stream after it has answered
+    }
+    assertThat(streams).extracting(StreamListener.Report::route).containsOnly("write", "read");
+    assertThat(streams).as("16 items fill a slice").hasSizeLessThanOrEqualTo(2 * (200 / 16 + 2));
+  }
+
+  /// A batch of which one item names a segment that goes meanwhile: the others complete.
+  @Test
+  void itemThatIsWrong_spoilsNoGroup() {
+    String port = "" + serve(Link.PENSTOCK);
+    TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
+    Segment going = registry.register("going", arena.allocate(4096));
+    now(engine.segments(port));
+    registry.unregister(going).block(PATIENCE);
+    TransferBatch.Builder batch = TransferBatch.builder();
+    for (int i = 0; i < 8; i++) {
+      batch.read(port, i == 3 ? "going" : "kv", 0, arena.allocate(512));
+    }
+
+    Transfer.BatchResult result = now(engine.submit(batch.build()).done());
+
+    assertThat(result.counts()).isEqualTo(Map.of(TransferState.COMPLETED, 7, TransferState.FAILED, 1));
+    assertThat(result.firstError()).isInstanceOf(SegmentRegistry.UnknownSegmentException.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void memoryThatIsStaged_atBothSides(Link link) {
+    String port = "" + serve(link);
+    TransferEngine engine = engine(link, Integer.parseInt(port));
+    StagedDouble there = new StagedDouble(arena, timers, 1 << 20, 300_000);
+    StagedDouble here = new StagedDouble(arena, timers, 1 << 20, 200_000);
+    Segment device = registry.register("device", there);
+    fill(here.device, 3);
+    RemoteSegment handle = now(engine.segments(port)).stream().filter(one -> one.segment().equals(device)).findFirst()
+        .orElseThrow();
+    TransferBatch.Builder writes = TransferBatch.builder();
+    TransferBatch.Builder reads = TransferBatch.builder();
+    for (long at = 0; at < 1 << 20; at += 1 << 16) { // large ones, and small ones beside host memory
+      writes.write(handle, at, new TransferBatch.Staged(here, new StagedMemory.Part(at, 1 << 16)));
+      reads.read(handle, at, new TransferBatch.Staged(here, new StagedMemory.Part(at, 4096)));
+      reads.read(port, "kv", 0, arena.allocate(4096));
+      reads.read(handle, at + 4096, new TransferBatch.Staged(here, new StagedMemory.Part(at + 4096, (1 << 16) - 4096)));
+    }
+
+    assertThat(now(engine.submit(writes.build()).done()).isWhole()).isTrue();
+    assertThat(there.device.mismatch(here.device)).isEqualTo(-1);
+    here.device.fill((byte) 0);
+    assertThat(now(engine.submit(reads.build()).done()).isWhole()).isTrue();
+    assertThat(there.device.mismatch(here.device)).isEqualTo(-1);
+    there.fails = true;
+    Transfer.BatchResult failed = now(engine.submit(reads.build()).done());
+    assertThat(failed.count(TransferState.FAILED)).as("" + failed).isEqualTo(32);
+    assertThat(failed.count(TransferState.COMPLETED)).isEqualTo(16);
+    there.fails = false;
+    here.fails = true;
+    Transfer.BatchResult notStored = now(engine.submit(reads.build()).done());
+    assertThat(notStored.count(TransferState.FAILED)).as("" + notStored).isEqualTo(32);
+    here.fails = false;
+    for (int i = 0; i < 20; i++) { // anywhere in its life
+      Transfer stopped = engine.submit(reads.build());
+      now(Mono.delay(Duration.ofNanos(i * 100_000L), timers));
+      now(stopped.cancel());
+      Transfer written = engine.submit(writes.build());
+      now(Mono.delay(Duration.ofNanos(i * 100_000L), timers));
+      now(written.cancel());
+    }
+    registry.unregister(device).block(PATIENCE);
+    assertThat(there.room.inUse()).isZero();
+    assertThat(here.room.inUse()).isZero();
   }
 
   @Test

@@ -8,7 +8,8 @@ import picocli.CommandLine.Command;
     name = "bench",
     description = {"Measures a part of Penstock on this machine.", ""},
     mixinStandardHelpOptions = true,
-    subcommands = {WireCommand.class, LatencyCommand.class, FarSideCommand.class, ReclaimCommand.class,
+    subcommands = {WireCommand.class, TransferCommand.class, LatencyCommand.class, FarSideCommand.class,
+      ReclaimCommand.class,
       RecoveryCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB", "  penstock bench reclaim --report reclaim.html", ""})

@@ -1,20 +1,27 @@
 package io.penstock.node.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.wire.Carrier;
 import io.penstock.wire.transport.CongestionControl;
+import io.penstock.wire.transport.ConnectionLimits;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.LocalTransport;
 import io.penstock.wire.transport.LoopbackPath;
+import io.penstock.wire.transport.ServerBounds;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
-import java.util.function.BiFunction;
+import java.util.Set;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
@@ -22,10 +29,14 @@ import reactor.netty.tcp.TcpServer;
 
 /// The transports that can be measured. What differs is where a side listens and how its peer is told.
 enum BenchTransport {
-  TCP((place, name) -> new InetSocketAddress(place.host(), 0)),
-  UDS((place, name) -> new DomainSocketAddress(place.folder().resolve(name).toString())),
+  TCP,
+  UDS,
+  /// WebSocket over TCP.
+  WS,
+  /// Within one process, which is both sides then.
+  LOCAL,
   /// A Unix domain socket for all but the bytes of blocks: each side reads them in the memory of the other.
-  SHARED(UDS.local);
+  SHARED;
 
   /// Where the far side listens.
   ///
@@ -33,15 +44,16 @@ enum BenchTransport {
   /// @param folder for sockets that are files
   record Place(String host, Path folder) {}
 
-  private final BiFunction<Place, String, SocketAddress> local;
-
-  BenchTransport(BiFunction<Place, String, SocketAddress> local) {
-    this.local = local;
+  /// The sockets below it, which can be measured without RSocket.
+  BenchTransport bare() {
+    return this == UDS || this == SHARED ? UDS : TCP;
   }
 
   /// @param name unlike those of the other listeners in `place`
   SocketAddress local(Place place, String name) {
-    return local.apply(place, name);
+    return bare() == UDS
+        ? new DomainSocketAddress(place.folder().resolve(name).toString())
+        : new InetSocketAddress(place.host(), 0);
   }
 
   /// `address` for the peer: a port, or the path of a socket.
@@ -49,9 +61,16 @@ enum BenchTransport {
     return address instanceof InetSocketAddress internet ? "" + internet.getPort() : address.toString();
   }
 
+  /// Where `listening` is for the peer.
+  ///
+  /// @param name under which it was made
+  static String told(Closeable listening, String name) {
+    return listening instanceof TcpListener socket ? told(socket.address()) : name;
+  }
+
   /// What the peer on `host` told.
   SocketAddress remote(String host, String told) {
-    return this != TCP
+    return bare() == UDS
         ? new DomainSocketAddress(told)
         : InetSocketAddress.createUnresolved(host, Integer.parseInt(told));
   }
@@ -66,12 +85,30 @@ enum BenchTransport {
     return this == SHARED ? Carrier.SHARED_MEMORY : Carrier.INLINE;
   }
 
-  static ServerTransport<TcpListener> server(SocketAddress local, CongestionControl congestion, LoopResources loops) {
-    return TcpTransport.server(TcpServerOptions.on(local).withCongestion(congestion), loops);
+  /// A server of its own.
+  ///
+  /// @param name unlike those of the other listeners in `place`
+  ServerTransport<? extends Closeable> server(Place place, String name, CongestionControl congestion,
+      LoopResources loops) {
+    TcpServerOptions options = TcpServerOptions.on(local(place, name)).withCongestion(congestion);
+    return switch (this) {
+      case LOCAL -> LocalTransport.server(name, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
+      case WS -> (ServerTransport<TcpListener>) acceptor -> TcpTransport
+          .bindWebSocket(options, Set.of(), ServerBounds.of(options), loops, ConnectionListener.noop())
+          .flatMap(bound -> bound.start(requireNonNull(acceptor)));
+      default -> TcpTransport.server(options, loops);
+    };
   }
 
-  static ClientTransport client(SocketAddress remote, CongestionControl congestion, LoopResources loops) {
-    return TcpTransport.client(TcpClientOptions.to(remote).withCongestion(congestion), loops);
+  /// A client of what the peer on `host` told.
+  ClientTransport client(String host, String told, CongestionControl congestion, LoopResources loops) {
+    if (this == LOCAL) {
+      return LocalTransport.client(told, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
+    }
+    TcpClientOptions options = TcpClientOptions.to(remote(host, told)).withCongestion(congestion);
+    return this == WS
+        ? TcpTransport.webSocketClient(options, loops, ConnectionListener.noop())
+        : TcpTransport.client(options, loops);
   }
 
   /// The same socket without RSocket.

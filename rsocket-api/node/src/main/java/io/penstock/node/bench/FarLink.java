@@ -2,6 +2,7 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OwnCommand;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import io.penstock.wire.transport.CongestionControl;
@@ -12,7 +13,6 @@ import io.rsocket.util.DefaultPayload;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +29,16 @@ final class FarLink implements AutoCloseable {
   private final RSocket control;
   private final LoopResources loops;
   private final @Nullable Process process;
+  /// Of a far side in this process, whose CPU time is that of the near side.
+  private final @Nullable AutoCloseable here;
 
-  private FarLink(String host, RSocket control, LoopResources loops, @Nullable Process process) {
+  private FarLink(String host, RSocket control, LoopResources loops, @Nullable Process process,
+      @Nullable AutoCloseable here) {
     this.host = host;
     this.control = control;
     this.loops = loops;
     this.process = process;
+    this.here = here;
   }
 
   /// Starts a far side in a process of its own.
@@ -55,12 +59,26 @@ final class FarLink implements AutoCloseable {
     return connect(address.host(), address.port(), null);
   }
 
+  /// Starts a far side in this process.
+  static FarLink here(long sourceBytes) throws IOException {
+    TemporaryFolder folder = TemporaryFolder.create("penstock-bench-");
+    FarSide side = new FarSide(new BenchTransport.Place("127.0.0.1", folder.path()), 0, sourceBytes);
+    return connect("127.0.0.1", side.port(), null, () -> {
+      side.close();
+      folder.close();
+    });
+  }
+
   private static FarLink connect(String host, int port, @Nullable Process process) {
+    return connect(host, port, process, null);
+  }
+
+  private static FarLink connect(String host, int port, @Nullable Process process, @Nullable AutoCloseable here) {
     LoopResources loops = LoopResources.create("penstock-near-control", 1, true);
     try {
-      RSocket control = BenchWait.of(RSocketConnector.create().connect(BenchTransport
-          .client(InetSocketAddress.createUnresolved(host, port), CongestionControl.AUTOMATIC, loops)));
-      return new FarLink(host, control, loops, process);
+      RSocket control = BenchWait.of(RSocketConnector.create()
+          .connect(BenchTransport.TCP.client(host, "" + port, CongestionControl.AUTOMATIC, loops)));
+      return new FarLink(host, control, loops, process, here);
     } catch (RuntimeException e) {
       loops.dispose();
       if (process != null) {
@@ -84,14 +102,24 @@ final class FarLink implements AutoCloseable {
     }
   }
 
-  /// CPU time of the far process so far.
+  /// CPU time of the far process so far; 0 if that is this one.
   long cpuNanos() {
-    return ask(FarOrder.of(FarOrder.Verb.CPU)).cpuNanos();
+    return here != null ? 0 : ask(FarOrder.of(FarOrder.Verb.CPU)).cpuNanos();
   }
 
   /// Ends all that the far side serves.
   void end() {
     ask(FarOrder.of(FarOrder.Verb.END));
+  }
+
+  private static void end(@Nullable AutoCloseable side) {
+    if (side != null) {
+      try {
+        side.close();
+      } catch (Exception e) {
+        throw new IllegalStateException("the far side must end (did not)", e);
+      }
+    }
   }
 
   @Override
@@ -105,6 +133,7 @@ final class FarLink implements AutoCloseable {
         process.toHandle().destroy();
         process.onExit().join();
       }
+      end(here);
     }
   }
 }

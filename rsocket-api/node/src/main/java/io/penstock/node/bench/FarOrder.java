@@ -11,11 +11,14 @@ import io.penstock.wire.transport.CongestionControl;
 /// @param layers of a block
 /// @param blocks that a node keeps
 /// @param filled whether it has them all from the start
+/// @param memory of segments
 record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestion, int blockBytes, int layers,
-    int blocks, boolean filled) {
+    int blocks, boolean filled, MemoryKind memory) {
   enum Verb {
     /// Serve blocks.
     NODE,
+    /// Serve segments, see [BenchSegments].
+    SEGMENTS,
     /// Listen without RSocket, see [RawStream].
     RAW,
     /// Answer bytes, see [FarSide].
@@ -27,11 +30,15 @@ record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestio
   }
 
   static FarOrder of(Verb verb) {
-    return new FarOrder(verb, BenchTransport.TCP, CongestionControl.AUTOMATIC, 0, 0, 0, false);
+    return new FarOrder(verb, BenchTransport.TCP, CongestionControl.AUTOMATIC, 0, 0, 0, false, MemoryKind.HOST);
   }
 
   static FarOrder listen(Verb verb, BenchTransport transport, CongestionControl congestion) {
-    return new FarOrder(verb, transport, congestion, 0, 0, 0, false);
+    return new FarOrder(verb, transport, congestion, 0, 0, 0, false, MemoryKind.HOST);
+  }
+
+  static FarOrder segments(BenchTransport transport, CongestionControl congestion, MemoryKind memory) {
+    return new FarOrder(Verb.SEGMENTS, transport, congestion, 0, 0, 0, false, memory);
   }
 
   /// @param address of a listener, as [BenchTransport#told]; empty for other orders

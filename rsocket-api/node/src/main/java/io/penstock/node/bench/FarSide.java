@@ -12,16 +12,20 @@ import io.penstock.tier.TierListener;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
+import io.penstock.wire.NodeSpaces;
 import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.Closeable;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.SocketAcceptor;
 import io.rsocket.core.RSocketServer;
 import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.transport.ServerTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -59,18 +63,13 @@ final class FarSide implements AutoCloseable {
   FarSide(BenchTransport.Place place, int port, long sourceBytes) {
     this.place = place;
     this.bytes = Unpooled.wrappedBuffer(memory.allocate(sourceBytes).fill((byte) 7).asByteBuffer());
-    this.control = listen(BenchTransport.TCP.local(place, "control"), port);
-  }
-
-  private TcpListener listen(SocketAddress local, int port) {
-    SocketAddress at = port == 0 ? local : new InetSocketAddress(place.host(), port);
-    return bind(at, FarOrder.of(FarOrder.Verb.PLAIN),
+    this.control = (TcpListener) bind(
+        TcpTransport.server(TcpServerOptions.on(new InetSocketAddress(place.host(), port)), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));
   }
 
-  private TcpListener bind(SocketAddress local, FarOrder order, SocketAcceptor acceptor) {
-    return BenchWait.of(RSocketServer.create(acceptor).payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .bind(BenchTransport.server(local, order.congestion(), loops)));
+  private static Closeable bind(ServerTransport<? extends Closeable> transport, SocketAcceptor acceptor) {
+    return BenchWait.of(RSocketServer.create(acceptor).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport));
   }
 
   /// Where it takes orders.
@@ -88,6 +87,7 @@ final class FarSide implements AutoCloseable {
   private FarOrder.Answer obey(FarOrder order) {
     String address = switch (order.verb()) {
       case NODE -> node(order);
+      case SEGMENTS -> segments(order);
       case RAW -> raw(order);
       case PLAIN -> plain(order);
       case CPU -> "";
@@ -99,8 +99,27 @@ final class FarSide implements AutoCloseable {
     return new FarOrder.Answer(address, ProcessCpu.nanos());
   }
 
-  private SocketAddress local(FarOrder order) {
-    return order.transport().local(place, "bench-" + names.incrementAndGet() + ".sock");
+  private String name() {
+    return "bench-" + names.incrementAndGet() + ".sock";
+  }
+
+  private ServerTransport<? extends Closeable> server(FarOrder order, String name) {
+    return order.transport().server(place, name, order.congestion(), loops);
+  }
+
+  private String segments(FarOrder order) {
+    String name = name();
+    BenchSegments segments = new BenchSegments(order.memory(), bytes.capacity());
+    ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
+    KvServerOptions options =
+        KvServerOptions.builder().node("bench").limits(new Limits(WireShape.SLICE_BYTES, 1, 1)).build();
+    KvServer server = BenchWait.of(KvServer.bind(server(order, name), NodeSpaces.none(), segments.registry(), options,
+        budget, timers, Schedulers.immediate()));
+    begun.push(() -> {
+      BenchWait.end(server.close());
+      segments.close();
+    });
+    return BenchTransport.told(server.listening(), name);
   }
 
   private String node(FarOrder order) {
@@ -114,24 +133,27 @@ final class FarSide implements AutoCloseable {
       blocks.fill(tier, order.blocks());
     }
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
-    KvServer server = BenchWait.of(KvServer.bind(BenchTransport.server(local(order), order.congestion(), loops), tier,
+    String name = name();
+    KvServer server = BenchWait.of(KvServer.bind(server(order, name), tier,
         KvServerOptions.defaults().withNode("bench").withLimits(shape.limits()), budget, timers));
     begun.push(() -> {
       BenchWait.end(server.close());
       BenchWait.end(tier.close());
     });
-    return BenchTransport.told(((TcpListener) server.listening()).address());
+    return BenchTransport.told(server.listening(), name);
   }
 
   private String raw(FarOrder order) {
-    DisposableServer server = BenchTransport.rawServer(local(order), order.congestion(), loops)
-        .doOnConnection(connection -> RawStream.serve(connection, bytes)).bindNow();
+    DisposableServer server =
+        BenchTransport.rawServer(order.transport().bare().local(place, name()), order.congestion(), loops)
+            .doOnConnection(connection -> RawStream.serve(connection, bytes)).bindNow();
     begun.push(server::disposeNow);
     return BenchTransport.told(server.channel().localAddress());
   }
 
   private String plain(FarOrder order) {
-    TcpListener listener = bind(local(order), order, SocketAcceptor.with(new RSocket() {
+    String name = name();
+    Closeable listener = bind(server(order, name), SocketAcceptor.with(new RSocket() {
       /// Moves on through the memory, so that no cache holds what is sent. One connection, one thread.
       private int at;
 
@@ -147,7 +169,7 @@ final class FarSide implements AutoCloseable {
       listener.dispose();
       BenchWait.end(listener.onClose());
     });
-    return BenchTransport.told(listener.address());
+    return BenchTransport.told(listener, name);
   }
 
   private void end() {

@@ -41,6 +41,10 @@ final class LatencyCommand implements Callable<Integer> {
       description = "Keys of a batched look-up, at most 4096 (default: ${DEFAULT-VALUE}).", defaultValue = "256")
   private int batch;
 
+  @Option(names = "--layers", paramLabel = "N",
+      description = "Layers of a block; two checksums each (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private int layers;
+
   @Mixin
   private final SideOptions side = new SideOptions();
 
@@ -58,7 +62,8 @@ final class LatencyCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--batch must be in [1, " + NearSide.LOOKED_UP_BLOCKS + "] (was " + batch + ")");
     }
-    SideSetting setting = side.setting(1);
+    side.requireHostMemory();
+    SideSetting setting = side.setting(1, layers);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
     try {

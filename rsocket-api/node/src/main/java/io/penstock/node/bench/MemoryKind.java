@@ -1,6 +1,8 @@
 package io.penstock.node.bench;
 
-/// The memory that blocks come from and go to.
+/// The memory that bytes come from and go to.
 enum MemoryKind {
-  HOST
+  HOST,
+  /// Memory of a device; bytes go through host memory in batches of copies.
+  DEVICE
 }

@@ -17,6 +17,7 @@ import io.penstock.wire.KvClientOptions;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.Arena;
 import java.net.SocketAddress;
@@ -57,30 +58,40 @@ final class NearSide implements AutoCloseable {
     far.end();
   }
 
-  private SocketAddress listening(FarOrder order) {
-    return setting.transport().remote(far.host(), far.ask(order).address());
+  private String listening(FarOrder order) {
+    return far.ask(order).address();
   }
 
-  private SocketAddress node(int blockBytes, int blocks, boolean filled) {
+  private ClientTransport client(String told) {
+    return setting.transport().client(far.host(), told, setting.congestion(), loops);
+  }
+
+  private String node(int blockBytes, int blocks, boolean filled) {
     return listening(new FarOrder(FarOrder.Verb.NODE, setting.transport(), setting.congestion(), blockBytes,
-        setting.layers(), blocks, filled));
+        setting.layers(), blocks, filled, MemoryKind.HOST));
   }
 
-  private SocketAddress listening(FarOrder.Verb verb) {
+  private String listening(FarOrder.Verb verb) {
     return listening(FarOrder.listen(verb, setting.transport(), setting.congestion()));
   }
 
   /// Bytes one way without RSocket.
-  Load raw(int payloadBytes, Direction direction) {
-    return new RawLoad(listening(FarOrder.Verb.RAW), setting.congestion(), loops, bytes, payloadBytes,
-        setting.connections(), direction == Direction.GET);
+  Load raw(int payloadBytes, boolean receives, boolean sends) {
+    SocketAddress remote = setting.transport().bare().remote(far.host(), listening(FarOrder.Verb.RAW));
+    return new RawLoad(remote, setting.congestion(), loops, bytes, payloadBytes, setting.connections(), receives,
+        sends);
+  }
+
+  /// Batches of `batch` reads or writes of `blockBytes` each; the units are bytes.
+  TransferLoad transfers(int blockBytes, int batch, TransferDirection direction, MemoryKind kind) {
+    String told = listening(FarOrder.segments(setting.transport(), setting.congestion(), kind));
+    return new TransferLoad(setting, new TransferLoad.Shape(blockBytes, batch, direction, kind), () -> client(told));
   }
 
   /// Plain requests, each for an answer of `answerBytes`; the units are answers.
   Load plain(int answerBytes, int underWay) {
-    SocketAddress remote = listening(FarOrder.Verb.PLAIN);
     RSocket socket = BenchWait.of(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .connect(BenchTransport.client(remote, setting.congestion(), loops)));
+        .connect(client(listening(FarOrder.Verb.PLAIN))));
     return new RequestLoad(underWay,
         () -> socket.requestResponse(ByteBufPayload.create(Unpooled.directBuffer(Integer.BYTES).writeInt(answerBytes)))
             .map(answer -> {
@@ -94,7 +105,7 @@ final class NearSide implements AutoCloseable {
   Load blocks(int blockBytes, int batch, Direction direction) {
     BenchBlocks made = new BenchBlocks(blockBytes, setting.layers());
     int batches = Math.max(2 * setting.threads(), (int) (setting.sourceBytes() / blockBytes / batch));
-    SocketAddress node = node(blockBytes, batches * batch, direction == Direction.GET);
+    String node = node(blockBytes, batches * batch, direction == Direction.GET);
     // A put of each key finds the node without it: between two puts of a key all others are put, twice what it keeps
     int lists = direction == Direction.GET ? batches : 2 * batches + 1;
     List<List<BlockKey>> keys = new ArrayList<>(lists);
@@ -112,7 +123,7 @@ final class NearSide implements AutoCloseable {
   /// Look-ups of `batch` keys that the node has; the units are keys.
   Load lookUps(int batch, int underWay) {
     BenchBlocks made = new BenchBlocks(LOOKED_UP_BYTES, 1);
-    SocketAddress node = node(LOOKED_UP_BYTES, LOOKED_UP_BLOCKS, true);
+    String node = node(LOOKED_UP_BYTES, LOOKED_UP_BLOCKS, true);
     List<List<BlockKey>> keys = new ArrayList<>();
     for (int from = 0; from + batch <= LOOKED_UP_BLOCKS; from += batch) {
       keys.add(made.keys(from, from + batch));
@@ -139,7 +150,7 @@ final class NearSide implements AutoCloseable {
     private final List<KvClient> clients = new ArrayList<>();
     private final AtomicLong turns = new AtomicLong();
 
-    Clients(BenchBlocks made, SocketAddress node, int requests, int batch) {
+    Clients(BenchBlocks made, String node, int requests, int batch) {
       this.made = made;
       int blockBytes = made.space().layout().blockBytes();
       WireShape shape = WireShape.of(blockBytes);
@@ -151,8 +162,7 @@ final class NearSide implements AutoCloseable {
       KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
           .windowBlocks(shape.windowBlocks()).carriers(setting.transport().carrier()).build();
       for (int i = 0; i < setting.connections(); i++) {
-        clients.add(BenchWait.of(KvClient.connect(BenchTransport.client(node, setting.congestion(), loops), options,
-            made.space(), arena, budget)));
+        clients.add(BenchWait.of(KvClient.connect(client(node), options, made.space(), arena, budget)));
       }
     }
 

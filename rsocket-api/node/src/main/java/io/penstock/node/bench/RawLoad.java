@@ -19,11 +19,13 @@ final class RawLoad implements Load {
   private final int payloadBytes;
   private final int connections;
   private final boolean receives;
+  private final boolean sends;
 
   /// @param memory that payloads are sent from
   /// @param receives whether the far side sends
+  /// @param sends whether this side does; each way has connections of its own
   RawLoad(SocketAddress remote, CongestionControl congestion, LoopResources loops, ByteBuf memory, int payloadBytes,
-      int connections, boolean receives) {
+      int connections, boolean receives, boolean sends) {
     this.remote = remote;
     this.congestion = congestion;
     this.loops = loops;
@@ -31,6 +33,7 @@ final class RawLoad implements Load {
     this.payloadBytes = payloadBytes;
     this.connections = connections;
     this.receives = receives;
+    this.sends = sends;
   }
 
   @Override
@@ -40,12 +43,11 @@ final class RawLoad implements Load {
     long began = System.nanoTime();
     try {
       for (int i = 0; i < connections; i++) {
-        Connection connection = BenchTransport.rawClient(remote, congestion, loops).connectNow();
-        open.add(connection);
         if (receives) {
-          RawStream.receive(connection, payloadBytes, moved);
-        } else {
-          RawStream.send(connection, memory, payloadBytes, moved);
+          RawStream.receive(connected(open), payloadBytes, moved);
+        }
+        if (sends) {
+          RawStream.send(connected(open), memory, payloadBytes, moved);
         }
       }
       pause(nanos);
@@ -53,6 +55,12 @@ final class RawLoad implements Load {
     } finally {
       open.forEach(Connection::disposeNow);
     }
+  }
+
+  private Connection connected(List<Connection> open) {
+    Connection connection = BenchTransport.rawClient(remote, congestion, loops).connectNow();
+    open.add(connection);
+    return connection;
   }
 
   private static void pause(long nanos) {

@@ -17,8 +17,8 @@ final class SideOptions {
   private static final Path KNOWN_CONTROLS = Path.of("/proc/sys/net/ipv4/tcp_available_congestion_control");
 
   @Option(names = "--transport", paramLabel = "NAME",
-      description = "tcp; uds, a Unix domain socket; or shared, a Unix domain socket and blocks that each side reads in"
-          + " the memory of the other (default: ${DEFAULT-VALUE}).",
+      description = "tcp; uds, a Unix domain socket; ws, WebSocket; local, within one process; or shared, a Unix domain"
+          + " socket and blocks that each side reads in the memory of the other (default: ${DEFAULT-VALUE}).",
       defaultValue = "tcp")
   private BenchTransport transport = BenchTransport.TCP;
 
@@ -29,12 +29,9 @@ final class SideOptions {
   private CongestionControl congestion = CongestionControl.AUTOMATIC;
 
   @Option(names = "--memory", paramLabel = "KIND",
-      description = "Memory that blocks come from and go to: host (default: ${DEFAULT-VALUE}).", defaultValue = "host")
+      description = "Memory that bytes come from and go to: host, or device, which only bench transfer has (default: ${DEFAULT-VALUE}).",
+      defaultValue = "host")
   private MemoryKind memory = MemoryKind.HOST;
-
-  @Option(names = "--layers", paramLabel = "N",
-      description = "Layers of a block; two checksums each (default: ${DEFAULT-VALUE}).", defaultValue = "1")
-  private int layers;
 
   @Option(names = "--connections", paramLabel = "N",
       description = "Connections, with an event loop each up to the processors (default: ${DEFAULT-VALUE}).",
@@ -67,12 +64,19 @@ final class SideOptions {
       description = "The far side that penstock bench far-side runs there (default: a process of this machine).")
   private @Nullable HostPort connect;
 
+  void requireHostMemory() {
+    if (memory != MemoryKind.HOST) {
+      throw new IllegalArgumentException("--memory must be host (was " + BenchNames.of(memory) + ")");
+    }
+  }
+
   MemoryKind memory() {
     return memory;
   }
 
   /// @param threads requests under way at a time
-  SideSetting setting(int threads) throws IOException {
+  /// @param layers of a block
+  SideSetting setting(int threads, int layers) throws IOException {
     requireKnown();
     return new SideSetting(transport, congestion, layers, threads, connections, source, verify, time(seconds),
         time(warmUp), rounds);
@@ -96,8 +100,12 @@ final class SideOptions {
 
   /// Starts the far side, or connects to it.
   FarLink far(Console console) throws IOException {
-    if (connect != null) {
+    if (connect != null && transport == BenchTransport.LOCAL) {
+      throw new IllegalArgumentException("--connect must be left out with --transport local (was " + connect + ")");
+    } else if (connect != null) {
       return FarLink.connect(connect);
+    } else if (transport == BenchTransport.LOCAL) {
+      return FarLink.here(source);
     }
     console.say("starting the far side in a process of its own");
     return FarLink.start(source);

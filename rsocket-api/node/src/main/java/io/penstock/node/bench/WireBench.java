@@ -53,7 +53,7 @@ final class WireBench {
   private Row row(int blockBytes, int batch) {
     int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
     try (Load ours = near.blocks(blockBytes, batch, direction);
-        Load raw = near.raw(payload, direction);
+        Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
         Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
         Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
       List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));

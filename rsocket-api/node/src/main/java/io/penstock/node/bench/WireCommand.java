@@ -49,6 +49,10 @@ final class WireCommand implements Callable<Integer> {
       defaultValue = "4")
   private int threads;
 
+  @Option(names = "--layers", paramLabel = "N",
+      description = "Layers of a block; two checksums each (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private int layers;
+
   @Mixin
   private final SideOptions side = new SideOptions();
 
@@ -65,7 +69,8 @@ final class WireCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    SideSetting setting = side.setting(threads);
+    side.requireHostMemory();
+    SideSetting setting = side.setting(threads, layers);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
     batches.forEach(batch -> Checks.positive("--batch", batch));

@@ -10,6 +10,8 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.sidecar.SideCarServer;
 import io.penstock.device.sidecar.SideCarServerOptions;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
@@ -49,10 +51,9 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
+import io.penstock.wire.DisaggServices;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.security.Access;
-import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.BoundTransports;
 import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
@@ -165,8 +166,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, serverOptions(config, sockets.advertised(), security.access()), budget,
-            timers, decisions)
+        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions)
         .doOnNext(this::serving).then();
     security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
@@ -293,10 +293,19 @@ public final class Node {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
-  private static KvServerOptions serverOptions(NodeConfig config, AdvertisedEndpoints endpoints, Access access) {
+  private DisaggServices disagg() {
+    return config.get(NodeSettings.REGISTRY)
+        ? new DisaggServices(new RankRegistry(RegistryOptions.defaults(), System::nanoTime,
+            who -> LOG.warn("rank {} is gone", who)), null)
+        : DisaggServices.none();
+  }
+
+  private KvServerOptions serverOptions() {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
-        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(endpoints).access(access)
+        .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
+        .access(security.access())
+        .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
         .carriers(config.get(TransportSettings.CARRIER))
         .generation(System.currentTimeMillis()).build();
   }

@@ -33,6 +33,7 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        registry                       false       default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default
@@ -133,6 +134,7 @@ final class PrintConfigTest {
         kv.events.high.water           100000      default
         kv.events.salted               false       default
         log.level                      warn        default
+        log.slow.transfer              1s          default
         ascend.lib                     auto        default
         ascend.device                  0           default
         ascend.visible.devices         all         default

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.FrameLengthException;
 import io.penstock.wire.transport.SendQueue;
+import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
@@ -23,7 +24,7 @@ import reactor.core.scheduler.Scheduler;
 
 /// One end of a simulated connection: the real send queue, a link with its faults behind it ([SimulatedSender]), and
 /// what comes from the other end.
-final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
+final class SimulatedConnection implements DuplexConnection, ConnectionGauges, TimedConnection {
   private final SimulatedWire wire;
   private final Direction sends;
   private final SendQueue queue;
@@ -100,6 +101,11 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   @Override
   public SocketAddress remoteAddress() {
     return new SimulatedAddress(wire.name, sends == Direction.UP ? Direction.DOWN : Direction.UP);
+  }
+
+  @Override
+  public Scheduler timers() {
+    return wire.time.scheduler();
   }
 
   // --- gauges

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,13 +28,18 @@ import reactor.core.scheduler.Scheduler;
 /// pass is tried once more, after the peer was described anew. All state is touched by [#steps] only.
 final class Peer {
   private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+  /// Most items of an operation.
+  private static final int MOST_GROUPED = 256;
+  /// The lane counts in parts of a place, so that a group of small items takes one place together.
+  private static final int PLACE = MOST_GROUPED;
 
   /// What all peers of an engine share.
   ///
   /// @param engine its number, told to peers
   /// @param backoff draws the wait before a second attempt
+  /// @param gone told that a peer has nothing to do and no connection any more
   record Setting(TransferOptions options, SegmentLink.Connector connector, long engine, Scheduler timers,
-      Supplier<Duration> backoff) {}
+      Supplier<Duration> backoff, TransferListener listener, Consumer<Peer> gone) {}
 
   private final String address;
   private final Setting setting;
@@ -45,7 +51,10 @@ final class Peer {
   private final Set<Work> waiting = new LinkedHashSet<>();
   private final List<MonoSink<SegmentRegistry.Snapshot>> askers = new ArrayList<>();
   private final List<Runnable> closing = new ArrayList<>(0);
-  private long laneBytes;
+  private volatile long laneBytes; // written by steps
+  private volatile int laneItems;
+  private long lanePlace;
+  private boolean pumping;
   private @Nullable SegmentLink link;
   private SegmentRegistry.@Nullable Snapshot known;
   private long described;
@@ -66,6 +75,8 @@ final class Peer {
   /// A way to the peer that is under way.
   private static final class Attempt {
     private final Disposable.Swap timer = Disposables.swap();
+    private final long began = System.nanoTime();
+    private @Nullable SegmentLink made;
     private boolean over;
   }
 
@@ -94,8 +105,11 @@ final class Peer {
   }
 
   /// An item ended outside of its operation: its place in the lane is free.
-  void left(Work work) {
-    steps.run(() -> leave(work));
+  void left(Work work, @Nullable TransferFailure why) {
+    steps.run(() -> {
+      work.report(why);
+      leave(work);
+    });
   }
 
   /// Stops the operation of `work`, which ends it. One whose memory does not become quiet loses its connection.
@@ -140,71 +154,172 @@ final class Peer {
   }
 
   private void pump() {
+    pumping = false;
+    List<Work> entered = new ArrayList<>();
     while (hasRoom()) {
       Work work = queue.remove();
       if (work.life.enter()) {
+        work.place = place(work);
         lane.add(work);
-        laneBytes += work.bytes;
-        start(work);
+        counted(work.bytes);
+        lanePlace += work.place;
+        entered.add(work);
       }
     }
+    startAll(entered);
     closeIfIdle();
     watchIdle();
+    leaveIfUnused();
+  }
+
+  /// A peer without work and connection has nothing that a new one would lack.
+  private void leaveIfUnused() {
+    if (link == null && isIdle()) {
+      setting.gone().accept(this);
+    }
+  }
+
+  void releaseIfUnused() {
+    steps.run(this::leaveIfUnused);
+  }
+
+  /// Whether no item has a place here, and no question.
+  boolean isUnused() {
+    return unended.get() == 0;
   }
 
   private boolean hasRoom() {
     Work next = queue.peek();
-    return next != null && (lane.isEmpty() || (lane.size() < setting.options().laneItems()
+    return next != null && (lane.isEmpty() || (lanePlace + place(next) <= (long) setting.options().laneItems() * PLACE
         && laneBytes + next.bytes <= setting.options().laneBytes()));
+  }
+
+  private void counted(long bytes) {
+    long before = laneBytes;
+    laneBytes = before + bytes;
+    laneItems = lane.size();
+  }
+
+  int laneItems() {
+    return laneItems;
+  }
+
+  long laneBytes() {
+    return laneBytes;
+  }
+
+  /// Items in the lane and in the queue.
+  int unended() {
+    return unended.get();
+  }
+
+  /// What an item takes of the lane: a whole place, or less if it is grouped with others.
+  private int place(Work work) {
+    long group = link == null ? 0 : link.groupBytes();
+    return isSmall(work, group) ? (int) Math.max(PLACE / MOST_GROUPED, work.bytes * PLACE / group) : PLACE;
+  }
+
+  private static boolean isSmall(Work work, long group) {
+    return work.isItem() && !work.alone && 2 * work.bytes <= group;
   }
 
   private void leave(Work work) {
     waiting.remove(work);
     if (lane.remove(work)) {
-      laneBytes -= work.bytes;
+      counted(-work.bytes);
+      lanePlace -= work.place;
     }
     work.timer.dispose();
-    pump();
+    pumpSoon();
+  }
+
+  /// One step fills the lane after all that one step emptied, so that small items come together.
+  private void pumpSoon() {
+    if (!pumping) {
+      pumping = true;
+      steps.run(this::pump);
+    }
   }
 
   private void start(Work work) {
+    startAll(List.of(work));
+  }
+
+  /// Begins `works`, small ones of one direction together.
+  private void startAll(List<Work> works) {
     SegmentLink to = link;
     SegmentRegistry.Snapshot segments = known;
-    boolean stale = work.attempt > 1 && work.described == described;
-    if (to == null || segments == null || stale) {
-      waiting.add(work);
-      open();
+    List<Work> group = new ArrayList<>();
+    long bytes = 0;
+    for (Work work : works) {
+      boolean stale = work.attempt > 1 && work.described == described;
+      if (to == null || segments == null || stale) {
+        await(work);
+        continue;
+      }
+      boolean joins = isSmall(work, to.groupBytes()) && !group.isEmpty() && group.size() < MOST_GROUPED
+          && bytes + work.bytes <= to.groupBytes() && work.isLike(group.getFirst());
+      if (!joins) {
+        begin(group, to, segments);
+        group = new ArrayList<>();
+        bytes = 0;
+      }
+      group.add(work);
+      bytes += work.bytes;
+    }
+    if (to != null && segments != null) {
+      begin(group, to, segments);
+    }
+  }
+
+  /// Has `work` wait for the connection, or for descriptors.
+  private void await(Work work) {
+    work.clock.waits();
+    waiting.add(work);
+    open();
+  }
+
+  private void begin(List<Work> works, SegmentLink to, SegmentRegistry.Snapshot segments) {
+    List<Work> begun = works.stream().filter(work -> begins(work, segments)).toList();
+    if (begun.isEmpty()) {
       return;
     }
+    Group group = new Group(begun);
+    for (Work work : begun) {
+      work.clock.starts(to);
+      work.link = to;
+      work.lost = null;
+      work.operation = group;
+    }
+    try {
+      group.begun(Work.begin(begun, to, segments, group));
+    } catch (RuntimeException e) {
+      group.ended(e);
+    }
+  }
+
+  private boolean begins(Work work, SegmentRegistry.Snapshot segments) {
     work.described = described;
     try {
       work.requireIn(segments);
     } catch (RuntimeException e) {
-      failed(work, e);
-      return;
+      failed(work, e, false);
+      return false;
     }
     if (!work.life.start()) {
       leave(work);
-      return;
+      return false;
     }
-    work.link = to;
-    work.lost = null;
-    One one = new One(work);
-    work.operation = one;
-    try {
-      one.begun(work.begin(to, segments, one));
-    } catch (RuntimeException e) {
-      one.ended(e);
-    }
+    return true;
   }
 
-  /// An operation and its end, which may come before it is known.
-  private final class One implements SegmentLink.Operation, SegmentLink.Ending {
-    private final Work work;
+  /// An operation of one item, or of several small ones, and its end, which may come before it is known.
+  private final class Group implements SegmentLink.Operation, SegmentLink.Ending {
+    private final List<Work> works;
     private SegmentLink.@Nullable Operation operation;
 
-    One(Work work) {
-      this.work = work;
+    Group(List<Work> works) {
+      this.works = works;
     }
 
     void begun(SegmentLink.Operation begun) {
@@ -219,29 +334,43 @@ final class Peer {
     }
 
     @Override
+    public long verifyNanos() {
+      return operation == null ? 0 : operation.verifyNanos();
+    }
+
+    @Override
     public void ended(@Nullable Throwable error) {
       steps.run(() -> {
-        if (work.operation == this) {
-          work.operation = null;
-          operationEnded(work, error);
+        for (Work work : works) {
+          if (work.operation == this) {
+            work.operation = null;
+            work.clock.verified(verifyNanos());
+            operationEnded(work, error, works.size() > 1);
+          }
         }
       });
     }
   }
 
-  private void operationEnded(Work work, @Nullable Throwable error) {
+  private void operationEnded(Work work, @Nullable Throwable error, boolean grouped) {
     work.link = null;
     work.timer.update(Disposables.disposed());
     if (error == null) {
       end(work, null);
     } else {
-      failed(work, work.lost == null ? error : work.lost);
+      failed(work, work.lost == null ? error : work.lost, grouped);
     }
   }
 
-  private void failed(Work work, Throwable error) {
-    if (work.attempt == 1 && work.mayPass(error) && work.life.again()) {
+  /// @param grouped whether the error may be that of another item: then `work` begins once more, alone
+  private void failed(Work work, Throwable error, boolean grouped) {
+    boolean othersMayBe = grouped && !(error instanceof TransientKvException);
+    work.alone |= grouped;
+    if (othersMayBe && work.life.again()) {
+      start(work);
+    } else if (!othersMayBe && work.attempt == 1 && work.mayPass(error) && work.life.again()) {
       work.attempt = 2;
+      setting.listener().retried(address, error);
       work.timer.update(later(setting.backoff().get(), () -> start(work)));
     } else {
       end(work, error);
@@ -251,6 +380,7 @@ final class Peer {
   private void end(Work work, @Nullable Throwable error) {
     TransferState end = work.life.end(error == null);
     if (end != null) {
+      work.report(TransferFailure.of(end, error, error != null && error.equals(work.lost)));
       work.transfer.ended(work, end, error);
     }
     leave(work);
@@ -278,7 +408,7 @@ final class Peer {
           made -> steps.run(() -> connected(attempt, made)),
           error -> steps.run(() -> notOpened(attempt, error)));
     } catch (RuntimeException e) { // an address that the transport cannot read
-      notOpened(attempt, e);
+      steps.run(() -> notOpened(attempt, e));
     }
   }
 
@@ -288,6 +418,7 @@ final class Peer {
       return;
     }
     link = made;
+    attempt.made = made;
     made.onClose().subscribe(nothing -> {}, error -> steps.run(() -> lose(made, error)),
         () -> steps.run(() -> lose(made, new TransientKvException("connection to " + address + " was closed"))));
     describe(attempt, made);
@@ -312,6 +443,9 @@ final class Peer {
     if (over(attempt)) {
       return;
     }
+    if (attempt.made != null) {
+      setting.listener().connected(address, attempt.made.transport(), System.nanoTime() - attempt.began);
+    }
     known = segments;
     described++;
     List<MonoSink<SegmentRegistry.Snapshot>> told = List.copyOf(askers);
@@ -319,7 +453,7 @@ final class Peer {
     told.forEach(asker -> asker.success(segments));
     List<Work> ready = List.copyOf(waiting);
     waiting.clear();
-    ready.forEach(this::start);
+    startAll(ready);
     pump();
   }
 
@@ -329,6 +463,7 @@ final class Peer {
     }
     LOG.warn("peer {} cannot be reached for {} items and {} questions: {}", address, waiting.size(), askers.size(),
         error.getMessage());
+    setting.listener().unreachable(address, error);
     SegmentLink half = link;
     if (half != null) {
       drop(half, error);
@@ -342,7 +477,10 @@ final class Peer {
     told.forEach(asker -> asker.error(error));
     List<Work> works = List.copyOf(waiting);
     waiting.clear();
-    works.forEach(work -> failed(work, error));
+    for (Work work : works) {
+      work.lost = error;
+      failed(work, error, false);
+    }
     pump();
   }
 
@@ -366,6 +504,7 @@ final class Peer {
     link = null;
     known = null;
     gone.close();
+    setting.listener().disconnected(address, gone.transport(), TransferListener.Goodbye.LOST);
     for (Work work : List.copyOf(lane)) {
       SegmentLink.Operation operation = work.operation;
       if (gone.equals(work.link) && operation != null) {
@@ -398,6 +537,9 @@ final class Peer {
       link = null;
       known = null;
       unused.close();
+      setting.listener().disconnected(address, unused.transport(),
+          closed ? TransferListener.Goodbye.CLOSED : TransferListener.Goodbye.IDLE);
+      leaveIfUnused();
     }
   }
 

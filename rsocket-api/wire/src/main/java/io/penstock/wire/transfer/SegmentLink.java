@@ -37,8 +37,13 @@ public interface SegmentLink {
   /// Work of a link.
   @FunctionalInterface
   interface Operation {
-    /// Stops it; it still ends by its [Ending].
+    /// Stops it; it still ends by its [Ending]. Idempotent.
     void abort();
+
+    /// Time that checksums of what came have taken so far, in nanoseconds; 0 if that is not known.
+    default long verifyNanos() {
+      return 0;
+    }
   }
 
   /// Hears of the end of an operation.
@@ -68,11 +73,28 @@ public interface SegmentLink {
   /// What the peer has registered now.
   Mono<SegmentRegistry.Snapshot> describe();
 
-  /// @param into of `range.length()` bytes together
-  Operation read(Range range, List<MemorySegment> into, Ending ending);
+  /// Most bytes of small ranges that are worth moving in one operation; 0 if each range is better off alone. May change
+  /// with [#describe()].
+  default int groupBytes() {
+    return 0;
+  }
 
-  /// @param from of `range.length()` bytes together
-  Operation write(Range range, List<MemorySegment> from, Ending ending);
+  /// Word of the transport, for meters.
+  default String transport() {
+    return "other";
+  }
+
+  /// Reads `ranges` one after the other.
+  ///
+  /// @param ranges one; or several, of at most [#groupBytes()] together
+  /// @param into of the bytes of all ranges together
+  Operation read(List<Range> ranges, List<MemorySegment> into, Ending ending);
+
+  /// Writes `ranges` one after the other.
+  ///
+  /// @param ranges as of [#read]
+  /// @param from of the bytes of all ranges together
+  Operation write(List<Range> ranges, List<MemorySegment> from, Ending ending);
 
   Operation tell(Letter letter, Ending ending);
 

@@ -8,12 +8,15 @@ import io.penstock.check.Checks;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -33,6 +36,8 @@ public final class SegmentRegistry {
   private final NotificationInbox inbox;
   /// All segments, those that come and go included, by address.
   @GuardedBy("this") private final TreeMap<Long, Entry> byAddress = new TreeMap<>();
+  /// Those whose memory the CPU does not reach, by number.
+  @GuardedBy("this") private final TreeMap<Long, Entry> staged = new TreeMap<>();
   @GuardedBy("this") private final Map<Long, Entry> byNumber = new HashMap<>();
   @GuardedBy("this") private final Map<String, Entry> byName = new HashMap<>();
   @GuardedBy("this") private long lastNumber;
@@ -73,16 +78,32 @@ public final class SegmentRegistry {
 
   /// Memory that stays registered until this is closed. Closing is idempotent.
   public static final class Hold implements AutoCloseable {
-    private final MemorySegment memory;
+    private final List<MemorySegment> memory;
+    private final @Nullable StagedMemory staged;
+    private final List<StagedMemory.Part> parts;
     private final Runnable released;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Hold(MemorySegment memory, Runnable released) {
+    private Hold(List<MemorySegment> memory, @Nullable StagedMemory staged, List<StagedMemory.Part> parts,
+        Runnable released) {
       this.memory = memory;
+      this.staged = staged;
+      this.parts = parts;
       this.released = released;
     }
 
-    public MemorySegment memory() {
+    /// Where the bytes are staged; null if the CPU reaches them.
+    public @Nullable StagedMemory staged() {
+      return staged;
+    }
+
+    /// The parts of [#staged()], in order.
+    public List<StagedMemory.Part> stagedParts() {
+      return parts;
+    }
+
+    /// The parts, in order; none of memory that is staged.
+    public List<MemorySegment> memory() {
       return memory;
     }
 
@@ -120,13 +141,22 @@ public final class SegmentRegistry {
   private static final class Entry {
     final Segment segment;
     final MemorySegment memory;
+    final @Nullable StagedMemory staged;
     final List<Runnable> waiting = new ArrayList<>(0);
     State state = State.REGISTERING;
     int holds;
 
-    Entry(Segment segment, MemorySegment memory) {
+    Entry(Segment segment, MemorySegment memory, @Nullable StagedMemory staged) {
       this.segment = segment;
       this.memory = memory;
+      this.staged = staged;
+    }
+
+    void requireIn(long offset, long length) {
+      if (Memory.end(offset, length) > segment.bytes()) {
+        throw new IllegalArgumentException("offset + length must be <= " + segment.bytes() + ", the bytes of segment "
+            + segment.name() + " (was " + offset + " + " + length + ")");
+      }
     }
 
     boolean isQuiet() {
@@ -148,7 +178,24 @@ public final class SegmentRegistry {
   /// @throws IllegalArgumentException if memory is empty, not native, confined to a thread, read-only or overlaps
   ///     another segment, or a name is in use
   public List<Segment> register(Map<String, MemorySegment> batch) {
-    List<Entry> entries = reserve(batch);
+    return register(reserve(batch));
+  }
+
+  /// Registers memory that the CPU does not reach. It must not overlap another segment, which is the caller's to see to.
+  ///
+  /// @throws IllegalArgumentException if `name` is in use
+  public Segment register(String name, StagedMemory memory) {
+    return register(List.of(reserve(name, memory))).getFirst();
+  }
+
+  private synchronized Entry reserve(String name, StagedMemory memory) {
+    Entry entry = named(new Entry(new Segment(generation, lastNumber + 1, name, memory.bytes()), MemorySegment.NULL,
+        memory));
+    staged.put(entry.segment.number(), entry);
+    return entry;
+  }
+
+  private List<Segment> register(List<Entry> entries) {
     int told = 0;
     try {
       while (told < entries.size()) {
@@ -186,12 +233,17 @@ public final class SegmentRegistry {
     Memory.require("memory", requireNonNull(memory, "memory"), true);
     Checks.positive("bytes", memory.byteSize());
     requireFree(memory);
-    Entry entry = new Entry(new Segment(generation, lastNumber + 1, name, memory.byteSize()), memory);
-    if (byName.putIfAbsent(name, entry) != null) {
-      throw new IllegalArgumentException("name must not be in use (was " + name + ")");
+    Entry entry =
+        named(new Entry(new Segment(generation, lastNumber + 1, name, memory.byteSize()), memory, null));
+    byAddress.put(memory.address(), entry);
+    return entry;
+  }
+
+  @GuardedBy("this") private Entry named(Entry entry) {
+    if (byName.putIfAbsent(entry.segment.name(), entry) != null) {
+      throw new IllegalArgumentException("name must not be in use (was " + entry.segment.name() + ")");
     }
     lastNumber++;
-    byAddress.put(memory.address(), entry);
     byNumber.put(entry.segment.number(), entry);
     return entry;
   }
@@ -235,14 +287,16 @@ public final class SegmentRegistry {
   private synchronized void remove(List<Entry> entries) {
     for (Entry entry : entries) {
       byAddress.remove(entry.memory.address(), entry);
+      staged.remove(entry.segment.number(), entry);
       byNumber.remove(entry.segment.number(), entry);
       byName.remove(entry.segment.name(), entry);
     }
   }
 
   @GuardedBy("this") private void publish() {
-    List<Segment> live = byAddress.values().stream().filter(entry -> entry.state == State.LIVE)
-        .map(entry -> entry.segment).toList();
+    List<Segment> live =
+        Stream.concat(byAddress.values().stream(), staged.values().stream()).filter(entry -> entry.state == State.LIVE)
+            .map(entry -> entry.segment).toList();
     published = new Snapshot(generation, published.version() + 1, live);
   }
 
@@ -339,27 +393,50 @@ public final class SegmentRegistry {
     return published;
   }
 
-  /// Holds a part of a segment for one item.
+  /// Holds parts of segments for one operation, all or none.
   ///
   /// @throws UnknownSegmentException if the handle is not one of this generation, or its segment is going
   /// @throws IllegalArgumentException if the part is not inside the segment
-  public synchronized Hold hold(long number, long asked, long offset, long length) {
-    Entry entry = live(number, asked);
-    if (Memory.end(offset, length) > entry.memory.byteSize()) {
-      throw new IllegalArgumentException("offset + length must be <= " + entry.memory.byteSize()
-          + ", the bytes of segment " + entry.segment.name() + " (was " + offset + " + " + length + ")");
+  public synchronized Hold hold(List<SegmentLink.Range> ranges) {
+    SegmentLink.Range first = ranges.getFirst();
+    StagedMemory of = live(first.number(), first.generation()).staged;
+    List<MemorySegment> memory = new ArrayList<>(ranges.size());
+    List<StagedMemory.Part> parts = new ArrayList<>(0);
+    Map<Entry, Integer> held = new LinkedHashMap<>(2);
+    for (SegmentLink.Range range : ranges) {
+      Entry entry = live(range.number(), range.generation());
+      entry.requireIn(range.offset(), range.length());
+      if (!Objects.equals(entry.staged, of)) { // the client asks for each alone then
+        throw new IllegalArgumentException("parts must be of host memory, or of one other memory (was of several)");
+      } else if (of == null) {
+        memory.add(entry.memory.asSlice(range.offset(), range.length()));
+      } else {
+        parts.add(new StagedMemory.Part(range.offset(), range.length()));
+      }
+      held.merge(entry, 1, Integer::sum);
     }
-    entry.holds++;
-    return new Hold(entry.memory.asSlice(offset, length), () -> release(entry));
+    held.forEach((entry, holds) -> entry.holds += holds);
+    return new Hold(List.copyOf(memory), of, List.copyOf(parts), () -> release(held));
   }
 
-  private void release(Entry entry) {
-    List<Runnable> told = List.of();
+  /// Holds one part of memory that the CPU reaches.
+  public synchronized Hold hold(long number, long asked, long offset, long length) {
+    Entry entry = live(number, asked);
+    entry.requireIn(offset, length);
+    MemorySegment memory = entry.memory.asSlice(offset, length);
+    entry.holds++;
+    return new Hold(List.of(memory), null, List.of(), () -> release(Map.of(entry, 1)));
+  }
+
+  private void release(Map<Entry, Integer> held) {
+    List<Runnable> told = new ArrayList<>(0);
     synchronized (this) {
-      entry.holds--;
-      if (entry.isQuiet()) {
-        told = List.copyOf(entry.waiting);
-      }
+      held.forEach((entry, holds) -> {
+        entry.holds -= holds;
+        if (entry.isQuiet()) {
+          told.addAll(entry.waiting);
+        }
+      });
     }
     told.forEach(Runnable::run);
   }

@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -36,6 +38,9 @@ public final class Transfer {
   private final Map<TransferState, Integer> counts = new EnumMap<>(TransferState.class);
   private final Map<String, Throwable> unnotified = new LinkedHashMap<>();
   private final List<Work> letters = new ArrayList<>(0);
+  private final long submitted = System.nanoTime();
+  private final Set<String> transports = new TreeSet<>();
+  private TransferListener.Times longest = TransferListener.Times.NONE;
   private @Nullable Throwable firstError;
   private long bytes;
   private int remaining;
@@ -46,7 +51,8 @@ public final class Transfer {
   /// What transfers of an engine share.
   ///
   /// @param engine its number, told with notifications
-  record Setting(TransferOptions options, long engine, AtomicLong sequences, Scheduler timers) {}
+  record Setting(TransferOptions options, long engine, AtomicLong sequences, Scheduler timers,
+      TransferListener listener) {}
 
   /// How one item ended.
   ///
@@ -152,7 +158,7 @@ public final class Transfer {
     switch (work.life.stop(why)) {
       case ENDED -> {
         ended(work, why, null);
-        work.peer.left(work);
+        work.peer.left(work, TransferFailure.of(why, null, false));
       }
       case ABORT -> work.peer.abort(work);
       case NOTHING -> {
@@ -180,7 +186,15 @@ public final class Transfer {
     };
   }
 
+  TransferListener listener() {
+    return setting.listener();
+  }
+
   private void itemEnded(Work work, TransferState state, @Nullable Throwable error) {
+    if (work.report != null) {
+      longest = longest.longest(work.report.times());
+      transports.add(work.report.transport());
+    }
     long moved = state == TransferState.COMPLETED ? work.bytes : 0;
     bytes += moved;
     counts.merge(state, 1, Integer::sum);
@@ -239,7 +253,12 @@ public final class Transfer {
       over = true;
       timers.dispose();
       results.tryEmitComplete();
-      done.tryEmitValue(new BatchResult(counts, bytes, firstError, unnotified));
+      BatchResult result = new BatchResult(counts, bytes, firstError, unnotified);
+      if (!listener().equals(TransferListener.noop())) {
+        listener().finished(new TransferListener.BatchReport(List.copyOf(destinations.keySet()),
+            List.copyOf(transports), result, System.nanoTime() - submitted, longest));
+      }
+      done.tryEmitValue(result);
     }
   }
 

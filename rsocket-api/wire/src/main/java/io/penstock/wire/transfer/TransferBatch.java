@@ -36,8 +36,20 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
   /// @param pinned the registration that it must be; null for whichever has the name
   /// @param offset in the segment
   /// @param local pieces of memory that are filled, or sent, one after the other
+  /// @param staged memory that is filled, or sent, in place of these; null for none
   public record Item(Direction direction, String peer, String segment, @Nullable Segment pinned, long offset,
-      List<MemorySegment> local) {
+      List<MemorySegment> local, @Nullable Staged staged) {
+    /// Of memory that the CPU reaches.
+    public Item(Direction direction, String peer, String segment, @Nullable Segment pinned, long offset,
+        List<MemorySegment> local) {
+      this(direction, peer, segment, pinned, offset, local, null);
+    }
+
+    /// Of memory that it does not reach.
+    public Item(Direction direction, RemoteSegment remote, long offset, Staged staged) {
+      this(direction, remote.peer(), remote.segment().name(), remote.segment(), offset, List.of(), staged);
+    }
+
     public Item {
       requireNonNull(direction, "direction");
       if (requireNonNull(peer, "peer").isEmpty()) {
@@ -50,6 +62,9 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
         Memory.require("local memory", piece, direction == Direction.READ);
         length = Memory.end(length, piece.byteSize());
       }
+      if (staged != null) {
+        length = requireAlone(staged, local);
+      }
       long end = Memory.end(offset, length);
       if (pinned != null && end > pinned.bytes()) {
         throw new IllegalArgumentException("offset + length must be <= %d, the bytes of segment %s (was %d + %d)"
@@ -57,9 +72,27 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
       }
     }
 
+    private static long requireAlone(Staged staged, List<MemorySegment> local) {
+      if (!local.isEmpty()) {
+        throw new IllegalArgumentException(
+            "local memory must be staged or not (was both, " + local.size() + " pieces beside)");
+      }
+      return staged.part().length();
+    }
+
     /// Bytes that it moves.
     public long bytes() {
-      return local.stream().mapToLong(MemorySegment::byteSize).sum();
+      return staged != null ? staged.part().length() : local.stream().mapToLong(MemorySegment::byteSize).sum();
+    }
+  }
+
+  /// A part of memory that the CPU does not reach.
+  public record Staged(StagedMemory memory, StagedMemory.Part part) {
+    public Staged {
+      if (part.offset() + part.length() > memory.bytes()) {
+        throw new IllegalArgumentException("offset + length must be <= %d, the bytes of the memory (was %d + %d)"
+            .formatted(memory.bytes(), part.offset(), part.length()));
+      }
     }
   }
 
@@ -92,6 +125,16 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
     /// Writes into just this registration.
     public Builder write(RemoteSegment into, long offset, MemorySegment... from) {
       return add(new Item(Direction.WRITE, into.peer(), into.segment().name(), into.segment(), offset, List.of(from)));
+    }
+
+    /// Reads from just this registration into memory that the CPU does not reach.
+    public Builder read(RemoteSegment from, long offset, Staged into) {
+      return add(new Item(Direction.READ, from, offset, into));
+    }
+
+    /// Writes into just this registration from memory that the CPU does not reach.
+    public Builder write(RemoteSegment into, long offset, Staged from) {
+      return add(new Item(Direction.WRITE, into, offset, from));
     }
 
     public Builder add(Item item) {

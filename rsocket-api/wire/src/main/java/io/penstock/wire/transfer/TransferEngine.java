@@ -37,12 +37,18 @@ public final class TransferEngine {
   /// @param random for jitter, and the number that tells this engine from others
   public TransferEngine(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
       RandomGenerator random) {
+    this(options, connector, timers, random, TransferListener.noop());
+  }
+
+  /// The same with somebody who hears what it does, such as meters and a [SlowTransferLog].
+  public TransferEngine(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
+      RandomGenerator random, TransferListener listener) {
     this.options = requireNonNull(options, "options");
     this.random = requireNonNull(random, "random");
     long engine = random.nextLong();
     this.peerSetting = new Peer.Setting(options, requireNonNull(connector, "connector"), engine,
-        requireNonNull(timers, "timers"), this::backoff);
-    this.transferSetting = new Transfer.Setting(options, engine, new AtomicLong(), timers);
+        requireNonNull(timers, "timers"), this::backoff, requireNonNull(listener, "listener"), this::release);
+    this.transferSetting = new Transfer.Setting(options, engine, new AtomicLong(), timers, listener);
   }
 
   /// The deadline of an item passed.
@@ -89,36 +95,57 @@ public final class TransferEngine {
   public Transfer submit(TransferBatch batch) {
     Map<String, Integer> counts = new HashMap<>();
     batch.items().forEach(item -> counts.merge(item.peer(), 1, Integer::sum));
-    Map<String, Peer> used = peers(counts.keySet());
-    admit(counts, used);
+    Map<String, Peer> used = admitted(counts);
     Transfer transfer = Transfer.begin(batch, transferSetting, used);
     track(transfer);
     return transfer;
   }
 
-  private synchronized Map<String, Peer> peers(Set<String> addresses) {
+  /// The peers, with places for so many items each: then they are not released.
+  private synchronized Map<String, Peer> admitted(Map<String, Integer> counts) {
     if (closed) {
       throw new EngineClosedException();
     }
-    Map<String, Peer> found = new HashMap<>();
-    for (String address : addresses) {
-      found.put(address, peers.computeIfAbsent(address, any -> new Peer(address, peerSetting)));
-    }
-    return found;
-  }
-
-  private static void admit(Map<String, Integer> counts, Map<String, Peer> used) {
+    Map<String, Peer> used = new HashMap<>();
     List<Runnable> undo = new ArrayList<>();
     try {
-      used.forEach((address, peer) -> {
-        int items = counts.getOrDefault(address, 0);
+      counts.forEach((address, items) -> {
+        Peer peer = peers.computeIfAbsent(address, any -> new Peer(address, peerSetting));
         peer.admit(items);
         undo.add(() -> peer.ended(items));
+        used.put(address, peer);
       });
     } catch (RuntimeException e) {
       undo.forEach(Runnable::run);
+      List.copyOf(peers.values()).forEach(Peer::releaseIfUnused);
       throw e;
     }
+    return used;
+  }
+
+  /// Forgets `peer`, unless an item came meanwhile.
+  private synchronized void release(Peer peer) {
+    if (!closed && peer.isUnused()) {
+      peers.remove(peer.address(), peer);
+    }
+  }
+
+  /// What is under way now.
+  ///
+  /// @param peers that have work or a connection, or had until a moment ago
+  /// @param items in progress, or waiting for their connection
+  /// @param bytes of these
+  /// @param queued items that wait for their turn
+  public record Stat(int peers, long items, long bytes, long queued) {}
+
+  public Stat stat() {
+    List<Peer> now;
+    synchronized (this) {
+      now = List.copyOf(peers.values());
+    }
+    long items = now.stream().mapToLong(Peer::laneItems).sum();
+    long unended = now.stream().mapToLong(Peer::unended).sum();
+    return new Stat(now.size(), items, now.stream().mapToLong(Peer::laneBytes).sum(), Math.max(0, unended - items));
   }
 
   /// A batch that comes while the engine closes is stopped like those before it.
@@ -142,7 +169,10 @@ public final class TransferEngine {
   ///
   /// @return cold; each subscription asks the peer
   public Mono<List<RemoteSegment>> segments(String peer) {
-    return Mono.defer(() -> requireNonNull(peers(Set.of(peer)).get(peer)).describe())
+    return Mono.defer(() -> {
+      Peer asked = requireNonNull(admitted(Map.of(peer, 1)).get(peer));
+      return asked.describe().doFinally(signal -> asked.ended(1));
+    })
         .map(known -> known.segments().stream().map(segment -> new RemoteSegment(peer, segment)).toList());
   }
 

@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -21,7 +23,14 @@ final class Work {
   private final TransferBatch.@Nullable Item item;
   private final SegmentLink.@Nullable Letter letter;
 
+  final ItemClock clock;
   int attempt = 1;
+  /// A group that it was in failed, or was stopped: it goes alone from now on.
+  boolean alone;
+  /// What it takes of the lane.
+  int place;
+  /// Made when it has ended and somebody listens.
+  TransferListener.@Nullable ItemReport report;
   /// How often the peer had been described when an attempt last began.
   long described;
   /// Of the peer that the attempt met.
@@ -41,6 +50,7 @@ final class Work {
     this.bytes = bytes;
     this.item = item;
     this.letter = letter;
+    this.clock = new ItemClock(transfer.listener());
   }
 
   static Work of(Transfer transfer, Peer peer, int index, TransferBatch.Item item) {
@@ -55,25 +65,67 @@ final class Work {
     return item != null;
   }
 
-  /// Begins the operation on `link`, whose peer is described by `known`.
+  /// Which way its bytes go; null for a notification.
+  TransferBatch.@Nullable Direction direction() {
+    return item == null ? null : item.direction();
+  }
+
+  /// Whether it may share an operation with `other`.
+  boolean isLike(Work other) {
+    return isItem() && direction() == other.direction() && Objects.equals(stagedMemory(), other.stagedMemory());
+  }
+
+  private @Nullable StagedMemory stagedMemory() {
+    TransferBatch.Staged staged = item == null ? null : item.staged();
+    return staged == null ? null : staged.memory();
+  }
+
+  /// It has ended; tells who listens.
+  ///
+  /// @param why null if it completed
+  void report(@Nullable TransferFailure why) {
+    TransferListener.ItemReport made = clock.report(this, why);
+    if (made != null) {
+      report = made;
+      transfer.listener().ended(made);
+    }
+  }
+
+  /// Begins one operation of `works` on `to`, whose peer is described by `known`.
+  ///
+  /// @param works one, or several items of one direction, each of which is inside its segment
+  static SegmentLink.Operation begin(List<Work> works, SegmentLink to, SegmentRegistry.Snapshot known,
+      SegmentLink.Ending ending) {
+    works.forEach(work -> work.generation = known.generation());
+    Work first = works.getFirst();
+    if (first.letter != null) {
+      return to.tell(first.letter, ending);
+    }
+    List<SegmentLink.Range> ranges = new ArrayList<>(works.size());
+    List<MemorySegment> local = new ArrayList<>(works.size());
+    for (Work work : works) {
+      TransferBatch.Item one = requireNonNull(work.item);
+      Segment segment = found(one, known);
+      ranges.add(new SegmentLink.Range(segment.generation(), segment.number(), one.offset(), work.bytes));
+      local.addAll(one.local());
+    }
+    boolean reads = first.direction() == TransferBatch.Direction.READ;
+    StagedOperation.Move move =
+        (host, end) -> reads ? to.read(ranges, host, end) : to.write(ranges, host, end);
+    StagedMemory staged = first.stagedMemory();
+    return staged == null
+        ? move.begin(local, ending)
+        : StagedOperation.begin(staged, works.stream().map(Work::stagedPart).toList(), reads, move, ending);
+  }
+
+  private StagedMemory.Part stagedPart() {
+    return requireNonNull(requireNonNull(item).staged()).part();
+  }
+
+  /// Looks whether the peer has what this item is about.
   ///
   /// @throws SegmentRegistry.UnknownSegmentException if the peer lacks the segment
   /// @throws TransferEngine.RangeException if the item is not inside the segment
-  SegmentLink.Operation begin(SegmentLink to, SegmentRegistry.Snapshot known, SegmentLink.Ending ending) {
-    generation = known.generation();
-    if (letter != null) {
-      return to.tell(letter, ending);
-    }
-    TransferBatch.Item one = requireNonNull(item);
-    Segment segment = found(one, known);
-    SegmentLink.Range range = new SegmentLink.Range(segment.generation(), segment.number(), one.offset(), bytes);
-    List<MemorySegment> local = one.local();
-    return one.direction() == TransferBatch.Direction.READ
-        ? to.read(range, local, ending)
-        : to.write(range, local, ending);
-  }
-
-  /// Throws what [#begin] would, and begins nothing.
   void requireIn(SegmentRegistry.Snapshot known) {
     if (letter != null) {
       if (letter.generation() != known.generation()) {

@@ -19,13 +19,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// One end of a connection within this process. What it sends waits in its [SendQueue] until the other end has demand;
 /// the other end takes it from there on its own event loop.
 ///
 /// A close lets the other end take what was accepted before, within `closeGrace`; a broken limit drops it.
-final class LocalConnection implements DuplexConnection, ConnectionGauges {
+final class LocalConnection implements DuplexConnection, ConnectionGauges, TimedConnection {
   /// Frames that one task delivers before others of the loop have their turn.
   private static final int BURST_FRAMES = 256;
 
@@ -232,6 +234,11 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges {
   @Override
   public SocketAddress remoteAddress() {
     return peerEnd().setting.address();
+  }
+
+  @Override
+  public Scheduler timers() {
+    return Schedulers.fromExecutorService(loop);
   }
 
   // --- gauges: any thread

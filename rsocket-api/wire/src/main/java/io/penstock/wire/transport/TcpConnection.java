@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.Connection;
 
 /// One socket as RSocket sees it.
@@ -42,7 +44,11 @@ import reactor.netty.Connection;
 /// broken limit drops what waits, tells the peer by an ERROR frame of stream 0, and closes the same way. `onClose`
 /// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
 /// broken.
-final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+final class TcpConnection extends ChannelInboundHandlerAdapter
+    implements
+      DuplexConnection,
+      ConnectionGauges,
+      TimedConnection {
   /// Its name among the handlers of the channel.
   static final String HANDLER = "penstock.frames";
 
@@ -206,6 +212,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   @Override
   public SocketAddress remoteAddress() {
     return channel.remoteAddress();
+  }
+
+  @Override
+  public Scheduler timers() {
+    return Schedulers.fromExecutorService(channel.eventLoop());
   }
 
   // --- gauges: any thread

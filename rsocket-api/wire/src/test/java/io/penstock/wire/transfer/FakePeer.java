@@ -18,6 +18,8 @@ final class FakePeer implements SegmentLink.Connector {
   SegmentRegistry registry = new SegmentRegistry(1);
   int described;
   @Nullable Throwable refusal;
+  /// Most bytes of a group; 0 for no groups.
+  int groupBytes;
   /// Whether an operation that is stopped ends at once.
   boolean quickToStop;
 
@@ -43,15 +45,17 @@ final class FakePeer implements SegmentLink.Connector {
   }
 
   final class Call implements SegmentLink.Operation {
+    final List<SegmentLink.Range> ranges;
     final long bytes;
     final long offset;
     private final SegmentLink.Ending ending;
     boolean aborted;
     boolean over;
 
-    Call(long offset, long bytes, SegmentLink.Ending ending) {
-      this.offset = offset;
-      this.bytes = bytes;
+    Call(List<SegmentLink.Range> ranges, SegmentLink.Ending ending) {
+      this.ranges = ranges;
+      this.offset = ranges.isEmpty() ? -1 : ranges.getFirst().offset();
+      this.bytes = ranges.stream().mapToLong(SegmentLink.Range::length).sum();
       this.ending = ending;
     }
 
@@ -84,23 +88,28 @@ final class FakePeer implements SegmentLink.Connector {
     }
 
     @Override
-    public Operation read(Range range, List<MemorySegment> into, Ending ending) {
-      return begin(range.offset(), range.length(), ending);
+    public int groupBytes() {
+      return groupBytes;
     }
 
     @Override
-    public Operation write(Range range, List<MemorySegment> from, Ending ending) {
-      return begin(range.offset(), range.length(), ending);
+    public Operation read(List<Range> ranges, List<MemorySegment> into, Ending ending) {
+      return begin(ranges, ending);
+    }
+
+    @Override
+    public Operation write(List<Range> ranges, List<MemorySegment> from, Ending ending) {
+      return begin(ranges, ending);
     }
 
     @Override
     public Operation tell(Letter letter, Ending ending) {
       letters.add(letter);
-      return begin(-1, 0, ending);
+      return begin(List.of(), ending);
     }
 
-    private Call begin(long offset, long bytes, Ending ending) {
-      Call call = new Call(offset, bytes, ending);
+    private Call begin(List<Range> ranges, Ending ending) {
+      Call call = new Call(ranges, ending);
       calls.add(call);
       return call;
     }

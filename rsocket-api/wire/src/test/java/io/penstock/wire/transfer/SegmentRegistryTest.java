@@ -138,7 +138,7 @@ final class SegmentRegistryTest {
       assertThatThrownBy(() -> registry.hold(number, 7, part[0], part[1])).isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("offset");
     }
-    assertThat(registry.hold(number, 7, 99, 1).memory().address()).isEqualTo(memory.address() + 99);
+    assertThat(registry.hold(number, 7, 99, 1).memory().getFirst().address()).isEqualTo(memory.address() + 99);
   }
 
   @Test

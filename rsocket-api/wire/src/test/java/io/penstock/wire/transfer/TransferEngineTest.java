@@ -86,6 +86,75 @@ final class TransferEngineTest {
   }
 
   @Test
+  void smallItems_goTogether_onceTheConnectionIsThere() {
+    peer.groupBytes = 4;
+    engine = engine(TransferOptions.defaults().withLane(2, 1 << 20));
+    engine.segments("peer").block();
+
+    Transfer transfer = engine.submit(reads(9).read("peer", "kv", 0, memory.asSlice(0, 3))
+        .write("peer", "kv", 0, memory.asSlice(0, 1)).write("peer", "kv", 1, memory.asSlice(1, 1)).build());
+
+    assertThat(peer.open()).as("two places").extracting(call -> call.ranges.size()).containsExactly(4, 4);
+    peer.calls.get(0).end(null);
+    assertThat(transfer.state(3)).isEqualTo(TransferState.COMPLETED);
+    assertThat(peer.open()).as("a small one alone behind the group").extracting(call -> call.bytes)
+        .containsExactly(4L, 1L);
+    peer.calls.get(1).end(null);
+    assertThat(peer.open()).as("no writes with reads").extracting(call -> call.bytes).containsExactly(1L, 3L, 2L);
+  }
+
+  @Test
+  void groupThatIsRefused_goesOn_oneByOne() {
+    peer.groupBytes = 4;
+    engine.segments("peer").block();
+    Transfer transfer = engine.submit(reads(3).build());
+
+    peer.calls.get(0).end(new PermanentKvException("one of them"));
+
+    assertThat(peer.open()).extracting(call -> call.offset).containsExactly(0L, 1L, 2L);
+    peer.calls.get(1).end(null);
+    peer.calls.get(2).end(new PermanentKvException("this one"));
+    peer.calls.get(3).end(null);
+    assertThat(transfer.done().block().counts())
+        .isEqualTo(Map.of(TransferState.COMPLETED, 2, TransferState.FAILED, 1));
+  }
+
+  @Test
+  void itemOfAGroup_thatIsStopped_doesNotStopTheOthers() {
+    peer.groupBytes = 4;
+    peer.quickToStop = true;
+    engine = engine(TransferOptions.defaults().withLane(1, 1 << 20));
+    engine.segments("peer").block();
+    engine.submit(reads(4).build());
+    Transfer first = engine.submit(reads(2).build());
+    Transfer second = engine.submit(reads(2).build());
+    peer.calls.get(0).end(null);
+    assertThat(peer.open()).extracting(call -> call.ranges.size()).containsExactly(4);
+
+    first.cancel();
+
+    assertThat(first.state(0)).isEqualTo(TransferState.CANCELLED);
+    assertThat(peer.open()).extracting(call -> call.ranges.size()).containsExactly(1, 1);
+    peer.open().forEach(call -> call.end(null));
+    assertThat(second.done().block().isWhole()).isTrue();
+  }
+
+  @Test
+  void unusedPeer_isForgotten() {
+    engine.submit(reads(1).build());
+    peer.calls.get(0).end(null);
+    assertThat(engine.stat().peers()).isEqualTo(1);
+
+    time.advanceTimeBy(Duration.ofSeconds(60));
+
+    assertThat(engine.stat().peers()).isZero();
+    peer.refusal = lost();
+    engine.submit(reads(1).build());
+    time.advanceTimeBy(MOST_BACKOFF);
+    assertThat(engine.stat().peers()).as("after two refusals").isZero();
+  }
+
+  @Test
   void destinationThatStandsStill_keepsNoOtherBack() {
     TransferBatch.Builder batch = reads(4);
     for (int i = 0; i < 4; i++) {

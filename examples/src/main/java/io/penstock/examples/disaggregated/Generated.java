@@ -1,0 +1,71 @@
+package io.penstock.examples.disaggregated;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Tokens that a decode has generated, and the logits that each was chosen from.
+final class Generated {
+  private final List<Integer> tokens = new ArrayList<>();
+  private final List<float[]> logits = new ArrayList<>();
+  private int steps;
+  private int guessed;
+  private int accepted;
+
+  void add(int token, float[] from) {
+    tokens.add(token);
+    logits.add(from);
+  }
+
+  void addStep(int guesses, int acceptedGuesses) {
+    steps++;
+    guessed += guesses;
+    accepted += acceptedGuesses;
+  }
+
+  List<Integer> tokens() {
+    return List.copyOf(tokens);
+  }
+
+  int last() {
+    return tokens.getLast();
+  }
+
+  /// Steps of the model after the prefill.
+  int steps() {
+    return steps;
+  }
+
+  /// Tokens that the draft head guessed.
+  int guessed() {
+    return guessed;
+  }
+
+  /// Guesses that the model chose, too.
+  int accepted() {
+    return accepted;
+  }
+
+  /// True if tokens and all logits are equal, bit for bit.
+  boolean equalsBitwise(Generated other) {
+    return tokens.equals(other.tokens) && firstDifference(other) < 0;
+  }
+
+  /// Number of the first token whose logits differ in a bit; -1 if none does.
+  int firstDifference(Generated other) {
+    for (int i = 0; i < Math.min(logits.size(), other.logits.size()); i++) {
+      if (!Arrays.equals(bits(logits.get(i)), bits(other.logits.get(i)))) {
+        return i;
+      }
+    }
+    return logits.size() == other.logits.size() ? -1 : Math.min(logits.size(), other.logits.size());
+  }
+
+  private static int[] bits(float[] values) {
+    int[] bits = new int[values.length];
+    for (int i = 0; i < values.length; i++) {
+      bits[i] = Float.floatToRawIntBits(values[i]);
+    }
+    return bits;
+  }
+}

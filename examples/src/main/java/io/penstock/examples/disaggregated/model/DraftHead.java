@@ -1,0 +1,24 @@
+package io.penstock.examples.disaggregated.model;
+
+/// The head that guesses the next token but one, as in DeepSeek's multi-token prediction: the embedding of a token and
+/// the model's vector of the token before it go through one more layer.
+///
+/// @param tokenNorm of the embedding
+/// @param hiddenNorm of the vector of the token before
+/// @param join of both, side by side
+/// @param outputNorm behind the layer
+record DraftHead(RmsNorm tokenNorm, RmsNorm hiddenNorm, Matrix join, RmsNorm outputNorm) {
+  static DraftHead load(ModelConfig config, Linears linears) throws ModelFileException {
+    int hidden = config.hiddenSize();
+    return new DraftHead(linears.norm("enorm", hidden), linears.norm("hnorm", hidden),
+        linears.load("eh_proj", hidden, 2 * hidden), linears.norm("shared_head.norm", hidden));
+  }
+
+  /// The vector that goes into the draft layer.
+  float[] input(float[] embedding, float[] before) {
+    float[] x = new float[join.columns()];
+    join.addTimes(tokenNorm.of(embedding), 0, 0, x);
+    join.addTimes(hiddenNorm.of(before), embedding.length, 0, x);
+    return x;
+  }
+}

@@ -1,0 +1,77 @@
+package io.penstock.meter;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// Times the streams of slices of a node and counts what they moved, by route and carrier. Meters appear with the first
+/// stream of their kind. Safe from any thread.
+public final class StreamMeters {
+  /// Buckets of the histogram lie between these.
+  private static final Duration LEAST = Duration.ofNanos(50_000);
+  private static final Duration MOST = Duration.ofMinutes(1);
+
+  private final MeterRegistry registry;
+  private final Map<Kind, Meters> kinds = new ConcurrentHashMap<>();
+
+  public StreamMeters(MeterRegistry registry) {
+    this.registry = registry;
+  }
+
+  private record Kind(String route, String carrier) {}
+
+  private record Meters(Timer duration, Counter bytes, Counter peer, Counter budget, Counter tier) {}
+
+  /// What a stream waited for, in nanoseconds.
+  ///
+  /// @param peer for credit, or for slices
+  /// @param budget for room in the byte budget, or in the send window
+  /// @param tier for blocks, or for room for them
+  public record Waits(long peer, long budget, long tier) {}
+
+  /// A stream ended.
+  ///
+  /// @param route a word of the protocol
+  /// @param carrier that carried most of the bytes
+  /// @param failure a word of an enum; null if it did not fail
+  public void ended(String route, String carrier, long bytes, long nanos, Waits waits, @Nullable String failure) {
+    Meters meters = kinds.computeIfAbsent(new Kind(route, carrier), this::meters);
+    meters.duration.record(nanos, TimeUnit.NANOSECONDS);
+    meters.bytes.increment(bytes);
+    increment(meters.peer, waits.peer);
+    increment(meters.budget, waits.budget);
+    increment(meters.tier, waits.tier);
+    if (failure != null) {
+      Tags tags = Tags.of(MeterTag.ROUTE.asString(), route, MeterTag.CODE.asString(), failure);
+      counter(KvMeters.STREAM_FAILURES, tags).increment();
+    }
+  }
+
+  private static void increment(Counter counter, long nanos) {
+    counter.increment(nanos / 1e6);
+  }
+
+  private Meters meters(Kind kind) {
+    Tags tags = Tags.of(MeterTag.ROUTE.asString(), kind.route, MeterTag.CARRIER.asString(), kind.carrier);
+    KvMeters duration = KvMeters.STREAM_DURATION;
+    return new Meters(
+        Timer.builder(duration.getName()).description(duration.description()).tags(tags)
+            .publishPercentileHistogram().minimumExpectedValue(LEAST).maximumExpectedValue(MOST).register(registry),
+        counter(KvMeters.STREAM_CARRIED, tags), waited(tags, "peer"), waited(tags, "budget"), waited(tags, "tier"));
+  }
+
+  private Counter waited(Tags tags, String reason) {
+    return counter(KvMeters.STREAM_WAITED, tags.and(MeterTag.REASON.asString(), reason));
+  }
+
+  private Counter counter(KvMeters meter, Tags tags) {
+    return Counter.builder(meter.getName()).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags)
+        .register(registry);
+  }
+}

@@ -1,0 +1,97 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.cli.SizeOption;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// `penstock bench transfer`: how fast segments of memory are read and written from another process.
+@Command(
+    name = "transfer",
+    description = {"Measures how fast segments of memory are read and written from another process.", "",
+      "Starts the far side in a process of its own, which registers memory as segments; submits batches of reads or"
+          + " writes, and by turns sends as many bytes over plain Netty channels. A row's time is that of a batch. CPU"
+          + " s/GB is that of each side. Over local, both sides are this process, and Netty goes over TCP.",
+      "", "Verified, a written region is read back and compared, which takes time of its own.", "",
+      "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
+          + " measured.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench transfer --blocks 4KiB,1MiB --direction write --seconds 2", ""})
+final class TransferCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--direction", paramLabel = "NAME",
+      description = "read, from the far side; write, to it; or both, by turns (default: ${DEFAULT-VALUE}).",
+      defaultValue = "read")
+  private TransferDirection direction = TransferDirection.READ;
+
+  @Option(names = "--blocks", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
+      description = "Bytes of an item, a row each (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB")
+  private List<Long> blocks = new ArrayList<>();
+
+  @Option(names = "--batch", paramLabel = "NUMBERS", split = ",",
+      description = "Items of a batch, a row each (default: 1 MiB of them, at least 1 and at most 256).")
+  private List<Integer> batches = new ArrayList<>();
+
+  @Option(names = "--threads", paramLabel = "N",
+      description = "Batches under way at a time, over all connections (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4")
+  private int threads;
+
+  @Mixin
+  private final SideOptions side = new SideOptions();
+
+  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
+  private boolean json;
+
+  TransferCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    SideSetting setting = side.setting(threads, 1);
+    if (setting.transport() == BenchTransport.SHARED) {
+      throw new IllegalArgumentException(
+          "--transport must be tcp, uds, ws or local: bytes of segments go in frames (was shared)");
+    }
+    List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
+    for (int bytes : sizes) { // refuses what has no room
+      for (int batch : batches.isEmpty() ? List.of(WireBench.batch(bytes)) : batches) {
+        new TransferLoad.Shape(bytes, batch, direction, side.memory()).regions(setting);
+      }
+    }
+    try {
+      TransferReport report = BenchFailure.guarded(() -> measured(setting, sizes));
+      if (json) {
+        console.json(report);
+      } else {
+        console.out().print(TransferTable.of(report));
+      }
+      console.requireHeard();
+      return ExitCode.OK;
+    } catch (WrongBytesException e) {
+      console.say("bench transfer: " + e.getMessage());
+      return ExitCode.FOUND_FAILURE;
+    }
+  }
+
+  private TransferReport measured(SideSetting setting, List<Integer> sizes) throws IOException {
+    try (FarLink far = side.far(console);
+        NearSide near = new NearSide(setting, far);
+        Progress progress = Progress.of(console, "bench transfer", "rows")) {
+      TransferBench bench = new TransferBench(setting, direction, side.memory(), near);
+      return TransferReport.of(setting, direction, side.memory(), bench.run(sizes, batches, progress));
+    }
+  }
+}

@@ -1,0 +1,288 @@
+package io.penstock.node.plan;
+
+import io.penstock.disagg.plan.ContiguousRuns;
+import io.penstock.disagg.plan.FinishedCounts;
+import io.penstock.disagg.plan.HeadConcat;
+import io.penstock.disagg.plan.HeadShards;
+import io.penstock.disagg.plan.HostRoutes;
+import io.penstock.disagg.plan.HostRoutes.Host;
+import io.penstock.disagg.plan.LayerSlots;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.plan.ProducerBlocks;
+import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.RankPorts;
+import io.penstock.disagg.plan.ReplicatedBlocks;
+import io.penstock.disagg.plan.Run;
+import io.penstock.disagg.plan.StageLayers;
+import io.penstock.node.cli.DataException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import tools.jackson.databind.JsonNode;
+
+/// Cases about parts of a plan: heads, layers, block lists, ports, hosts and counts.
+final class BlockRules {
+  private static final int MOST_LAYERS = 100_000;
+
+  private BlockRules() {}
+
+  static Map<String, Object> headsOfRanks(Case one) {
+    HeadShards shards = new HeadShards(one.fields().count("num_kv_heads"), one.fields().count("tp"), 1);
+    if (shards.heads() % shards.tp() != 0 && shards.tp() % shards.heads() != 0) {
+      return Map.of("error", "ValueError"); // engines refuse what the planner replicates
+    }
+    Map<String, Object> heads = new LinkedHashMap<>();
+    for (int rank = 0; rank < shards.tp(); rank++) {
+      heads.put("" + rank, IntStream.range(shards.first(rank), shards.end(rank)).boxed().toList());
+    }
+    return Map.of("output", heads);
+  }
+
+  /// Each copy of all heads, as the ranks that keep one, counted in units of the ranks that split a sequence.
+  static Map<String, Object> copies(Case one) {
+    int dcp = one.fields().count("dcp");
+    HeadShards shards;
+    try {
+      shards = new HeadShards(one.fields().count("heads"), one.fields().count("tp"), dcp);
+    } catch (PlanRefusedException e) {
+      return Map.of("output", List.of());
+    }
+    List<List<Integer>> copies = new ArrayList<>();
+    for (int copy = 0; copy < shards.copies(0); copy++) {
+      TreeSet<Integer> units = new TreeSet<>();
+      for (int head = 0; head < shards.heads(); head++) {
+        units.add(shards.rank(head, copy, 0) / dcp);
+      }
+      copies.add(List.copyOf(units));
+    }
+    return Map.of("output", copies);
+  }
+
+  static Map<String, Object> runs(Case one) {
+    Fields input = one.input();
+    List<Integer> source = input.integers("src");
+    List<Integer> destination = input.integers("dst");
+    List<Run> runs = runs(input, source, destination);
+    return groups(parts(source, runs), parts(destination, runs));
+  }
+
+  private static List<Run> runs(Fields input, List<Integer> source, List<Integer> destination) {
+    return ContiguousRuns.of(source, destination, input.count("src_block_stride"), input.count("dst_block_stride"),
+        input.count("block_len"));
+  }
+
+  private static List<List<Integer>> parts(List<Integer> list, List<Run> runs) {
+    return runs.stream().map(run -> list.subList(run.from(), run.to())).toList();
+  }
+
+  private static Map<String, Object> groups(List<List<Integer>> source, List<List<Integer>> destination) {
+    return Map.of("output", Map.of("src_groups", source, "dst_groups", destination));
+  }
+
+  static Map<String, Object> splitRuns(Case one) {
+    Fields input = one.input();
+    List<List<Integer>> sources = input.integerLists("src_groups");
+    List<List<Integer>> destinations = input.integerLists("dst_groups");
+    if (sources.size() != destinations.size()) {
+      throw new IllegalArgumentException("src_groups and dst_groups must be of equal size (were %d and %d)"
+          .formatted(sources.size(), destinations.size()));
+    }
+    List<List<Integer>> source = new ArrayList<>();
+    List<List<Integer>> destination = new ArrayList<>();
+    for (int i = 0; i < sources.size(); i++) {
+      List<Run> runs = runs(input, sources.get(i), destinations.get(i));
+      source.addAll(parts(sources.get(i), runs));
+      destination.addAll(parts(destinations.get(i), runs));
+    }
+    return groups(source, destination);
+  }
+
+  static Map<String, Object> trim(Case one) {
+    Fields input = one.input();
+    List<Fields> groups = input.objects("groups");
+    List<List<Integer>> blocks = input.integerLists("blocks");
+    if (groups.size() != blocks.size()) {
+      throw new DataException("input.blocks must be %d lists, one a group (was %d)".formatted(groups.size(),
+          blocks.size()));
+    }
+    int contextRanks = Math.multiplyExact(input.count("pcp"), input.count("dcp"));
+    List<List<Integer>> trimmed = new ArrayList<>();
+    List<List<Integer>> clipped = new ArrayList<>();
+    for (int i = 0; i < groups.size(); i++) {
+      Fields group = groups.get(i);
+      boolean state = group.flag("is_state_group");
+      int window = group.count("blocks_per_window");
+      List<Integer> prompt = state
+          ? blocks.get(i)
+          : ProducerBlocks.ofPrompt(blocks.get(i), input.count("prompt_len"), group.count("tokens_per_block"),
+              contextRanks);
+      trimmed.add(prompt);
+      clipped.add(state || window == 0 ? prompt : ProducerBlocks.ofWindow(prompt, window));
+    }
+    return Map.of("after_prompt_trim", trimmed, "after_window_clip", clipped);
+  }
+
+  static Map<String, Object> replicated(Case one) {
+    Fields input = one.input();
+    List<List<Integer>> source = input.integerLists("remote_block_ids");
+    List<List<Integer>> destination = input.integerLists("local_full_block_ids");
+    int external = input.count("num_external_tokens");
+    if (external == 0 || source.isEmpty() || destination.isEmpty()) {
+      return Map.of("output", Map.of("local", List.of(), "remote", List.of()));
+    }
+    int blocks = input.count("num_prompt_blocks");
+    int computed = input.count("num_computed_tokens");
+    int cached = computed / blockTokens(input, external + computed, blocks);
+    List<ReplicatedBlocks> pairs = ReplicatedBlocks.of(source.getFirst(),
+        Math.multiplyExact(input.count("remote_pcp_size"), input.count("remote_dcp_size")), destination.getFirst(),
+        Math.multiplyExact(input.count("pcp"), input.count("dcp")), Math.min(cached, blocks), blocks);
+    return Map.of("output", Map.of("local", List.of(pairs.stream().map(ReplicatedBlocks::destination).toList()),
+        "remote", List.of(pairs.stream().map(ReplicatedBlocks::source).toList())));
+  }
+
+  /// A case does not say the size of its blocks: it is the least power of two with which they hold the prompt.
+  private static int blockTokens(Fields input, int tokens, int blocks) {
+    int least = Math.ceilDiv(tokens, Math.max(1, blocks));
+    return input.count("block_size", least <= 1 ? 1 : Integer.highestOneBit(least - 1) << 1);
+  }
+
+  static Map<String, Object> route(Case one) {
+    Fields input = one.input();
+    int port = input.count("port");
+    Host other = new Host(input.text("default_host"), input.text("default_engine"));
+    HostRoutes routes =
+        new HostRoutes(hosts(input, port), input.count("kv_port"), input.count("base_port"), other);
+    return Map.of("output", List.of(routes.route(port).name(), routes.route(port).engine()));
+  }
+
+  /// Hosts are recorded as `8..15`, a host for each, or by a formula: four offsets a host.
+  private static Map<Integer, Host> hosts(Fields input, int port) {
+    Map<Integer, Host> hosts = new HashMap<>();
+    if (input.has("mapping_keys")) {
+      String keys = input.text("mapping_keys");
+      int[] ends = input.parsed("mapping_keys", keys, "two numbers with dots between",
+          text -> Arrays.stream(text.split("\\.\\.", -1)).mapToInt(Integer::parseInt).toArray());
+      if (ends.length != 2 || ends[0] < 0 || ends[1] > 65_535) {
+        throw new DataException("input.mapping_keys must be two numbers with dots between (was " + keys + ")");
+      }
+      IntStream.rangeClosed(ends[0], ends[1]).forEach(i -> hosts.put(i, new Host("host-" + i, "engine-" + i)));
+    } else if (input.text("mapping").equals("offset -> h[offset/4]")) {
+      int offset = port - input.count("kv_port");
+      IntStream.rangeClosed(0, Math.max(0, offset))
+          .forEach(i -> hosts.put(i, new Host("h" + i / 4, "e" + i / 4)));
+    } else {
+      throw new DataException("input.mapping must be \"offset -> h[offset/4]\" (was " + input.text("mapping") + ")");
+    }
+    return hosts;
+  }
+
+  static Map<String, Object> ports(Case one) {
+    Fields input = one.input();
+    Parallelism parallelism = new Parallelism(input.count("tp"), input.count("pp"), input.count("dp_rank") + 1,
+        input.count("pcp"), 1);
+    Rank rank = new Rank(input.count("pp_rank"), input.count("pcp_rank"), input.count("tp_rank"));
+    RankPorts ports = new RankPorts(input.count("kv_port"), parallelism);
+    int replica = input.count("dp_rank");
+    return Map.of("base_port", ports.basePort(replica), "device_index", parallelism.index(rank), "handshake_port",
+        ports.port(replica, rank));
+  }
+
+  static Map<String, Object> stages(Case one) {
+    Fields input = one.input();
+    int layers = input.count("num_layers");
+    int stages = input.count("pp_size");
+    List<Integer> bounds;
+    try {
+      bounds = StageLayers.bounds(input.isNull("partition")
+          ? StageLayers.even(layers, stages)
+          : StageLayers.stated(Arrays.stream(input.text("partition").split(",", -1))
+              .map(part -> Integer.parseInt(part.strip())).toList(), layers, stages));
+    } catch (IllegalArgumentException e) {
+      return Map.of("error", "ValueError");
+    }
+    return Map.of("output", IntStream.range(0, stages)
+        .mapToObj(stage -> List.of(bounds.get(stage), bounds.get(stage + 1))).toList());
+  }
+
+  static Map<String, Object> concat(Case one) {
+    Fields input = one.input();
+    HeadConcat concat = new HeadConcat(input.count("pulls"), input.count("block_size"),
+        input.count("heads_per_decode_rank"), input.count("head_dim"));
+    int elements = Math.multiplyExact(input.count("num_blocks"), concat.size());
+    return Map.of("output_flat", IntStream.range(0, elements)
+        .map(i -> i / concat.size() * concat.size() + concat.source(i % concat.size())).boxed().toList());
+  }
+
+  static Map<String, Object> slots(Case one) {
+    Fields config = one.input().at("config");
+    int layers = one.input().count("num_layers");
+    if (layers > MOST_LAYERS) {
+      throw new DataException("input.num_layers must be <= %d (was %d)".formatted(MOST_LAYERS, layers));
+    }
+    Map<String, Object> output = new LinkedHashMap<>();
+    try {
+      int shared = number(config, "layerwise_num_shared_buffers", layers);
+      LayerSlots slots = LayerSlots.of(layers, shared,
+          number(config, "layerwise_prefetch_layers", LayerSlots.prefetch(shared)), independent(config, layers));
+      output.put("num_shared", slots.shared());
+      output.put("prefetch", slots.prefetch());
+      output.put("independent", slots.independent());
+      output.put("wait_for_save_of", slots.waitsFor());
+      output.put("slots", slots.slots());
+      output.put("has_reuse", slots.hasReuse());
+    } catch (IllegalArgumentException e) {
+      output.put("error", "ValueError");
+    } catch (ClassCastException e) {
+      output.put("error", "TypeError");
+    }
+    return Map.of("output", output);
+  }
+
+  private static int number(Fields config, String name, int otherwise) {
+    return config.isNull(name) ? otherwise : number(config.any(name));
+  }
+
+  /// As the engine reads its settings: a text that is a number will do.
+  private static int number(JsonNode node) {
+    if (node.isIntegralNumber() && node.canConvertToInt()) {
+      return node.intValue();
+    } else if (node.isString() && node.stringValue().strip().matches("-?\\d{1,9}")) {
+      return Integer.parseInt(node.stringValue().strip());
+    } else if (node.isNumber()) {
+      return (int) node.doubleValue();
+    }
+    throw new ClassCastException(node + " is no number");
+  }
+
+  private static List<Integer> independent(Fields config, int layers) {
+    String name = "layerwise_independent_layers";
+    if (config.isNull(name)) {
+      return List.of(0);
+    }
+    JsonNode given = config.any(name);
+    if (given.isString() && given.stringValue().strip().equalsIgnoreCase("all")) {
+      return IntStream.range(0, layers).boxed().toList();
+    } else if (given.isArray()) {
+      return given.valueStream().map(BlockRules::number).toList();
+    }
+    throw new ClassCastException(given + " is no list");
+  }
+
+  static Map<String, Object> finished(Case one) {
+    Fields input = one.input();
+    FinishedCounts counts = new FinishedCounts(input.count("expected_finished_count"));
+    List<List<String>> steps = input.list("per_step_per_worker", (path, step) -> {
+      TreeSet<String> finished = new TreeSet<>();
+      input.elements(path, step, (at, worker) -> input.elements(at, worker, (id, request) -> request.asString()))
+          .forEach(worker -> worker.stream().filter(counts::report).forEach(finished::add));
+      return List.copyOf(finished);
+    });
+    return Map.of("finished_per_step", steps);
+  }
+}

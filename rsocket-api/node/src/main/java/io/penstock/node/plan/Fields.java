@@ -1,0 +1,168 @@
+package io.penstock.node.plan;
+
+import io.penstock.node.cli.DataException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+
+/// The fields of one object of a case. Whatever is missing or of another type is said with its path.
+///
+/// @param path of the object, empty for a case itself
+record Fields(String path, JsonNode node) {
+  /// Above every count in a real case; bounds what a case can ask for.
+  private static final int MOST = 1 << 20;
+
+  static Fields of(JsonNode node) {
+    return new Fields("", node);
+  }
+
+  private String path(String name) {
+    return path.isEmpty() ? name : path + "." + name;
+  }
+
+  private DataException malformed(String path, String rule, JsonNode found) {
+    String text = found.toString();
+    return new DataException("%s must be %s (was %s)".formatted(path, rule,
+        found.isMissingNode() ? "left out" : text.length() > 60 ? text.substring(0, 60) + " …" : text));
+  }
+
+  boolean has(String... names) {
+    for (String name : names) {
+      if (!node.has(name)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  boolean isNull(String name) {
+    return node.path(name).isNull() || !node.has(name);
+  }
+
+  /// An object below this one.
+  Fields at(String name) {
+    JsonNode found = node.path(name);
+    if (!found.isObject()) {
+      throw malformed(path(name), "an object", found);
+    }
+    return new Fields(path(name), found);
+  }
+
+  /// The node of a name, of any type.
+  JsonNode any(String name) {
+    JsonNode found = node.path(name);
+    if (found.isMissingNode()) {
+      throw malformed(path(name), "there", found);
+    }
+    return found;
+  }
+
+  int integer(String name) {
+    return integer(path(name), node.path(name));
+  }
+
+  int integer(String name, int otherwise) {
+    return node.has(name) ? integer(name) : otherwise;
+  }
+
+  /// A number of things, not negative and not too large to count.
+  int count(String name) {
+    int count = integer(name);
+    if (count < 0 || count > MOST) {
+      throw malformed(path(name), "in [0, " + MOST + "]", node.path(name));
+    }
+    return count;
+  }
+
+  int count(String name, int otherwise) {
+    return node.has(name) ? count(name) : otherwise;
+  }
+
+  private int integer(String at, JsonNode found) {
+    if (!found.isIntegralNumber() || !found.canConvertToInt()) {
+      throw malformed(at, "an integer", found);
+    }
+    return found.intValue();
+  }
+
+  double number(String name) {
+    if (!node.path(name).isNumber()) {
+      throw malformed(path(name), "a number", node.path(name));
+    }
+    return node.path(name).doubleValue();
+  }
+
+  boolean flag(String name) {
+    if (!node.path(name).isBoolean()) {
+      throw malformed(path(name), "true or false", node.path(name));
+    }
+    return node.path(name).booleanValue();
+  }
+
+  String text(String name) {
+    if (!node.path(name).isString()) {
+      throw malformed(path(name), "a text", node.path(name));
+    }
+    return node.path(name).stringValue();
+  }
+
+  String text(String name, String otherwise) {
+    return node.has(name) ? text(name) : otherwise;
+  }
+
+  List<Integer> integers(String name) {
+    return list(name, this::integer);
+  }
+
+  List<List<Integer>> integerLists(String name) {
+    return list(name, (at, row) -> elements(at, row, this::integer));
+  }
+
+  List<String> texts(String name) {
+    return list(name, (at, one) -> {
+      if (!one.isString()) {
+        throw malformed(at, "a text", one);
+      }
+      return one.stringValue();
+    });
+  }
+
+  List<Fields> objects(String name) {
+    return list(name, (at, one) -> {
+      if (!one.isObject()) {
+        throw malformed(at, "an object", one);
+      }
+      return new Fields(at, one);
+    });
+  }
+
+  <T> List<T> list(String name, Element<T> element) {
+    return elements(path(name), node.path(name), element);
+  }
+
+  <T> List<T> elements(String at, JsonNode found, Element<T> element) {
+    if (!found.isArray() || found.size() > MOST) {
+      throw malformed(at, "a list", found);
+    }
+    List<T> list = new ArrayList<>();
+    for (int i = 0; i < found.size(); i++) {
+      list.add(element.read(at + "[" + i + "]", found.get(i)));
+    }
+    return list;
+  }
+
+  /// An element of a list.
+  interface Element<T> {
+    T read(String path, JsonNode node);
+  }
+
+  /// What `read` makes of a text.
+  <T> T parsed(String name, String text, String rule, Function<String, T> read) {
+    try {
+      return read.apply(text);
+    } catch (IllegalArgumentException e) {
+      throw new DataException("%s must be %s (was %s)".formatted(path(name), rule, text), e);
+    }
+  }
+}

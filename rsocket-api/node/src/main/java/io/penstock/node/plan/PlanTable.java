@@ -1,0 +1,95 @@
+package io.penstock.node.plan;
+
+import io.penstock.disagg.plan.Extent;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.Run;
+import io.penstock.disagg.plan.TokenPiece;
+import io.penstock.disagg.plan.Transfer;
+import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.Sizes;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/// A plan for people: a row for each transfer, then what each side waits for.
+final class PlanTable {
+  private PlanTable() {}
+
+  static String of(TransferPlan plan) {
+    StringBuilder text = new StringBuilder(heading(plan)).append('\n');
+    TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "BLOCKS");
+    for (Transfer transfer : plan.transfers()) {
+      table.row(transfer.destination(), transfer.source(), transfer.group(), range(transfer.layers()),
+          range(transfer.heads()), transfer.tokens(),
+          Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)), blocks(transfer));
+    }
+    if (!plan.transfers().isEmpty()) {
+      text.append('\n').append(table).append('\n');
+    }
+    ends(text, plan);
+    return text.toString().stripTrailing();
+  }
+
+  private static String heading(TransferPlan plan) {
+    return "request %s: %s, of which decode has %d%nprefill: %s%ndecode:  %s".formatted(plan.request().id(),
+        Plural.of(plan.request().promptTokens(), "prompt token"), plan.request().cachedTokens(), side(plan.prefill()),
+        side(plan.decode()));
+  }
+
+  private static String side(Manifest side) {
+    Parallelism ranks = side.parallelism();
+    return "TP %d, PP %d, PCP %d, DCP %d, ".formatted(ranks.tp(), ranks.pp(), ranks.pcp(), ranks.dcp())
+        + side.groups().stream().map(group -> "%s of %s %s".formatted(Plural.of(group.layers().size(), "layer"),
+            Plural.of(group.heads(), "KV head"),
+            "in blocks of " + Plural.of(group.layout().tokens(), "token") + " (" + group.layout().order() + ")"))
+            .collect(Collectors.joining("; "));
+  }
+
+  private static String range(Extent extent) {
+    return extent.count() == 1 ? "" + extent.first() : extent.first() + "-" + (extent.end() - 1);
+  }
+
+  /// Runs as `source>destination`, by the indexes of blocks, with the tokens where a piece is not its whole block.
+  private static String blocks(Transfer transfer) {
+    List<Run> runs = transfer.runs();
+    String first = runs.stream().limit(4).map(run -> run(transfer, run)).collect(Collectors.joining(" "));
+    return runs.size() > 4 ? first + " and " + (runs.size() - 4) + " more" : first;
+  }
+
+  private static String run(Transfer transfer, Run run) {
+    TokenPiece piece = transfer.pieces().get(run.from());
+    int last = run.to() - run.from() - 1;
+    return span(piece.sourceBlock(), last) + ">" + span(piece.destinationBlock(), last)
+        + (piece.sourceToken() == 0 && piece.destinationToken() == 0
+            ? ""
+            : "@%d>%d".formatted(piece.sourceToken(), piece.destinationToken()));
+  }
+
+  private static String span(int first, int more) {
+    return more == 0 ? "" + first : first + "-" + (first + more);
+  }
+
+  private static void ends(StringBuilder text, TransferPlan plan) {
+    for (Rank reader : plan.decode().parallelism().allRanks()) {
+      int senders = plan.senders(reader).size();
+      text.append("decode ").append(reader).append(" waits for ")
+          .append(senders == 0 ? "nothing" : Plural.of(senders, "end"))
+          .append(listed(List.copyOf(plan.senders(reader))))
+          .append('\n');
+    }
+    List<Rank> idle = plan.neverPulled();
+    text.append(idle.isEmpty()
+        ? "every prefill rank is pulled"
+        : "never pulled, released by decode " + plan.releaser() + listed(idle)).append('\n');
+  }
+
+  private static String listed(List<Rank> ranks) {
+    return ranks.isEmpty()
+        ? ""
+        : ": " + ranks.stream().limit(16).map(Rank::toString).collect(Collectors.joining(", "))
+            + (ranks.size() > 16 ? " and " + (ranks.size() - 16) + " more" : "");
+  }
+}

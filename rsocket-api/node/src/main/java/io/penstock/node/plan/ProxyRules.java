@@ -1,0 +1,197 @@
+package io.penstock.node.plan;
+
+import io.penstock.disagg.plan.ProxyInstances;
+import io.penstock.disagg.plan.ProxyInstances.Load;
+import io.penstock.node.cli.DataException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/// Cases of a proxy that chooses instances: scores, and steps of a trace, each of which goes on from the state that the
+/// step before it recorded.
+final class ProxyRules {
+  private static final String PREFILL = "prefill";
+  private static final String DECODE = "decode";
+
+  private final ProxyInstances prefill;
+  private final ProxyInstances decode;
+  private final Fields step;
+  private int requests;
+
+  private ProxyRules(Fields step, Fields before, boolean fresh) {
+    this.step = step;
+    this.prefill = instances(before, PREFILL, fresh);
+    this.decode = instances(before, DECODE, fresh);
+    this.requests = fresh ? 0 : before.count("request_num");
+  }
+
+  static Map<String, Object> score(Case one) {
+    return Map.of("score", ProxyInstances.prefillScore(one.fields().count("request_bytes")));
+  }
+
+  static Map<String, Object> step(Case one) {
+    JsonNode before = one.before();
+    Fields state = before == null ? one.fields().at("state") : new Fields("before", before).at("state");
+    ProxyRules rules = new ProxyRules(one.fields(), state, before == null);
+    Object result = rules.apply();
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("result", result);
+    answer.put("state", rules.state());
+    return answer;
+  }
+
+  /// A trace begins with the instances of its first state, and no load.
+  private static ProxyInstances instances(Fields state, String role, boolean fresh) {
+    ProxyInstances instances = new ProxyInstances();
+    Fields loads = state.at(role);
+    for (String name : loads.node().propertyNames()) {
+      instances.add(name, fresh ? Load.NONE : load(loads, name, role));
+    }
+    if (!fresh) {
+      state.at("tainted").texts(role).forEach(instances::leave);
+    }
+    return instances;
+  }
+
+  private static Load load(Fields loads, String name, String role) {
+    if (role.equals(DECODE)) {
+      return new Load(loads.number(name), 0);
+    }
+    List<Double> both = loads.list(name, (path, node) -> node.asDouble());
+    if (both.size() != 2) {
+      throw new DataException(name + " must have a token and a KV load (was " + both + ")");
+    }
+    return new Load(both.getFirst(), both.getLast());
+  }
+
+  private @Nullable Object apply() {
+    String op = step.text("op");
+    switch (op) {
+      case "begin_request" -> {
+        requests++;
+        return pick(prefill, 0, argument(0));
+      }
+      case "reserve_prefill_kv" -> {
+        return pick(prefill, 0, argument(0));
+      }
+      case "pick_decoder" -> {
+        return pick(decode, argument(0), 0);
+      }
+      case "release_prefill_kv" -> prefill.charge(text(0), 0, -argument(1));
+      case "release_decoder" -> decode.charge(text(0), -argument(1), 0);
+      case "finish_request" -> finish();
+      case "remove_instances" -> {
+        return remove(role(0), hosts(1));
+      }
+      case "finalize_tainted_instances" -> {
+        removeLeaving(prefill);
+        removeLeaving(decode);
+      }
+      case "add_instances" -> {
+        ProxyInstances known = role(0);
+        return hosts(1).stream().filter(host -> !known.loads().containsKey(host)).toList();
+      }
+      case "activate_waiting_instance" -> role(0).add(text(1) + ":" + (int) argument(2), Load.NONE);
+      case "drop_waiting_instance", "mark_waiting_retry" -> { // waiting instances are not part of the state
+      }
+      default -> throw new DataException("op must be one of the proxy's (was " + op + ")");
+    }
+    return null;
+  }
+
+  private void finish() {
+    boolean release = any(4).asBoolean();
+    if (release && any(0).isString()) {
+      prefill.charge(text(0), 0, -argument(1));
+    }
+    if (any(2).isString()) {
+      decode.charge(text(2), -argument(3), 0);
+    }
+    requests = Math.max(0, requests - 1);
+  }
+
+  private boolean remove(ProxyInstances instances, List<String> hosts) {
+    boolean busy = requests > 0 && !hosts.isEmpty();
+    hosts.forEach(busy ? instances::leave : instances::remove);
+    return busy;
+  }
+
+  private void removeLeaving(ProxyInstances instances) {
+    if (requests == 0) {
+      List.copyOf(instances.leaving()).forEach(instances::remove);
+    }
+  }
+
+  private static Map<String, Object> pick(ProxyInstances instances, double tokens, double kv) {
+    Optional<String> next = instances.next();
+    if (next.isEmpty()) {
+      return Map.of("error", "RuntimeError");
+    }
+    String key = next.get();
+    instances.charge(key, tokens, kv);
+    int colon = key.lastIndexOf(':');
+    return Map.of("key", key, "host", key.substring(0, Math.max(0, colon)), "port",
+        port(key.substring(colon + 1)));
+  }
+
+  private static int port(String port) {
+    try {
+      return Integer.parseInt(port);
+    } catch (NumberFormatException e) {
+      throw new DataException("an instance must be a host and a port (port was " + port + ")", e);
+    }
+  }
+
+  private JsonNode any(int argument) {
+    JsonNode arguments = step.any("args");
+    JsonNode found = arguments.path(argument);
+    if (found.isMissingNode()) {
+      throw new DataException("args must be more than " + argument + " (was " + arguments + ")");
+    }
+    return found;
+  }
+
+  private double argument(int number) {
+    if (!any(number).isNumber()) {
+      throw new DataException("args[%d] must be a number (was %s)".formatted(number, any(number)));
+    }
+    return any(number).doubleValue();
+  }
+
+  private String text(int number) {
+    if (!any(number).isString()) {
+      throw new DataException("args[%d] must be a text (was %s)".formatted(number, any(number)));
+    }
+    return any(number).stringValue();
+  }
+
+  private ProxyInstances role(int number) {
+    return switch (text(number)) {
+      case PREFILL -> prefill;
+      case DECODE -> decode;
+      default -> throw new DataException("args[%d] must be prefill or decode (was %s)".formatted(number,
+          text(number)));
+    };
+  }
+
+  private List<String> hosts(int number) {
+    List<String> hosts = new ArrayList<>();
+    for (JsonNode host : any(number)) {
+      hosts.add(host.path(0).asString() + ":" + host.path(1).asInt());
+    }
+    return hosts;
+  }
+
+  private Map<String, Object> state() {
+    Map<String, Object> prefillLoads = new LinkedHashMap<>();
+    prefill.loads().forEach((name, load) -> prefillLoads.put(name, List.of(load.tokens(), load.kv())));
+    Map<String, Object> decodeLoads = new LinkedHashMap<>();
+    decode.loads().forEach((name, load) -> decodeLoads.put(name, load.tokens()));
+    return Map.of(PREFILL, prefillLoads, DECODE, decodeLoads, "request_num", requests, "tainted",
+        Map.of(PREFILL, List.copyOf(prefill.leaving()), DECODE, List.copyOf(decode.leaving())));
+  }
+}

@@ -1,0 +1,254 @@
+package io.penstock.node.plan;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.disagg.plan.HeadShards;
+import io.penstock.disagg.plan.KvRequest;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.plan.Planner;
+import io.penstock.disagg.plan.PrefillChunk;
+import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.ReplicaChoice;
+import io.penstock.disagg.plan.TokenPiece;
+import io.penstock.disagg.plan.Transfer;
+import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.node.cli.DataException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many ends it waits for.
+final class TopologyRules {
+  private TopologyRules() {}
+
+  /// Tensor and pipeline ranks that each decode rank pulls; the drawn replica groups are given. A request may announce
+  /// another prefill parallelism than the one that decode is configured for: it counts.
+  static TransferPlan ranks(Case one) {
+    Fields input = one.input();
+    int prefillTp = input.count(isAnnounced(one) ? "remote_ptp_size" : "prefill_tp");
+    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
+    int stages = input.count("prefill_pp", 1);
+    Manifest prefill = side(stages, heads, 1, Parallelism.ofTp(prefillTp).withPp(stages));
+    Manifest decode = side(stages, heads, 1, Parallelism.ofTp(input.count("decode_tp")));
+    ReplicaChoice choice =
+        prefillTp == decode.parallelism().tp()
+            ? ReplicaChoice.inTurn()
+            : ReplicaChoice.given(chosen(one, prefill, decode));
+    return new Planner(prefill, decode).plan(new KvRequest(input.text("req_id"), 1, 0), choice);
+  }
+
+  private static boolean isAnnounced(Case one) {
+    return one.input().has("remote_ptp_size");
+  }
+
+  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them, so
+  /// they are read from the ranks that the first decode ranks pull.
+  private static List<Integer> chosen(Case one, Manifest prefill, Manifest decode) {
+    int readers = Math.max(1, decode.heads(0).tp() / decode.heads(0).heads());
+    int groups = Math.max(1, prefill.heads(0).tp() / prefill.heads(0).heads());
+    List<Integer> chosen = isAnnounced(one)
+        ? one.fields().integerLists("output_ranks_per_decode_rank").stream().limit(readers)
+            .map(ranks -> ranks.isEmpty() ? 0 : Math.floorMod(ranks.getFirst(), groups)).toList()
+        : one.fields().integers("chosen_groups");
+    if (chosen.size() != readers || chosen.stream().distinct().count() != readers) {
+      throw new IllegalArgumentException(
+          "chosen_groups must be %d different groups (was %s)".formatted(readers, chosen));
+    }
+    return chosen;
+  }
+
+  static Map<String, Object> pulledRanks(Case one) {
+    TransferPlan plan = ranks(one);
+    Parallelism prefill = plan.prefill().parallelism();
+    HeadShards source = plan.prefill().heads(0);
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("tp_num_need_pulls", plan.decode().heads(0).count(0) / source.count(0));
+    answer.put("output_ranks_per_decode_rank", plan.decode().parallelism().allRanks().stream()
+        .map(reader -> plan.to(reader).stream().map(transfer -> prefill.index(transfer.source())).toList()).toList());
+    if (!isAnnounced(one)) {
+      answer.put("hash_u64", hash(plan.request().id()));
+      answer.put("num_replica_groups", Math.max(1, source.tp() / source.heads()));
+      answer.put("prefill_ranks_never_pulled", plan.neverPulled().stream().map(prefill::index).toList());
+    }
+    return answer;
+  }
+
+  private static String hash(String request) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(request.getBytes(StandardCharsets.UTF_8));
+      return Long.toUnsignedString(ByteBuffer.wrap(digest).order(ByteOrder.LITTLE_ENDIAN).getLong());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /// A layer a stage is enough to see which ranks meet.
+  private static Manifest side(int layers, int heads, int blockTokens, Parallelism parallelism) {
+    return Manifest.of("case", BlockLayout.attention(layers, blockTokens, heads, 1, ElementType.INT8), parallelism);
+  }
+
+  private static Parallelism parallelism(Fields side) {
+    return new Parallelism(side.count("tp"), 1, 1, side.count("pcp"), side.count("dcp"));
+  }
+
+  /// A pull under context parallelism. Replicas are read in turn.
+  static TransferPlan pull(Case one) {
+    Fields input = one.input();
+    int blockTokens = input.at("prefill").count("block_size");
+    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
+    Manifest prefill = side(1, heads, blockTokens, parallelism(input.at("prefill")));
+    Manifest decode = side(1, heads, input.at("decode").count("block_size"), parallelism(input.at("decode")));
+    int blocks = input.count("num_prompt_blocks_p_units");
+    int cached = input.count("prefix_cached_blocks_p_units");
+    return new Planner(prefill, decode)
+        .plan(new KvRequest("case", Math.multiplyExact(blocks, blockTokens), Math.multiplyExact(cached, blockTokens)),
+            ReplicaChoice.inTurn());
+  }
+
+  /// The push of one step of a prefill. Replicas are taken in turn by the requests of a batch.
+  static TransferPlan push(Case one) {
+    Fields input = one.input();
+    int blockTokens = input.count("block_size");
+    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
+    Manifest prefill = side(1, heads, blockTokens, parallelism(input.at("prefill")));
+    Manifest decode = side(1, heads, blockTokens, parallelism(input.at("decode")));
+    PrefillChunk chunk = PrefillChunk.of(input.count("computed_tokens"), input.count("already_sent_tokens"),
+        input.count("decode_cached_tokens"), blockTokens, input.flag("chunk_finish"));
+    return new Planner(prefill, decode).plan(
+        new KvRequest("case", Math.multiplyExact(chunk.endBlock(), blockTokens),
+            Math.multiplyExact(chunk.firstBlock(), blockTokens)),
+        ReplicaChoice.byBatch(input.count("req_index_in_batch")));
+  }
+
+  static Map<String, Object> pushedBlocks(Case one) {
+    TransferPlan plan = push(one);
+    Fields input = one.input();
+    int local = firstId(input.text("local_block_ids"), input);
+    int remote = firstId(input.text("remote_block_ids"), input);
+    List<Map<String, Object>> ranks = new ArrayList<>();
+    for (Rank source : plan.prefill().parallelism().allRanks()) {
+      Map<String, Object> destinations = new LinkedHashMap<>();
+      for (Transfer transfer : plan.from(source)) {
+        destinations.put(endpoint(plan, transfer.destination(), input), Map.of(
+            "local_block_ids", transfer.pieces().stream().map(piece -> local + piece.sourceBlock()).toList(),
+            "remote_block_ids", transfer.pieces().stream().map(piece -> remote + piece.destinationBlock()).toList(),
+            "trans_count", announcedEnds(plan, transfer.destination(), input)));
+      }
+      ranks.add(Map.of("p_tp_rank", source.tp(), "p_pcp_rank", source.pcp(), "output", destinations));
+    }
+    return Map.of("per_prefill_rank", ranks);
+  }
+
+  /// Ids that are recorded as their first: `100..`.
+  private static int firstId(String ids, Fields input) {
+    return input.parsed("block_ids", ids, "a number and two dots",
+        text -> Integer.parseInt(text.endsWith("..") ? text.substring(0, text.length() - 2) : "?"));
+  }
+
+  private static String endpoint(TransferPlan plan, Rank reader, Fields input) {
+    return "D:" + (input.at("decode").count("base_port") + plan.decode().parallelism().index(reader));
+  }
+
+  /// The number of ends that engines announce to a decode rank. It counts ranks, not those with something to send: with
+  /// a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
+  private static int announcedEnds(TransferPlan plan, Rank reader, Fields input) {
+    int blockTokens = input.count("block_size");
+    int blocks = Math.ceilDiv(input.count("prompt_len"), blockTokens);
+    int sources = plan.prefill().parallelism().contextRanks();
+    int readers = plan.decode().parallelism().contextRanks();
+    int ends = sources / readers;
+    if (blocks < sources) {
+      int cached = Math.ceilDiv(input.count("decode_cached_tokens"), blockTokens);
+      int rank = plan.decode().parallelism().contextRank(reader);
+      ends = dealt(cached + blocks, readers, rank) - dealt(cached, readers, rank);
+    }
+    return ends * input.count("pd_head_ratio");
+  }
+
+  private static int dealt(int blocks, int ranks, int rank) {
+    return blocks / ranks + (rank < blocks % ranks ? 1 : 0);
+  }
+
+  static Map<String, Object> ends(Case one) {
+    Fields input = one.input();
+    if (input.has("args")) {
+      return refusedGroups(one);
+    }
+    TransferPlan plan = push(one);
+    Map<String, Object> endpoints = new LinkedHashMap<>();
+    for (Rank reader : plan.decode().parallelism().allRanks()) {
+      String name = endpoint(plan, reader, input);
+      if (!plan.senders(reader).isEmpty() || one.json().path("per_decode_endpoint").has(name)) {
+        endpoints.put(name, Map.of("expected_done_messages", announcedEnds(plan, reader, input),
+            "prefill_ranks_that_send", plan.senders(reader).size()));
+      }
+    }
+    return Map.of("per_decode_endpoint", endpoints);
+  }
+
+  /// What the engine refuses, and this planner does: fewer copies at prefill than at decode.
+  private static Map<String, Object> refusedGroups(Case one) {
+    List<Object> arguments = one.input().list("args", (path, node) -> node.isBoolean()
+        ? node.booleanValue()
+        : node.asInt());
+    if (arguments.size() < 7 || arguments.stream().filter(Integer.class::isInstance).count() < 7) {
+      throw new DataException("input.args must be 8 numbers and flags (was " + arguments + ")");
+    }
+    int[] numbers = arguments.stream().mapToInt(argument -> argument instanceof Integer number ? number : 0).toArray();
+    int heads = numbers[5];
+    int prefill = numbers[0] / heads / numbers[2];
+    int decode = numbers[3] / heads / numbers[4];
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("error", prefill < decode ? "group count mismatch" : null);
+    return answer;
+  }
+
+  static Map<String, Object> shards(Case one) {
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("expected_pull_count_per_prefill_port", null);
+    try {
+      TransferPlan plan = pull(one);
+      if (isRefusedByEngine(plan)) {
+        answer.put("output", refused(one, "an engine refuses sides that do not divide each other"));
+        return answer;
+      }
+      ContextShards shards = new ContextShards(plan, one.input());
+      if (plan.prefill().parallelism().contextRanks() * plan.decode().parallelism().contextRanks() > 1) {
+        answer.put("expected_pull_count_per_prefill_port", shards.pullsByPort());
+      }
+      answer.put("output", plan.decode().parallelism().allRanks().stream().map(shards::of).toList());
+    } catch (PlanRefusedException e) {
+      answer.put("output", refused(one, String.valueOf(e.getMessage())));
+    }
+    return answer;
+  }
+
+  /// What an engine demands beyond this planner: context ranks and heads of one side divide those of the other.
+  private static boolean isRefusedByEngine(TransferPlan plan) {
+    return plan.prefill().parallelism().contextRanks() % plan.decode().parallelism().contextRanks() != 0
+        || plan.decode().heads(0).count(0) % plan.prefill().heads(0).count(0) != 0;
+  }
+
+  /// An engine that was not prepared for the topology crashed on each rank; the planner refuses it with a reason.
+  private static List<Map<String, Object>> refused(Case one, String reason) {
+    Parallelism decode = parallelism(one.input().at("decode"));
+    return IntStream.range(0, decode.ranks()).mapToObj(decode::rank).map(rank -> Map.<String, Object>of(
+        "decode_tp_rank", rank.tp(), "decode_pcp_rank", rank.pcp(), "decode_dcp_rank", rank.tp() % decode.dcp(),
+        "error", one.json().path("output").path(decode.index(rank)).path("error").asString(reason)))
+        .toList();
+  }
+
+  static List<TokenPiece> pieces(TransferPlan plan, Rank source, Rank reader) {
+    return plan.to(reader).stream().filter(transfer -> transfer.source().equals(source)).findFirst()
+        .map(Transfer::pieces).orElse(List.of());
+  }
+}

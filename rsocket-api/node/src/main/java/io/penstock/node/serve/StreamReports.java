@@ -1,0 +1,47 @@
+package io.penstock.node.serve;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.meter.StreamMeters;
+import io.penstock.wire.ErrorCode;
+import io.penstock.wire.StreamListener;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Shows the streams of a node by meters, and says of each that took long in one line what it waited for.
+final class StreamReports implements StreamListener {
+  private static final Logger LOG = LoggerFactory.getLogger(StreamReports.class);
+
+  private final StreamMeters meters;
+  private final long slowNanos;
+
+  /// @param slow shorter streams are not in the log
+  StreamReports(MeterRegistry registry, Duration slow) {
+    meters = new StreamMeters(registry);
+    slowNanos = slow.toNanos();
+  }
+
+  @Override
+  public void ended(Report stream) {
+    ErrorCode failure = stream.failure();
+    meters.ended(stream.route(), stream.carrier().label(), stream.bytes(), stream.nanos(),
+        new StreamMeters.Waits(stream.peerNanos(), stream.budgetNanos(), stream.tierNanos()),
+        failure == null ? null : failure.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    if (stream.nanos() >= slowNanos && LOG.isWarnEnabled()) {
+      LOG.warn(line(stream));
+    }
+  }
+
+  static String line(Report stream) {
+    return "slow %s of %s: %d ms for %d bytes, %s; waited %d ms for the peer, %d ms for the budget, %d ms for the tier%s"
+        .formatted(stream.route(), stream.peer(), millis(stream.nanos()), stream.bytes(), stream.carrier().label(),
+            millis(stream.peerNanos()), millis(stream.budgetNanos()), millis(stream.tierNanos()),
+            stream.failure() == null ? "" : "; failed: " + stream.failure());
+  }
+
+  private static long millis(long nanos) {
+    return TimeUnit.NANOSECONDS.toMillis(nanos);
+  }
+}

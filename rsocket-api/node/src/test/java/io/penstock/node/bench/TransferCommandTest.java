@@ -1,0 +1,64 @@
+package io.penstock.node.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.CommandLineRun;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The program runs and tells; what it tells of so short a run is not judged.
+@Timeout(120)
+final class TransferCommandTest {
+  private static CommandLineRun run(String... more) {
+    List<String> line = new ArrayList<>(List.of("bench", "transfer", "--seconds", "0.05", "--warm-up", "0", "--rounds",
+        "1", "--source", "4MiB"));
+    line.addAll(List.of(more));
+    return CommandLineRun.of(line.toArray(String[]::new));
+  }
+
+  @Test
+  void itemsOfTwoSizes_goBetweenTwoProcesses() {
+    CommandLineRun run = run("--direction", "both", "--transport", "uds", "--blocks", "4KiB,256KiB", "--threads", "2",
+        "--connections", "2", "--verify", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode report = JsonMapper.shared().readTree(run.out());
+    assertThat(report.get("direction").asString()).isEqualTo("both");
+    assertThat(report.get("verified").asBoolean()).isTrue();
+    assertThat(report.at("/rows/0/batch").asInt()).as("1 MiB of them").isEqualTo(256);
+    for (JsonNode row : report.get("rows")) {
+      assertThat(row.at("/carriedBy/0").asString()).isEqualTo("uds");
+      assertThat(row.get("gigabytesPerSecond").asDouble()).isPositive();
+      assertThat(row.get("p999Micros").asDouble()).isGreaterThanOrEqualTo(row.get("p50Micros").asDouble());
+      assertThat(row.get("farCpuSecondsPerGigabyte").asDouble()).isPositive();
+      assertThat(row.at("/raw/ratio").asDouble()).isPositive();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"host", "device"})
+  void withinOneProcess_theTableTellsTheSetting(String memory) {
+    CommandLineRun run = run("--direction", "both", "--transport", "local", "--blocks", "4KiB,128KiB", "--memory",
+        memory, "--verify");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("TO NETTY", "128.0 KiB", "local", memory + " memory", "4 batches under way");
+  }
+
+  @Test
+  void whatMakesNoSense_isRefused() {
+    assertThat(run("--transport", "shared").exitCode()).isEqualTo(2);
+    assertThat(run("--blocks", "0").exitCode()).isEqualTo(2);
+    assertThat(run("--transport", "local", "--connect", "127.0.0.1:1").exitCode()).isEqualTo(2);
+    CommandLineRun tooLarge = run("--blocks", "4MiB");
+    assertThat(tooLarge.exitCode()).isEqualTo(2);
+    assertThat(tooLarge.err()).contains("--source must be >= --threads × --batch × --blocks");
+    assertThat(CommandLineRun.of("bench", "wire", "--memory", "device").exitCode()).isEqualTo(2);
+  }
+}

@@ -1,0 +1,137 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.PenstockVersion;
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
+import io.penstock.check.Checks;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.spi.ViewLanding;
+import io.penstock.tier.spi.ViewLanding.Landed;
+import io.penstock.tier.spi.ViewSource;
+import io.rsocket.transport.ClientTransport;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/// One connection to a node that asks for views of its blocks, which may have another layout than those here. Safe from
+/// any thread.
+public final class RemoteViews implements ViewSource {
+  private final NodeConnection connection;
+  private final KvClientOptions options;
+  private final Handshake.Welcome welcome;
+  private final CacheSpace space;
+  private final ViewReceiver.Setting setting;
+  private final AtomicLong tickets = new AtomicLong();
+
+  private RemoteViews(NodeConnection connection, KvClientOptions options, Handshake.Welcome welcome, CacheSpace space,
+      ByteBudget budget) {
+    this.connection = connection;
+    this.options = options;
+    this.welcome = welcome;
+    this.space = space;
+    this.setting = new ViewReceiver.Setting(space, Budget.of(budget.permits()), sliceBytes(), options.creditSlices(),
+        connection::failure);
+  }
+
+  /// Connects, and learns what the node's blocks look like.
+  ///
+  /// @param space of the blocks here; the node's must be of the same model, and may differ in tokens a block, axis
+  ///     order, and in which layers and heads a block holds
+  /// @param budget limits the bytes in flight
+  /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] or [WireFormatException] with
+  ///     [ErrorCode#SPACE_MISMATCH] naming the field that differs, or with [ErrorCode#VERSION_MISMATCH] if the node
+  ///     knows no views
+  public static Mono<RemoteViews> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
+      ByteBudget budget) {
+    requireNonNull(transport, "transport");
+    if (budget.capacityBytes() < options.maxSliceBytes()) {
+      throw new IllegalArgumentException(
+          "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
+    }
+    return Mono.defer(() -> {
+      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
+      return KvClient.rsocket(kept, options)
+          .flatMap(rsocket -> opened(new NodeConnection(rsocket, kept, "the node"), options, space, budget)
+              .doOnError(error -> kept.end(rsocket)).doOnCancel(() -> kept.end(rsocket)));
+    });
+  }
+
+  private static Mono<RemoteViews> opened(NodeConnection connection, KvClientOptions options, CacheSpace mine,
+      ByteBudget budget) {
+    Handshake.Hello hello = new Handshake.Hello(List.of(Routes.VERSION), Handshake.Space.of(mine),
+        options.name() + " " + PenstockVersion.current(), null, List.of(Handshake.VIEWS));
+    return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class)
+        .map(welcome -> new RemoteViews(
+            new NodeConnection(connection.rsocket(), connection.transport(), "node " + welcome.node()), options,
+            welcome, welcome.requireViewsFor(mine), budget));
+  }
+
+  /// Name the node gave itself.
+  public String node() {
+    return welcome.node();
+  }
+
+  /// Differs from start to start of the node; 0 from a node that does not tell.
+  public long generation() {
+    return welcome.generation() == null ? 0 : welcome.generation();
+  }
+
+  @Override
+  public CacheSpace space() {
+    return space;
+  }
+
+  @Override
+  public Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing) {
+    return Flux.defer(() -> fetch(keys, onMiss, landing, tickets.incrementAndGet()));
+  }
+
+  /// The same under a ticket, which [#drained] takes.
+  ///
+  /// @param ticket positive, unused on this connection
+  Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing, long ticket) {
+    if (keys.isEmpty()) {
+      return Flux.empty();
+    } else if (onMiss == OnMiss.ADMIT) {
+      throw new IllegalArgumentException("onMiss must be SKIP or AWAIT for a view (was " + onMiss + ")");
+    }
+    List<BlockKey> asked = BlockKey.distinct(keys, space.id());
+    Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(asked), onMiss.name(),
+        options.order().name(), 0, setting.maxSliceBytes(), Math.min(options.windowBlocks(), welcome.windowBlocks()),
+        Checks.positive("ticket", ticket), null, null, Messages.View.of(landing.view(), space.layout()));
+    return Flux.from(subscriber -> {
+      ViewReceiver receiver =
+          new ViewReceiver(Operators.toCoreSubscriber(subscriber), setting, asked, onMiss, landing);
+      subscriber.onSubscribe(receiver);
+      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(receiver);
+    });
+  }
+
+  /// Completes when the node holds nothing any more of the fetch with `ticket`: after it a cancelled fetch is over on
+  /// both sides.
+  Mono<Void> drained(long ticket) {
+    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class).then();
+  }
+
+  /// Drops the connection; fetches under way fail with [ConnectionLostException]. Lazy and idempotent.
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      connection.end();
+      return connection.onClose();
+    });
+  }
+
+  /// Completes when the connection is gone, for whatever reason.
+  public Mono<Void> onClose() {
+    return connection.onClose();
+  }
+
+  private int sliceBytes() {
+    return Math.min(options.maxSliceBytes(), welcome.maxSliceBytes());
+  }
+}

@@ -1,0 +1,83 @@
+package io.penstock.wire;
+
+import org.jspecify.annotations.Nullable;
+
+/// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
+/// the stream only.
+final class StreamClock implements Carried {
+  static final StreamListener NOOP = report -> {};
+  /// Of streams that nobody hears of.
+  static final StreamClock NONE = new StreamClock(NOOP, "", "", false);
+
+  /// Whom a stream waits for.
+  enum Wait {
+    NOTHING, PEER, BUDGET, TIER
+  }
+
+  private final StreamListener listener;
+  private final boolean runs;
+  private final String route;
+  private final Object peer;
+  private final boolean isOutgoing;
+  private final long began;
+  private final long[] waited = new long[Wait.values().length];
+  private Wait now = Wait.NOTHING;
+  private long since;
+  private long inline;
+  private long shared;
+  private boolean over;
+
+  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing) {
+    this.listener = listener;
+    this.runs = !listener.equals(NOOP);
+    this.route = route;
+    this.peer = peer;
+    this.isOutgoing = isOutgoing;
+    this.began = runs ? System.nanoTime() : 0;
+    this.since = began;
+  }
+
+  /// @param route as the protocol has it
+  /// @param peer told by its text
+  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing) {
+    return listener.equals(NOOP)
+        ? NONE
+        : new StreamClock(listener, route.substring(route.lastIndexOf('.') + 1), peer, isOutgoing);
+  }
+
+  /// From now on it waits for `who`.
+  void waits(Wait who) {
+    if (runs && who != now) {
+      long at = System.nanoTime();
+      waited[now.ordinal()] += at - since;
+      now = who;
+      since = at;
+    }
+  }
+
+  @Override
+  public void count(long bytes, boolean byReference) {
+    if (!runs) {
+      return;
+    }
+    if (byReference) {
+      shared += bytes;
+    } else {
+      inline += bytes;
+    }
+  }
+
+  /// It has ended; what it hears later does not count.
+  ///
+  /// @param error null if it completed, or was cancelled
+  void ended(@Nullable Throwable error) {
+    if (!runs || over) {
+      return;
+    }
+    over = true;
+    waits(Wait.NOTHING);
+    listener.ended(new StreamListener.Report(route, peer.toString(), isOutgoing, inline, shared,
+        System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
+        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error)));
+  }
+}

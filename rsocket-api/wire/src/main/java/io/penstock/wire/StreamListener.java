@@ -1,0 +1,41 @@
+package io.penstock.wire;
+
+import org.jspecify.annotations.Nullable;
+
+/// Hears of the streams of slices of a [KvServer], for meters and the log: each get, put, read and write that ended.
+/// Called on the threads of the transport, so it must neither block nor throw. A server without one reads no clock.
+@FunctionalInterface
+public interface StreamListener {
+  /// A stream ended.
+  void ended(Report report);
+
+  /// One that hears nothing.
+  static StreamListener noop() {
+    return StreamClock.NOOP;
+  }
+
+  /// How a stream ended, and how long that took. What it waited for is of the node's view: bytes that the socket has
+  /// not taken yet hold the budget.
+  ///
+  /// @param route `get`, `put`, `read` or `write`
+  /// @param peer address of the peer
+  /// @param isOutgoing whether the bytes left the node
+  /// @param inlineBytes that came or went in frames
+  /// @param sharedBytes that were read in the memory of the sender
+  /// @param nanos from its beginning to its end
+  /// @param peerNanos it waited for the peer: for credit of a reader, for slices of a writer
+  /// @param budgetNanos it waited for room in the budget, or in the send window
+  /// @param tierNanos it waited for the tier, to give blocks or to make room for them
+  /// @param failure null if it did not fail
+  record Report(String route, String peer, boolean isOutgoing, long inlineBytes, long sharedBytes, long nanos,
+      long peerNanos, long budgetNanos, long tierNanos, @Nullable ErrorCode failure) {
+    public long bytes() {
+      return inlineBytes + sharedBytes;
+    }
+
+    /// What carried the bytes, most of them if two did.
+    public Carrier carrier() {
+      return sharedBytes > inlineBytes ? Carrier.SHARED_MEMORY : Carrier.INLINE;
+    }
+  }
+}

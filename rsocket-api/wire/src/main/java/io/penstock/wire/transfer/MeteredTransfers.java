@@ -1,0 +1,55 @@
+package io.penstock.wire.transfer;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.meter.TransferMeters;
+import java.util.Arrays;
+import java.util.Locale;
+
+/// Shows what a [TransferEngine] does by meters.
+public final class MeteredTransfers implements TransferListener {
+  private final TransferMeters meters;
+
+  /// @param registry where the meters live
+  public MeteredTransfers(MeterRegistry registry) {
+    this.meters = new TransferMeters(registry,
+        Arrays.stream(TransferFailure.values()).map(MeteredTransfers::word).toList());
+  }
+
+  /// Shows what `engine` has under way.
+  public void show(TransferEngine engine) {
+    meters.show(() -> engine.stat().items(), () -> engine.stat().bytes(), () -> engine.stat().queued());
+  }
+
+  @Override
+  public void ended(ItemReport item) {
+    Times times = item.times();
+    TransferFailure failure = item.failure();
+    meters.ended(item.transport().isEmpty() ? "none" : item.transport(), word(item.direction()), item.bytes(),
+        new TransferMeters.Times(times.connect(), times.queue(), times.transfer()),
+        failure == null ? null : word(failure));
+  }
+
+  @Override
+  public void connected(String peer, String transport, long nanos) {
+    meters.connected(transport, nanos);
+  }
+
+  @Override
+  public void unreachable(String peer, Throwable cause) {
+    meters.unreachable();
+  }
+
+  @Override
+  public void disconnected(String peer, String transport, Goodbye why) {
+    meters.disconnected(transport, word(why));
+  }
+
+  @Override
+  public void retried(String peer, Throwable cause) {
+    meters.retried();
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,195 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockView;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.CacheSpace.Shard;
+import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.Plane;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.testkit.ReshardedModel;
+import io.penstock.testkit.ReshardedModel.Rank;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.spi.ViewLanding;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.SocketAcceptor;
+import io.rsocket.core.RSocketServer;
+import io.rsocket.transport.netty.client.TcpClientTransport;
+import io.rsocket.transport.netty.server.CloseableChannel;
+import io.rsocket.transport.netty.server.TcpServerTransport;
+import io.rsocket.util.ByteBufPayload;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
+
+/// Views of the blocks of a node, over sockets: the bytes of one layout land in another.
+@Timeout(60)
+final class RemoteViewsTest {
+  private static final int WINDOW = 4;
+  private static final int SOURCE_TOKENS = 8;
+  private static final int BLOCKS = 5;
+  private static final ReshardedModel MODEL = new ReshardedModel(4, 4, List.of(
+      new Plane(Plane.Kind.KEY, Plane.ElementType.BF16, 1, 16),
+      new Plane(Plane.Kind.VALUE, Plane.ElementType.BF16, 1, 16)));
+  private static final Rank FROM = MODEL.rank(0, 4, 0, 4, SOURCE_TOKENS, TokenOrder.HND);
+  /// Two of the layers, the upper heads, half as many tokens a block, the other order.
+  private static final Rank TO = MODEL.rank(1, 2, 2, 2, SOURCE_TOKENS / 2, TokenOrder.NHD);
+  private static final BlockView VIEW = BlockView.of(FROM.layout(), 1, 2, 2, 2, 0, SOURCE_TOKENS);
+
+  private static List<BlockKey> keys() {
+    return IntStream.range(0, BLOCKS).mapToObj(FROM::key).toList();
+  }
+
+  private static WireNode node(Link link) {
+    WireNode node = WireNode.of(link, FROM.space(), WINDOW);
+    try (SlabArena arena = new SlabArena("blocks", FROM.layout(), BLOCKS, 1, link.chunks())) {
+      List<Block> blocks = IntStream.range(0, BLOCKS).mapToObj(i -> FROM.block(arena, i)).toList();
+      node.tier.put(keys(), SliceShape.defaults().withWindowBlocks(WINDOW),
+          PutSource.of(blocks, SliceShape.Order.LAYER_FIRST)).blockLast(WireNode.PATIENCE);
+      blocks.forEach(Block::close);
+    }
+    return node;
+  }
+
+  private static RemoteViews connect(WireNode node, CacheSpace space) {
+    return requireNonNull(RemoteViews.connect(node.transport(), WireNode.clientOptions(WINDOW), space, node.budget(8))
+        .block(WireNode.PATIENCE));
+  }
+
+  /// Drafts for all tokens of the source's blocks, and the landing of `view` of each.
+  private record Drafts(List<BlockDraft> drafts, ViewLanding landing) {
+    static Drafts in(SlabArena arena) {
+      List<BlockDraft> drafts = new ArrayList<>();
+      ViewLanding landing = new ViewLanding(FROM.layout(), VIEW);
+      for (int block = 0; block < 2 * BLOCKS; block++) {
+        BlockDraft draft = Blocks.draft(arena, TO.key(block));
+        landing.to(block / 2, block % 2 * TO.tokens(), draft.part(BlockView.all(TO.layout())));
+        drafts.add(draft);
+      }
+      return new Drafts(drafts, landing);
+    }
+
+    void requireBytes() {
+      for (int i = 0; i < drafts.size(); i++) {
+        int block = i;
+        try (Block sealed = drafts.get(i).seal().verify("test")) {
+          sealed.read(memory -> {
+            TO.requireBytes(block, Integer.MAX_VALUE, memory);
+            return memory;
+          });
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void views_landInAnotherLayout(Link link) {
+    try (WireNode node = node(link); LeakLedger leaks = new LeakLedger()) {
+      RemoteViews views = connect(node, TO.space());
+      assertThat(views.space()).isEqualTo(FROM.space());
+      Drafts drafts = Drafts.in(leaks.watch(new SlabArena("to", TO.layout(), 2 * BLOCKS, 1)));
+      long bytes = requireNonNull(views.fetch(keys(), OnMiss.SKIP, drafts.landing()).map(ViewLanding.Landed::bytes)
+          .reduce(0L, Long::sum).block(WireNode.PATIENCE));
+      assertThat(bytes).isEqualTo((long) BLOCKS * VIEW.bytes(FROM.layout()));
+      drafts.requireBytes();
+      views.close().block(WireNode.PATIENCE);
+    }
+  }
+
+  @Test
+  void aBlockThatTheNodeLacks_isNamed() {
+    try (WireNode node = node(Link.PENSTOCK); LeakLedger leaks = new LeakLedger()) {
+      RemoteViews views = connect(node, TO.space());
+      SlabArena arena = leaks.watch(new SlabArena("to", TO.layout(), 4, 1));
+      ViewLanding landing = new ViewLanding(FROM.layout(), VIEW);
+      try (BlockDraft there = Blocks.draft(arena, TO.key(0)); BlockDraft missing = Blocks.draft(arena, TO.key(1))) {
+        landing.to(0, 0, there.part(BlockView.all(TO.layout()))).to(1, 0, missing.part(BlockView.all(TO.layout())));
+        BlockKey absent = FROM.key(99);
+        assertThatThrownBy(() -> views.fetch(List.of(FROM.key(0), absent), OnMiss.SKIP, landing)
+            .blockLast(WireNode.PATIENCE)).isInstanceOfSatisfying(IncompleteBlockException.class,
+                e -> assertThat(e.key()).isEqualTo(absent));
+        assertThat(there.isComplete()).isTrue();
+      }
+      views.close().block(WireNode.PATIENCE);
+    }
+  }
+
+  @Test
+  void spacesThatCannotGiveViews_areRefused_namingTheField() {
+    try (WireNode node = node(Link.PENSTOCK)) {
+      refused(node, TO.space().withShard(new Shard(4, 1, 8, 2)), "space.shard.heads");
+      refused(node, TO.space().withShard(new Shard(5, 1, 4, 2)), "space.shard.layers");
+      refused(node, CacheSpace.of("another", TO.layout()), "space.model");
+      ReshardedModel wider = new ReshardedModel(4, 4, List.of(new Plane(Plane.Kind.KEY, Plane.ElementType.BF16, 1, 8),
+          new Plane(Plane.Kind.VALUE, Plane.ElementType.BF16, 1, 8)));
+      refused(node, wider.rank(1, 2, 2, 2, 4, TokenOrder.NHD).space(), "space.layout.planes");
+      refused(node, new CacheSpace("resharded", TO.layout(), 1, "").withShard(TO.space().shard()), "space.group");
+      refused(node, new CacheSpace("resharded", TO.layout(), 0, "salt").withShard(TO.space().shard()),
+          "space.tenantSalt");
+    }
+  }
+
+  private static void refused(WireNode node, CacheSpace space, String field) {
+    assertThatThrownBy(() -> connect(node, space)).isInstanceOfSatisfying(RemotePermanentException.class,
+        e -> assertThat(e.code()).isEqualTo(ErrorCode.SPACE_MISMATCH.code())).hasMessageContaining(field);
+  }
+
+  @Test
+  void viewsOutsideABlock_orWithAStartLayer_areRefusedByTheNode() {
+    try (WireNode node = node(Link.PENSTOCK)) {
+      RSocket raw = node.raw(ControlCodec.CBOR.mimeType());
+      for (Messages.View bad : List.of(new Messages.View(0, 5, 0, 4, 0, 8), new Messages.View(0, 4, 3, 2, 0, 8),
+          new Messages.View(0, 4, 0, 4, 8, 1), new Messages.View(-1, 1, 0, 4, 0, 8),
+          new Messages.View(0, Integer.MAX_VALUE, 0, 4, 0, 8), new Messages.View(0, 4, 1, Integer.MAX_VALUE, 0, 8),
+          new Messages.View(0, 4, 0, 0, 0, 8), new Messages.View(0, 4, 0, 4, Integer.MIN_VALUE, 8))) {
+        assertThatThrownBy(() -> raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
+            new Messages.GetRequest(Messages.Keys.of(keys()), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 1, null, null,
+                bad)))
+            .blockLast(WireNode.PATIENCE)).as("%s", bad)
+            .hasMessageContaining("view must be inside a block");
+      }
+    }
+  }
+
+  @Test
+  void aNodeOfVersionOneZero_isRefusedHere() {
+    Handshake.Welcome welcome = new Handshake.Welcome(1, "1.0", "node", "tier", Handshake.Space.of(FROM.space()), 4096,
+        WINDOW, 100, 64L, null);
+    CloseableChannel server = requireNonNull(RSocketServer.create(SocketAcceptor.forRequestResponse(payload -> {
+      payload.release();
+      return Mono.<Payload>fromSupplier(
+          () -> ByteBufPayload.create(ControlCodec.CBOR.encode(welcome, UnpooledByteBufAllocator.DEFAULT)));
+    })).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
+    try (LeakLedger leaks = new LeakLedger()) {
+      assertThatThrownBy(() -> RemoteViews.connect(TcpClientTransport.create(server.address()),
+          WireNode.clientOptions(WINDOW), TO.space(), leaks.watch(new ByteBudget("client", 8192, 1)))
+          .block(WireNode.PATIENCE))
+          .isInstanceOfSatisfying(WireFormatException.class, e -> {
+            assertThat(e.code()).isEqualTo(ErrorCode.VERSION_MISMATCH);
+            assertThat(e.field()).isEqualTo("welcome.features");
+          });
+    } finally {
+      server.dispose();
+    }
+  }
+}
