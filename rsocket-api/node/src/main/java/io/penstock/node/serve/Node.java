@@ -67,6 +67,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -79,6 +81,7 @@ import reactor.netty.resources.LoopResources;
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
+  private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
