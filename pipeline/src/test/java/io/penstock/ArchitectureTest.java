@@ -19,6 +19,6 @@ final class ArchitectureTest {
 
   @Test
   void theTypesForUsers_canBeLearnt() {
-    assertThat(PublicTypes.forUsers()).hasSizeBetween(20, 64);
+    assertThat(PublicTypes.forUsers()).hasSizeBetween(20, 66);
   }
 }

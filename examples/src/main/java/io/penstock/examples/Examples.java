@@ -2,6 +2,7 @@ package io.penstock.examples;
 
 import io.penstock.PenstockVersion;
 import io.penstock.examples.conversations.ConversationsCommand;
+import io.penstock.examples.disaggregated.DisaggregatedCommand;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
@@ -31,7 +32,10 @@ public final class Examples {
       new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace",
           PressureCommand::new),
       new Story("conversations", "a shared system prompt, turn after turn: which tier saves how much prefill",
-          ConversationsCommand::new));
+          ConversationsCommand::new),
+      new Story("disaggregated",
+          "prefill and decode with other parallelism: a transformer answers the same, bit for bit",
+          DisaggregatedCommand::new));
 
   private Examples() {}
 

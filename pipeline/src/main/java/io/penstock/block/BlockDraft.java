@@ -342,6 +342,16 @@ public final class BlockDraft extends Owned {
       draft.landed(part, packed);
     }
 
+    /// The same for those of the tokens that did not come before: of a source that is asked again.
+    public void landMissing(int granule, int firstToken, int tokens, MemorySegment packed) {
+      long tokenBytes = packed.byteSize() / tokens;
+      int end = firstToken + tokens;
+      for (int from = nextMissing(granule, firstToken); from < end; from = nextMissing(granule, from)) {
+        int to = Math.min(end, nextLanded(granule, from));
+        land(granule, from, to - from, packed.asSlice((from - firstToken) * tokenBytes, (to - from) * tokenBytes));
+      }
+    }
+
     /// Fills what did not come with zeros: the tokens behind the end of a prompt, for instance.
     public void landZeros() {
       for (int granule = view.granules().first(); granule < view.granules().end(); granule++) {
@@ -374,6 +384,12 @@ public final class BlockDraft extends Owned {
     /// The first token from `token` on that did not come; the end of the view if there is none.
     private synchronized int nextMissing(int granule, int token) {
       return Math.min(end(), token + verified.nextClearBit(bit(granule, token)) - bit(granule, token));
+    }
+
+    /// The first token from `token` on that came; the end of the view if there is none.
+    private synchronized int nextLanded(int granule, int token) {
+      int next = verified.nextSetBit(bit(granule, token));
+      return next < 0 ? end() : Math.min(end(), token + next - bit(granule, token));
     }
 
     private int end() {

@@ -87,6 +87,13 @@ public final class LayerSpan extends Owned {
     return share(range);
   }
 
+  /// A second handle on the same bytes under another key: a reader knows a block that is being computed by the name of
+  /// its request, before its content has a name.
+  public LayerSpan share(BlockKey name) {
+    hold(); // the new handle keeps this hold
+    return new LayerSpan(name, layout, slot, checksums, range, verified);
+  }
+
   /// A handle on a part of these bytes, for a second owner.
   ///
   /// @throws IllegalArgumentException if `part` has bytes that this span lacks

@@ -40,49 +40,49 @@ public record ReshardedModel(int layers, int heads, List<Plane> planes) {
       return space().key(new BlockHash(7, block));
     }
 
-    /// The key of block `block`, made.
+    /// Block `block`, made.
     public Block block(BlockArena arena, int block) {
       BlockDraft draft = requireNonNull(arena.tryClaim(List.of(key(block)))).getFirst();
-      draft.write(GranuleRange.all(layout()), memory -> fill(block, memory));
-      draft.produced(GranuleRange.all(layout()));
+      produce(draft, block, GranuleRange.all(layout()));
       return draft.seal();
     }
 
-    private void fill(int block, MemorySegment memory) {
-      each(block, (offset, value) -> memory.set(JAVA_BYTE, offset, value));
+    /// Writes granules of block `block`, and says that they are final.
+    public void produce(BlockDraft draft, int block, GranuleRange granules) {
+      int start = granules.offset(layout());
+      draft.write(granules, memory -> each(block, granules, (offset, token, value) -> memory.set(JAVA_BYTE,
+          offset - start, value)));
+      draft.produced(granules);
     }
 
-    /// Compares each byte of tokens before `end`, counted over all blocks; those behind are zero.
-    public void requireBytes(int block, int end, MemorySegment memory) {
-      each(block, end, (offset, value) -> {
-        if (memory.get(JAVA_BYTE, offset) != value) {
-          throw new AssertionError("byte %d of block %d of %s must be %d (was %d)".formatted(offset, block, this, value,
-              memory.get(JAVA_BYTE, offset)));
+    /// Compares each byte of the tokens from `from` to before `end`, counted over all blocks; all others are zero.
+    public void requireBytes(int block, int from, int end, MemorySegment memory) {
+      each(block, GranuleRange.all(layout()), (offset, token, value) -> {
+        byte wanted = token >= from && token < end ? value : 0;
+        if (memory.get(JAVA_BYTE, offset) != wanted) {
+          throw new AssertionError("byte %d of block %d of %s must be %d (was %d)".formatted(offset, block, this,
+              wanted, memory.get(JAVA_BYTE, offset)));
         }
       });
     }
 
     private interface Visitor {
-      void visit(long offset, byte value);
+      void visit(long offset, int token, byte value);
     }
 
-    private void each(int block, Visitor visitor) {
-      each(block, Integer.MAX_VALUE, visitor);
-    }
-
-    private void each(int block, int end, Visitor visitor) {
+    private void each(int block, GranuleRange granules, Visitor visitor) {
       BlockLayout layout = layout();
-      for (int granule = 0; granule < layout.granules(); granule++) {
+      for (int granule = granules.first(); granule < granules.end(); granule++) {
         int plane = granule % model.planes.size();
         int element = model.planes.get(plane).width() * model.planes.get(plane).type().bytes();
+        int layer = firstLayer + granule / model.planes.size();
         for (int token = 0; token < tokens; token++) {
           for (int head = 0; head < heads; head++) {
             int at = order == TokenOrder.NHD ? token * heads + head : head * tokens + token;
             int global = block * tokens + token;
             for (int i = 0; i < element; i++) {
-              visitor.visit(layout.granuleOffset(granule) + (long) at * element + i, global < end
-                  ? value(firstLayer + granule / model.planes.size(), plane, global, firstHead + head, i)
-                  : 0);
+              visitor.visit(layout.granuleOffset(granule) + (long) at * element + i, global,
+                  value(layer, plane, global, firstHead + head, i));
             }
           }
         }

@@ -1,28 +1,33 @@
 package io.penstock.examples.disaggregated;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.BlockLayout;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
+import java.util.Arrays;
 import java.util.List;
 
 /// An instance of a model as it is split over ranks, and how its ranks keep the cache.
-///
-/// @param model weights
-/// @param manifest what a planner needs to know of the instance
-/// @param format of the blocks
-record Deployment(Model model, Manifest manifest, KvFormat format) {
+final class Deployment {
   /// The only group of KV cache: all layers have blocks of one shape.
   static final int GROUP = 0;
 
-  Deployment {
-    requireNonNull(model, "model");
-    requireNonNull(manifest, "manifest");
-    requireNonNull(format, "format");
+  private final Model model;
+  private final Manifest manifest;
+  private final KvFormat format;
+  private final List<Shard> shards;
+  private final int[] stages;
+
+  private Deployment(Model model, Manifest manifest, KvFormat format) {
+    this.model = model;
+    this.manifest = manifest;
+    this.format = format;
+    this.shards = manifest.parallelism().allRanks().stream()
+        .map(rank -> Shard.of(model.config(), manifest, format.blockTokens(), rank)).toList();
+    this.stages = new int[model.config().cachedLayers()];
+    shards.forEach(shard -> Arrays.fill(stages, shard.firstLayer(), shard.endLayer(), shard.rank().stage()));
   }
 
   /// @throws IllegalArgumentException naming the first rule that the split breaks
@@ -49,22 +54,35 @@ record Deployment(Model model, Manifest manifest, KvFormat format) {
     return of(model, Parallelism.ofTp(1), format);
   }
 
+  Model model() {
+    return model;
+  }
+
+  /// What a planner needs to know of the instance.
+  Manifest manifest() {
+    return manifest;
+  }
+
+  KvFormat format() {
+    return format;
+  }
+
   Parallelism parallelism() {
     return manifest.parallelism();
   }
 
   /// What each rank has, in the order of the ranks.
   List<Shard> shards() {
-    return parallelism().allRanks().stream().map(rank -> new Shard(this, rank)).toList();
+    return shards;
+  }
+
+  Shard shard(Rank rank) {
+    return shards.get(parallelism().index(rank));
   }
 
   /// The pipeline stage that computes `layer`.
   int stageOf(int layer) {
-    int stage = parallelism().pp() - 1;
-    while (manifest.firstLayer(GROUP, stage) > layer) {
-      stage--;
-    }
-    return stage;
+    return stages[layer];
   }
 
   /// The rank, numbered inside its stage, that keeps the token at `position` for the KV head that query head `head`
@@ -88,7 +106,7 @@ record Deployment(Model model, Manifest manifest, KvFormat format) {
   }
 
   private int number(int pcp, int tp) {
-    return parallelism().index(new Rank(0, pcp, tp));
+    return pcp * parallelism().tp() + tp;
   }
 
   private int tensorRank(int head) {
@@ -97,5 +115,11 @@ record Deployment(Model model, Manifest manifest, KvFormat format) {
 
   private int contextRank(int position) {
     return position / format.blockTokens() % parallelism().contextRanks();
+  }
+
+  @Override
+  public String toString() {
+    return "tp %d, pp %d, pcp %d, dcp %d, %s".formatted(parallelism().tp(), parallelism().pp(), parallelism().pcp(),
+        parallelism().dcp(), format);
   }
 }

@@ -27,6 +27,10 @@ final class Generated {
     return List.copyOf(tokens);
   }
 
+  List<float[]> logits() {
+    return List.copyOf(logits);
+  }
+
   int last() {
     return tokens.getLast();
   }

@@ -2,55 +2,89 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// One block of a rank's cache: written token by token, read at the same time, and sealed when all its tokens are final.
+/// One block of a rank's cache. One thread writes it token by token and reads it at the same time, layer by layer; a
+/// finished layer is verified, and other threads may send it.
 final class KvBlock implements AutoCloseable {
   private final BlockDraft draft;
-  private BlockDraft.@Nullable Span writing;
-  private @Nullable Block sealed;
-  private @Nullable LayerSpan reading;
+  /// For each layer one of two: a hold for writing, or, once it is finished, a share for reading.
+  private final BlockDraft.@Nullable Span[] writing;
+  private final @Nullable LayerSpan[] reading;
+  @GuardedBy("this") private @Nullable Block sealed;
 
-  /// Takes over `draft`.
+  /// Takes over `draft`, and fills it with zeros: what stays unwritten behind the end of a prompt.
   KvBlock(BlockDraft draft) {
     this.draft = draft;
-    this.writing = draft.writing(GranuleRange.all(draft.layout()));
+    int layers = draft.layout().layers();
+    this.writing = new BlockDraft.@Nullable Span[layers];
+    this.reading = new @Nullable LayerSpan[layers];
+    for (int layer = 0; layer < layers; layer++) {
+      BlockDraft.Span span = draft.writing(layer(layer));
+      span.memory().fill((byte) 0);
+      writing[layer] = span;
+    }
   }
 
-  /// The bytes, valid until this is closed; read-only once sealed.
-  MemorySegment memory() {
-    BlockDraft.Span open = writing;
-    return open != null ? open.memory() : requireNonNull(reading, "reading").memory();
+  /// For those that land bytes from elsewhere.
+  BlockDraft draft() {
+    return draft;
   }
 
-  boolean isSealed() {
-    return sealed != null;
+  private GranuleRange layer(int layer) {
+    return GranuleRange.layers(layout(), layer, layer + 1);
   }
 
-  /// Computes the checksums: from now on the bytes are verified, and final.
-  Block seal() {
+  private BlockLayout layout() {
+    return draft.layout();
+  }
+
+  /// The bytes of a layer, valid until this is closed; read-only once finished.
+  MemorySegment memory(int layer) {
+    BlockDraft.Span open = writing[layer];
+    return open != null ? open.memory() : requireNonNull(reading[layer], "reading").memory();
+  }
+
+  /// Computes the checksums of a layer: from now on its bytes are verified, and final.
+  void finish(int layer) {
+    BlockDraft.Span open = writing[layer];
+    if (open != null) {
+      open.close();
+      writing[layer] = null;
+      draft.produced(layer(layer));
+      reading[layer] = draft.span(layer(layer));
+    }
+  }
+
+  /// Finishes all layers.
+  synchronized Block seal() {
     if (sealed == null) {
-      requireNonNull(writing, "writing").close();
-      writing = null;
-      GranuleRange all = GranuleRange.all(draft.layout());
-      draft.produced(all);
-      Block block = draft.seal();
-      sealed = block;
-      reading = block.span(all);
+      for (int layer = 0; layer < writing.length; layer++) {
+        finish(layer);
+      }
+      sealed = draft.seal();
     }
     return sealed;
   }
 
+  /// A share of finished layers, for a reader on any thread.
+  synchronized LayerSpan span(GranuleRange granules) {
+    return sealed == null ? draft.span(granules) : sealed.span(granules);
+  }
+
   @Override
-  public void close() {
-    close(writing);
-    close(reading);
+  public synchronized void close() {
+    Stream.of(writing).forEach(KvBlock::close);
+    Stream.of(reading).forEach(KvBlock::close);
     close(sealed);
     draft.close(); // changes nothing once sealed
   }

@@ -6,7 +6,6 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
-import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.PrefixHasher;
 import io.penstock.examples.disaggregated.model.CachedHeads;
@@ -18,8 +17,7 @@ final class RankCache implements AutoCloseable {
   private final Shard shard;
   private final BlockLayout layout;
   private final BlockArena arena;
-  private final CacheSpace space;
-  private final PrefixHasher hasher;
+  private final BlockHash request;
   private final ElementCodec codec;
   private final List<KvBlock> blocks = new ArrayList<>();
 
@@ -29,9 +27,8 @@ final class RankCache implements AutoCloseable {
     this.shard = shard;
     this.layout = arena.layout();
     this.arena = arena;
-    this.space = CacheSpace.of(shard.deployment().manifest().model() + " " + shard.rank(), layout);
-    this.hasher = new PrefixHasher(List.of(request));
-    this.codec = ElementCodec.of(shard.deployment().format().type());
+    this.request = PrefixHasher.ofName(request);
+    this.codec = ElementCodec.of(layout.planes().getFirst().type());
   }
 
   Shard shard() {
@@ -56,7 +53,7 @@ final class RankCache implements AutoCloseable {
   }
 
   private KvBlock claim(int number) {
-    BlockKey key = space.key(hasher.next(BlockHash.ROOT, new int[] {shard.sequenceBlock(number)}));
+    BlockKey key = shard.space().key(PrefixHasher.ofPart(request, BlockHash.ROOT, shard.sequenceBlock(number)));
     List<BlockDraft> drafts = arena.tryClaim(List.of(key));
     if (drafts == null) {
       throw new IllegalStateException("arena must have a free slot (was full with " + arena.capacitySlots() + ")");
@@ -66,7 +63,8 @@ final class RankCache implements AutoCloseable {
 
   /// Writes the vector of one head of the token at `position`. Layers and heads are numbered as in the model.
   void write(int layer, int plane, int kvHead, int position, float[] vector) {
-    codec.write(vector, blockAt(position).memory(), offset(layer, plane, kvHead, shard.token(position)));
+    codec.write(vector, blockAt(position).memory(layer - shard.firstLayer()),
+        offset(plane, kvHead, shard.token(position)));
   }
 
   /// The rows of one plane of a layer, of all heads and of all tokens below `tokens` that this rank has: a row a head
@@ -90,8 +88,8 @@ final class RankCache implements AutoCloseable {
     boolean together = layout.order() == TokenOrder.HND || shape.heads() == 1;
     int run = together ? layout.tokens() : 1;
     for (int token = 0; token < layout.tokens(); token += run) {
-      codec.read(block(block).memory(), offset(layer, plane, kvHead, token), values, at + token * shape.width(),
-          run * shape.width());
+      codec.read(block(block).memory(layer - shard.firstLayer()), offset(plane, kvHead, token), values,
+          at + token * shape.width(), run * shape.width());
     }
   }
 
@@ -105,20 +103,31 @@ final class RankCache implements AutoCloseable {
     return shard.blocks(tokens) * layout.tokens();
   }
 
-  private long offset(int layer, int plane, int kvHead, int token) {
+  /// Inside a layer.
+  private long offset(int plane, int kvHead, int token) {
     Plane shape = layout.planes().get(plane);
     int head = kvHead - shard.firstKvHead();
     int row = layout.order() == TokenOrder.NHD ? token * shape.heads() + head : head * layout.tokens() + token;
-    return layout.granuleOffset(layout.granule(layer - shard.firstLayer(), plane))
-        + (long) row * shape.width() * shape.type().bytes();
+    return layout.granuleOffset(plane) + (long) row * shape.width() * shape.type().bytes();
+  }
+
+  /// Blocks, from the first on, whose tokens are all below `tokens`.
+  int fullBlocks(int tokens) {
+    return shard.blocks(tokens / layout.tokens() * layout.tokens());
   }
 
   /// Seals the blocks whose tokens are all below `tokens`.
   void sealBelow(int tokens) {
-    for (int number = 0; number < blocks.size(); number++) {
-      if ((shard.sequenceBlock(number) + 1) * layout.tokens() <= tokens) {
-        blocks.get(number).seal();
-      }
+    int full = fullBlocks(tokens);
+    for (int number = 0; number < full; number++) {
+      block(number).seal();
+    }
+  }
+
+  /// Finishes a layer of the blocks from `first` to `end`, excluded.
+  void finish(int layer, int first, int end) {
+    for (int number = first; number < end; number++) {
+      block(number).finish(layer - shard.firstLayer());
     }
   }
 

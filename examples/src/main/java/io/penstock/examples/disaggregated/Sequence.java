@@ -7,6 +7,7 @@ import io.penstock.examples.disaggregated.model.TileScorer;
 import io.penstock.examples.disaggregated.model.Vectors;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.stream.Stream;
 
 /// One request in an instance: its ranks, and the sums over them.
 ///
@@ -59,13 +60,17 @@ final class Sequence implements AutoCloseable {
   /// The vectors that come out of the last layer for `tokens`, the first of which is at `from`. Their keys and values
   /// are in the cache afterwards.
   ///
+  /// @param repeats how often each layer is computed; the result is the same
   /// @param layerDone called after each layer with its number: its part of the cache is written
-  float[][] forward(int[] tokens, int from, IntConsumer layerDone) {
+  float[][] forward(int[] tokens, int from, int repeats, IntConsumer layerDone) {
     float[][] xs = new float[tokens.length][];
     for (int i = 0; i < tokens.length; i++) {
       xs[i] = model.embed(tokens[i]);
     }
     for (int layer = 0; layer < model.config().layers(); layer++) {
+      for (int i = 1; i < repeats; i++) {
+        layer(layer, copy(xs), from);
+      }
       layer(layer, xs, from);
       layerDone.accept(layer);
     }
@@ -73,7 +78,7 @@ final class Sequence implements AutoCloseable {
   }
 
   float[][] forward(int[] tokens, int from) {
-    return forward(tokens, from, layer -> {});
+    return forward(tokens, from, 1, layer -> {});
   }
 
   /// The vectors that come out of the draft layer.
@@ -86,6 +91,10 @@ final class Sequence implements AutoCloseable {
     }
     layer(model.config().layers(), xs, from);
     return xs;
+  }
+
+  private static float[][] copy(float[][] xs) {
+    return Stream.of(xs).map(float[]::clone).toArray(float[][]::new);
   }
 
   /// Replaces each vector by what comes out of `layer`.

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// All transfers of one request, and what follows from them: how many ends each side waits for, and which prefill ranks
+/// All transfers of one request, and what follows from them: how many completions each side waits for, and which prefill ranks
 /// nothing is read from.
 ///
 /// Transfers to one decode rank stand in the order in which it asks for them; the end of the prompt comes last.

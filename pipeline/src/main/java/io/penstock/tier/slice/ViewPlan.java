@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockView;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceShape;
@@ -22,8 +23,30 @@ public final class ViewPlan {
   /// @param shape its `sliceBytes` are packed bytes; its start layer does not count
   /// @throws IllegalArgumentException if one token of a granule exceeds a slice
   public ViewPlan(int blocks, BlockView view, BlockLayout layout, SliceShape shape) {
+    this(view, SlicePlan.of(view.packed(layout), blocks, 0, shape.sliceBytes(), shape.order()));
+  }
+
+  private ViewPlan(BlockView view, List<SlicePlan.Cut> cuts) {
     this.view = requireNonNull(view, "view");
-    this.cuts = SlicePlan.of(view.packed(layout), blocks, 0, shape.sliceBytes(), shape.order());
+    this.cuts = List.copyOf(cuts);
+  }
+
+  /// The same layer by layer: no slice has two layers, so each layer can leave as soon as it is there.
+  public static ViewPlan byLayer(int blocks, BlockView view, BlockLayout layout, SliceShape shape) {
+    int planes = layout.planes().size();
+    List<SlicePlan.Cut> one = SlicePlan.of(
+        view.part(GranuleRange.whole(0, planes)).packed(layout), blocks, 0, shape.sliceBytes(), shape.order());
+    List<SlicePlan.Cut> cuts = new ArrayList<>(view.layers(layout) * one.size());
+    for (int layer = 0; layer < view.layers(layout); layer++) {
+      for (SlicePlan.Cut cut : one) {
+        cuts.add(new SlicePlan.Cut(moved(cut.range(), layer * planes), cut.firstBlock(), cut.blocks()));
+      }
+    }
+    return new ViewPlan(view, cuts);
+  }
+
+  private static GranuleRange moved(GranuleRange range, int granules) {
+    return new GranuleRange(range.first() + granules, range.count(), range.firstRow(), range.rows());
   }
 
   /// Number of slices.

@@ -22,7 +22,9 @@ import java.util.Map;
 public final class ViewLanding {
   private final BlockLayout source;
   private final BlockView view;
-  private final Map<Integer, List<Target>> targets = new LinkedHashMap<>();
+  private final Map<Integer, List<Target>> targets;
+  private final boolean again;
+  private final Runnable check;
 
   /// @param firstToken of the source's block that is the part's first token
   private record Target(int firstToken, BlockDraft.Part part) {
@@ -45,10 +47,26 @@ public final class ViewLanding {
   /// @param source layout of the source's blocks
   /// @param view what is asked for of each, of whole layers
   public ViewLanding(BlockLayout source, BlockView view) {
-    this.source = requireNonNull(source, "source");
-    this.view = view;
+    this(source, view, new LinkedHashMap<>(), false, () -> {});
     view.requireInside(source);
     view.packed(source);
+  }
+
+  private ViewLanding(BlockLayout source, BlockView view, Map<Integer, List<Target>> targets, boolean again,
+      Runnable check) {
+    this.source = requireNonNull(source, "source");
+    this.view = view;
+    this.targets = targets;
+    this.again = again;
+    this.check = requireNonNull(check, "check");
+  }
+
+  /// The same places for one attempt of several: what landed in an earlier one is not written again.
+  ///
+  /// @param attempt counted from 1
+  /// @param check runs before each write, and throws if nothing may land any more
+  public ViewLanding attempt(int attempt, Runnable check) {
+    return new ViewLanding(source, view, targets, attempt > 1, check);
   }
 
   /// What is asked for of each block.
@@ -105,6 +123,7 @@ public final class ViewLanding {
       }
     }
     for (Target target : targets.getOrDefault(position, List.of())) {
+      check.run();
       land(target, part, packed);
     }
   }
@@ -119,8 +138,13 @@ public final class ViewLanding {
     long offset = 0;
     for (int granule = part.granules().first(); granule < part.granules().end(); granule++) {
       long tokenBytes = part.tokenBytes(source, granule);
-      target.part().land(target.granule(view, granule), from + shift, to - from,
-          packed.asSlice(offset + (from - part.firstToken()) * tokenBytes, (to - from) * tokenBytes));
+      MemorySegment tokens =
+          packed.asSlice(offset + (from - part.firstToken()) * tokenBytes, (to - from) * tokenBytes);
+      if (again) {
+        target.part().landMissing(target.granule(view, granule), from + shift, to - from, tokens);
+      } else {
+        target.part().land(target.granule(view, granule), from + shift, to - from, tokens);
+      }
       offset += part.granuleBytes(source, granule);
     }
   }

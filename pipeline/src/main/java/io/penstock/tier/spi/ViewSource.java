@@ -6,18 +6,32 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.spi.ViewLanding.Landed;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Where views of blocks come from: a node, or a tier of this process.
 public interface ViewSource {
   /// Of the blocks there.
   CacheSpace space();
+
+  /// Differs from start to start of the source; 0 if it does not tell.
+  default long generation() {
+    return 0;
+  }
+
+  /// The acknowledgement that a cancel lacks.
+  ///
+  /// @return cold; completes when no fetch that was cancelled before holds anything at the source, or writes here; a
+  ///     source that is gone holds nothing
+  default Mono<Void> drained() {
+    return Mono.empty();
+  }
 
   /// Fetches the view of `landing` of each block of `keys`, and lands it.
   ///
@@ -37,6 +51,13 @@ public interface ViewSource {
 
   /// The blocks of a tier of this process.
   static ViewSource of(BlockTier tier, SliceShape shape) {
+    return of(tier, shape, slices -> slices);
+  }
+
+  /// The same behind a link.
+  ///
+  /// @param link what slices pass on their way, such as one that takes time; it drops none
+  static ViewSource of(BlockTier tier, SliceShape shape, UnaryOperator<Flux<LayerSlice>> link) {
     return new ViewSource() {
       @Override
       public CacheSpace space() {
@@ -48,14 +69,14 @@ public interface ViewSource {
         return keys.isEmpty()
             ? Flux.empty()
             : Flux.using(BlockScope::new, scope -> tier.lease(keys, onMiss, scope)
-                .flatMapMany(lease -> landed(lease, keys, landing, shape, scope)), BlockScope::close);
+                .flatMapMany(lease -> landed(lease.views(landing.view(), shape, scope).transform(link), keys, landing)),
+                BlockScope::close);
       }
     };
   }
 
-  private static Flux<Landed> landed(Lease lease, List<BlockKey> keys, ViewLanding landing, SliceShape shape,
-      BlockScope scope) {
-    return lease.views(landing.view(), shape, scope).map(slice -> {
+  private static Flux<Landed> landed(Flux<LayerSlice> slices, List<BlockKey> keys, ViewLanding landing) {
+    return slices.map(slice -> {
       try (slice) {
         return land(slice, keys, landing);
       }

@@ -128,7 +128,7 @@ final class ViewLandingTest {
         Block sealed = scope.adopt(drafts.get(block).seal().verify("test"));
         int number = block;
         sealed.read(memory -> {
-          to.requireBytes(number, tokens, memory);
+          to.requireBytes(number, 0, tokens, memory);
           return memory;
         });
       }

@@ -2,15 +2,19 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
+import org.jspecify.annotations.Nullable;
 
 /// A request as the server reads it: its route and its message, from a payload that stays the caller's.
-record Call(String route, ControlCodec codec, ByteBuf data, ByteBufAllocator allocator) {
+record Call(String route, ControlCodec codec, ByteBuf data, ByteBufAllocator allocator,
+    @Nullable TraceContext trace) {
   /// @param dataMimeType of the connection, for a request that names none
   static Call read(Payload payload, String dataMimeType, ByteBufAllocator allocator) {
     RequestMetadata metadata = RequestMetadata.read(payload.sliceMetadata(), dataMimeType);
-    return new Call(metadata.route(), ControlCodec.of(metadata.dataMimeType()), payload.sliceData(), allocator);
+    return new Call(metadata.route(), ControlCodec.of(metadata.dataMimeType()), payload.sliceData(), allocator,
+        metadata.trace());
   }
 
   <T> T message(Class<T> type) {

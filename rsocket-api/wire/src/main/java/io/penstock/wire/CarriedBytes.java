@@ -4,10 +4,10 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Bytes of blocks that a connection has moved so far, by what carried them.
+/// Bytes of blocks that a connection, or a node, has moved so far, by what carried them.
 ///
-/// @param in from the node; a carrier that carried nothing is not in it
-/// @param out to the node
+/// @param in that came; a carrier that carried nothing is not in it
+/// @param out that went
 public record CarriedBytes(Map<Carrier, Long> in, Map<Carrier, Long> out) {
   public CarriedBytes {
     in = Map.copyOf(in);

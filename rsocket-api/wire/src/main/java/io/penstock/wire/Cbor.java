@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -30,9 +31,9 @@ final class Cbor {
     private byte[] bytes = new byte[LEAST_BYTES];
     private int length;
 
-    /// Appends what was written to `to`.
-    void writeTo(ByteBuf to) {
-      to.writeBytes(bytes, 0, length);
+    /// What was written.
+    ByteBuf written(ByteBufAllocator allocator) {
+      return allocator.buffer(length).writeBytes(bytes, 0, length);
     }
 
     void begin() {

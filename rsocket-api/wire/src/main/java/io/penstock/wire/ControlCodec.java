@@ -57,10 +57,11 @@ enum ControlCodec {
   }
 
   ByteBuf encode(Object message, ByteBufAllocator allocator) {
-    ByteBuf bytes = allocator.buffer();
-    if (this == CBOR && QuickCbor.write(message, bytes)) {
-      return bytes;
+    ByteBuf quick = this == CBOR ? QuickCbor.write(message, allocator) : null;
+    if (quick != null) {
+      return quick;
     }
+    ByteBuf bytes = allocator.buffer();
     try (OutputStream out = new ByteBufOutputStream(bytes)) {
       mapper.writeValue(out, message);
       return bytes;

@@ -7,7 +7,6 @@ import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocket;
 import io.rsocket.transport.ClientTransport;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -17,14 +16,15 @@ import reactor.core.scheduler.Scheduler;
 /// A requester that an ERROR frame of stream 0 ended leaves its connection open, and disposing it again does nothing.
 final class KeptConnection implements ClientTransport {
   private final ClientTransport transport;
-  private final Duration answerTimeout;
+  private final KvClientOptions options;
   private volatile @Nullable DuplexConnection connection;
+  private volatile @Nullable Scheduler loop;
   private volatile @Nullable AnswerLimit answers;
 
-  /// @param answerTimeout how long the node may owe an answer and say nothing
-  KeptConnection(ClientTransport transport, Duration answerTimeout) {
+  /// @param options limit of answers, and its timers
+  KeptConnection(ClientTransport transport, KvClientOptions options) {
     this.transport = transport;
-    this.answerTimeout = answerTimeout;
+    this.options = options;
   }
 
   @Override
@@ -33,8 +33,10 @@ final class KeptConnection implements ClientTransport {
   }
 
   private void made(DuplexConnection made) {
-    Scheduler timers = made instanceof TimedConnection timed ? timed.timers() : null;
-    AnswerLimit limit = new AnswerLimit(answerTimeout, timers, String.valueOf(made.remoteAddress()));
+    Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
+    AnswerLimit limit = new AnswerLimit(options.answerTimeout(), own == null ? options.timers() : own,
+        String.valueOf(made.remoteAddress()));
+    loop = own;
     connection = made;
     answers = limit;
     made.onClose().onErrorComplete().doFinally(end -> limit.close()).subscribe();
@@ -43,6 +45,11 @@ final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Runs tasks on the connection's event loop; null for a connection of another module.
+  @Nullable Scheduler loop() {
+    return loop;
   }
 
   /// Watches the requests of the connection, which was made.

@@ -23,6 +23,7 @@ import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import org.jspecify.annotations.Nullable;
 import io.penstock.wire.security.Credentials;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
@@ -52,6 +53,7 @@ public final class KvClient {
   private final Handshake.Welcome welcome;
   private final ClientCarriers carriers;
   private final SliceFraming framing;
+  private final LookUps lookUps;
   private final AtomicLong tickets = new AtomicLong();
   private final CarriedBytes.Count in = new CarriedBytes.Count();
   private final CarriedBytes.Count out = new CarriedBytes.Count();
@@ -65,6 +67,7 @@ public final class KvClient {
     this.budget = budget.permits();
     this.space = space.id();
     this.welcome = welcome;
+    this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().loop());
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome);
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out,
         sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
@@ -92,7 +95,7 @@ public final class KvClient {
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
     return Mono
-        .defer(() -> connect(new KeptConnection(transport, options.answerTimeout()), options, space, arena, budget));
+        .defer(() -> connect(new KeptConnection(transport, options), options, space, arena, budget));
   }
 
   private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
@@ -171,7 +174,7 @@ public final class KvClient {
   /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
+      KeptConnection kept = new KeptConnection(transport, options);
       return rsocket(kept, options).flatMap(rsocket -> statOf(new NodeConnection(rsocket, kept, "the node"), options)
           .doFinally(end -> kept.end(rsocket)));
     });
@@ -245,10 +248,11 @@ public final class KvClient {
     return connection.ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
-  /// Which of `keys` the node has, without counting as a use.
+  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event loop
+  /// go as one request.
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return connection.ask(Routes.EXISTS, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
+    return lookUps.of(asked);
   }
 
   /// Removes `keys` and tells which were there.
@@ -324,7 +328,8 @@ public final class KvClient {
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
           sink::error);
       sink.onCancel(stream::cancel);
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
+      TraceContext trace = TraceContext.of(sink.contextView());
+      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
     });
   }
 
@@ -362,7 +367,8 @@ public final class KvClient {
     PutMessages.PutRequest open =
         PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
             tickets.incrementAndGet(), terms);
-    return new PutSender(source, asked, open).over(connection, framing);
+    return Flux.deferContextual(
+        context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.

@@ -7,6 +7,8 @@ import io.penstock.check.Checks;
 import io.penstock.wire.security.Credentials;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /// How a [KvClient] asks.
 ///
@@ -21,12 +23,14 @@ import java.util.List;
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
 /// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events and
-///     blocks that are awaited, and four times as long for room for a put. Needs a transport of this module
+///     blocks that are awaited, and four times as long for room for a put
+/// @param timers of that limit; null for those of the connection, which transports of this module have: over another
+///     transport there is no limit then
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
-    Duration answerTimeout, List<Carrier> carriers) {
+    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
@@ -76,6 +80,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
     private Duration answerTimeout = Duration.ofSeconds(30);
+    private @Nullable Scheduler timers;
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
 
     private Builder() {}
@@ -128,6 +133,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    public Builder timers(Scheduler value) {
+      timers = value;
+      return this;
+    }
+
     public Builder answerTimeout(Duration value) {
       answerTimeout = value;
       return this;
@@ -143,7 +153,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, answerTimeout, carriers);
+          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers);
     }
   }
 }

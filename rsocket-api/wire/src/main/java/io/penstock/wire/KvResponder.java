@@ -27,6 +27,7 @@ import java.net.SocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -121,6 +122,34 @@ final class KvResponder implements RSocket {
 
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
+    return Request.isHeavy(payload) ? answered(payload) : new Answer(payload, this::atOnce, () -> answered(payload));
+  }
+
+  /// What answers a question about visible blocks; null if the request is another one.
+  private @Nullable Callable<Payload> atOnce(Payload payload) {
+    Call call = Call.read(payload, dataMimeType, serving.allocator());
+    boolean match = call.route().equals(Routes.MATCH);
+    if (!match && !call.route().equals(Routes.EXISTS)) {
+      return null;
+    }
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    if (request.lease() != null) {
+      return null;
+    }
+    BlockTier tier = tier(call, request.keys());
+    List<BlockKey> keys = keys(request.keys(), tier);
+    return match
+        ? atOnce(tier.match(keys), prefix -> call.reply(new Messages.MatchReply(prefix)))
+        : atOnce(tier.contains(keys), present -> call.reply(Messages.Bits.of(present)));
+  }
+
+  /// What answers by a call, as Reactor has it for a `Mono` that computes its value; null for another `Mono`.
+  @SuppressWarnings("unchecked") // a callable Mono calls for what it emits
+  private static <T> @Nullable Callable<Payload> atOnce(Mono<T> answer, Function<T, Payload> reply) {
+    return answer instanceof Callable<?> ready ? () -> reply.apply(((Callable<T>) ready).call()) : null;
+  }
+
+  private Mono<Payload> answered(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
       case Routes.HELLO -> hello(call, call.message(Handshake.Hello.class));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
@@ -188,7 +217,7 @@ final class KvResponder implements RSocket {
     return Flux.fromIterable(spaces.spaces().tiers())
         .concatMap(tier -> tier.stat().map(stat -> SpaceStat.of(tier.info(), stat))).collectList()
         .map(spaces -> ServerStat.of(serving.options().node(), asked, spaces, serving.budget(),
-            serving.draining().getAsBoolean()));
+            serving.draining().getAsBoolean(), serving.running().carried()));
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
@@ -274,7 +303,7 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
-    StreamClock clock = clock(call.route(), true);
+    StreamClock clock = clock(call, true);
     SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
         carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
@@ -299,8 +328,9 @@ final class KvResponder implements RSocket {
         : limited(Quiet.afterCancel(lease.views(view, shape, scope)), onMiss);
   }
 
-  private StreamClock clock(String route, boolean isOutgoing) {
-    return StreamClock.of(serving.options().streams(), route, address, isOutgoing);
+  private StreamClock clock(Call call, boolean isOutgoing) {
+    return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
+        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -340,7 +370,7 @@ final class KvResponder implements RSocket {
           () -> {
             request.close();
             inFlight.over();
-          }, clock(call.route(), false)), keys);
+          }, clock(call, false)), keys);
     });
   }
 
@@ -412,10 +442,10 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.using(() -> Request.charged(payload, requests, running), request -> {
-      Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
-      return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
-    }, Request::close, false));
+    return ServedStream.of(() -> Request.charged(payload, requests, running), request -> request.isHeavy()
+        ? Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route))
+            .subscribeOn(serving.decisions(), false)
+        : request.route(dataMimeType, serving.allocator(), route), subscribed);
   }
 
   /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases

@@ -2,10 +2,12 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.util.ByteBufPayload;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named.
@@ -49,9 +51,14 @@ record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
   }
 
   static Payload request(String route, Object message) {
+    return request(route, message, null);
+  }
+
+  /// @param trace that goes on at the node; null for none
+  static Payload request(String route, Object message, @Nullable TraceContext trace) {
     ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     ByteBuf data = CODEC.encode(message, allocator);
-    return ByteBufPayload.create(data, RequestMetadata.write(route, allocator));
+    return ByteBufPayload.create(data, RequestMetadata.write(route, trace, allocator));
   }
 
   /// Reads `payload`, and releases it.

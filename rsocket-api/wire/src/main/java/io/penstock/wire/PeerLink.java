@@ -65,7 +65,7 @@ final class PeerLink implements SegmentLink {
     SegmentMessages.ItemRequest request = request(ranges);
     SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(),
         creditSlices, connection::failure, ending);
-    connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request)).subscribe(reader);
+    connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request, ending.trace())).subscribe(reader);
     return reader;
   }
 
@@ -75,7 +75,7 @@ final class PeerLink implements SegmentLink {
     InFlight inFlight = new InFlight();
     SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request, outgoing,
         ByteBufAllocator.DEFAULT, null, StreamClock.NONE), inFlight,
-        () -> NodeConnection.request(Routes.WRITE, request));
+        () -> NodeConnection.request(Routes.WRITE, request, ending.trace()));
     Answer answer = new Answer(sender, inFlight, request.length(), ending);
     connection.rsocket().requestChannel(sender).subscribe(answer);
     return answer;

@@ -6,11 +6,13 @@ import io.penstock.block.LayerSlice;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
+import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
@@ -50,10 +52,12 @@ final class PutSender {
   }
 
   /// Opens the channel, once.
-  Flux<Receipt> over(NodeConnection connection, SliceFraming framing) {
+  ///
+  /// @param trace that goes on at the node; null for none
+  Flux<Receipt> over(NodeConnection connection, SliceFraming framing, @Nullable TraceContext trace) {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
-            .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
+            .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open, trace),
                 inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
     Flux<Payload> counted = up.doOnRequest(credit::addAndGet).doOnNext(payload -> sent.incrementAndGet());

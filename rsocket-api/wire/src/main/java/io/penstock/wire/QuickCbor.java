@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +37,8 @@ final class QuickCbor {
     return named;
   }
 
-  /// Writes `message` and answers true, or writes nothing: it is none of these messages.
-  static boolean write(Object message, ByteBuf to) {
+  /// The bytes of `message`; null if it is none of these messages.
+  static @Nullable ByteBuf write(Object message, ByteBufAllocator allocator) {
     Cbor.Writer out = new Cbor.Writer();
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
@@ -46,11 +47,10 @@ final class QuickCbor {
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);
       default -> {
-        return false;
+        return null;
       }
     }
-    out.writeTo(to);
-    return true;
+    return out.written(allocator);
   }
 
   private static void keysRequest(Cbor.Writer out, Messages.KeysRequest request) {

@@ -6,6 +6,7 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.spi.ViewLanding;
@@ -13,6 +14,8 @@ import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
 import io.rsocket.transport.ClientTransport;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -21,12 +24,17 @@ import reactor.core.publisher.Operators;
 /// One connection to a node that asks for views of its blocks, which may have another layout than those here. Safe from
 /// any thread.
 public final class RemoteViews implements ViewSource {
+  /// Fetches that may have been cancelled without a question whether they are over; a further one asks first.
+  private static final int MOST_CANCELLED = 1024;
+
   private final NodeConnection connection;
   private final KvClientOptions options;
   private final Handshake.Welcome welcome;
   private final CacheSpace space;
   private final ViewReceiver.Setting setting;
   private final AtomicLong tickets = new AtomicLong();
+  /// Tickets of fetches that ended before the node did.
+  private final Set<Long> cancelled = ConcurrentHashMap.newKeySet();
 
   private RemoteViews(NodeConnection connection, KvClientOptions options, Handshake.Welcome welcome, CacheSpace space,
       ByteBudget budget) {
@@ -35,7 +43,7 @@ public final class RemoteViews implements ViewSource {
     this.welcome = welcome;
     this.space = space;
     this.setting = new ViewReceiver.Setting(space, Budget.of(budget.permits()), sliceBytes(), options.creditSlices(),
-        connection::failure);
+        connection.transport().answers(), connection.peer(), connection::failure);
   }
 
   /// Connects, and learns what the node's blocks look like.
@@ -54,7 +62,7 @@ public final class RemoteViews implements ViewSource {
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options.answerTimeout());
+      KeptConnection kept = new KeptConnection(transport, options);
       return KvClient.rsocket(kept, options)
           .flatMap(rsocket -> opened(new NodeConnection(rsocket, kept, "the node"), options, space, budget)
               .doOnError(error -> kept.end(rsocket)).doOnCancel(() -> kept.end(rsocket)));
@@ -77,6 +85,7 @@ public final class RemoteViews implements ViewSource {
   }
 
   /// Differs from start to start of the node; 0 from a node that does not tell.
+  @Override
   public long generation() {
     return welcome.generation() == null ? 0 : welcome.generation();
   }
@@ -88,13 +97,14 @@ public final class RemoteViews implements ViewSource {
 
   @Override
   public Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing) {
-    return Flux.defer(() -> fetch(keys, onMiss, landing, tickets.incrementAndGet()));
+    return Flux.defer(() -> {
+      Flux<Landed> fetch = fetch(keys, onMiss, landing, tickets.incrementAndGet());
+      return cancelled.size() < MOST_CANCELLED ? fetch : InTurn.of(drained(), fetch);
+    });
   }
 
-  /// The same under a ticket, which [#drained] takes.
-  ///
   /// @param ticket positive, unused on this connection
-  Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing, long ticket) {
+  private Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing, long ticket) {
     if (keys.isEmpty()) {
       return Flux.empty();
     } else if (onMiss == OnMiss.ADMIT) {
@@ -104,18 +114,25 @@ public final class RemoteViews implements ViewSource {
     Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(asked), onMiss.name(),
         options.order().name(), 0, setting.maxSliceBytes(), Math.min(options.windowBlocks(), welcome.windowBlocks()),
         Checks.positive("ticket", ticket), null, null, Messages.View.of(landing.view(), space.layout()));
-    return Flux.from(subscriber -> {
+    return Flux.<Landed>from(subscriber -> {
       ViewReceiver receiver =
           new ViewReceiver(Operators.toCoreSubscriber(subscriber), setting, asked, onMiss, landing);
       subscriber.onSubscribe(receiver);
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(receiver);
-    });
+    }).doOnCancel(() -> cancelled.add(ticket)).doOnError(error -> cancelled.add(ticket));
   }
 
-  /// Completes when the node holds nothing any more of the fetch with `ticket`: after it a cancelled fetch is over on
-  /// both sides.
-  Mono<Void> drained(long ticket) {
-    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class).then();
+  /// Asks the node about each fetch that was cancelled or has failed. Its answers come on the thread on which slices
+  /// land, so nothing of these fetches is being written any more.
+  @Override
+  public Mono<Void> drained() {
+    return Flux.defer(() -> Flux.fromIterable(List.copyOf(cancelled))).concatMap(this::drained, 0).then()
+        .onErrorResume(ConnectionLostException.class, e -> Mono.fromRunnable(cancelled::clear));
+  }
+
+  private Mono<Void> drained(long ticket) {
+    return connection.ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class)
+        .doOnNext(reply -> cancelled.remove(ticket)).then();
   }
 
   /// Drops the connection; fetches under way fail with [ConnectionLostException]. Lazy and idempotent.

@@ -40,7 +40,7 @@ final class Request implements AutoCloseable {
   /// @param running has it until it is closed
   /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
   static Request charged(Payload payload, Budget budget, Set<Request> running) {
-    int bytes = Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
+    int bytes = bytes(payload);
     if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
       payload.release();
       throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
@@ -52,6 +52,14 @@ final class Request implements AutoCloseable {
 
   boolean isHeavy() {
     return bytes > LIGHT_BYTES;
+  }
+
+  static boolean isHeavy(Payload payload) {
+    return bytes(payload) > LIGHT_BYTES;
+  }
+
+  private static int bytes(Payload payload) {
+    return Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
   }
 
   /// Has `route` read the message, once, then releases it: a long stream does not keep its buffer.

@@ -8,6 +8,8 @@ import reactor.core.publisher.Mono;
 /// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the
 /// socket.
 final class RunningStreams {
+  private final CarriedBytes.Count in = new CarriedBytes.Count();
+  private final CarriedBytes.Count out = new CarriedBytes.Count();
   @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
   @GuardedBy("this") private int running;
 
@@ -50,5 +52,20 @@ final class RunningStreams {
 
   private synchronized void forget(Runnable told) {
     waiting.remove(told);
+  }
+
+  /// Counts what streams bring to the node.
+  Carried in() {
+    return in;
+  }
+
+  /// Counts what streams bring from the node.
+  Carried out() {
+    return out;
+  }
+
+  /// Bytes of all streams so far.
+  CarriedBytes carried() {
+    return new CarriedBytes(in.byCarrier(), out.byCarrier());
   }
 }

@@ -32,7 +32,7 @@ public final class SegmentConnector implements SegmentLink.Connector {
   @Override
   public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transports.apply(peer), options.answerTimeout());
+      KeptConnection kept = new KeptConnection(transports.apply(peer), options);
       return KvClient.rsocket(kept, options)
           .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
     });

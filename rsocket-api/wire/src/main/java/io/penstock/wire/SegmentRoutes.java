@@ -19,13 +19,13 @@ import reactor.core.publisher.Mono;
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
-/// @param clocks the clock of a stream, by its route and whether its bytes leave the node
+/// @param clocks the clock of a stream, by its call and whether its bytes leave the node
 /// @param incoming what the connection may have on its way in
 record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator,
-    BiFunction<String, Boolean, StreamClock> clocks) {
+    BiFunction<Call, Boolean, StreamClock> clocks) {
   private static final long NO_TICKET = 0;
 
   /// Whether this node answers `route`.
@@ -80,7 +80,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
       InFlight inFlight = entered(hold);
       SegmentRoom room = new SegmentRoom(hold, inFlight);
       SegmentSender.Setting setting =
-          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call.route(), true));
+          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call, true));
       sent(room, setting, inFlight).subscribe(subscriber);
     });
   }
@@ -98,7 +98,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
             request.close();
             writes.leave(ended);
             inFlight.over();
-          }, clocks.apply(call.route(), false));
+          }, clocks.apply(call, false));
       writes.enter(write);
       return write;
     } catch (RuntimeException e) {

@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.trace.TraceContext;
 import org.jspecify.annotations.Nullable;
 
 /// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
@@ -7,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
   /// Of streams that nobody hears of.
-  static final StreamClock NONE = new StreamClock(NOOP, "", "", false);
+  static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED, null);
 
   /// Whom a stream waits for.
   enum Wait {
@@ -19,6 +20,8 @@ final class StreamClock implements Carried {
   private final String route;
   private final Object peer;
   private final boolean isOutgoing;
+  private final Carried all;
+  private final @Nullable TraceContext trace;
   private final long began;
   private final long[] waited = new long[Wait.values().length];
   private Wait now = Wait.NOTHING;
@@ -27,8 +30,11 @@ final class StreamClock implements Carried {
   private long shared;
   private boolean over;
 
-  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing) {
+  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
+      @Nullable TraceContext trace) {
+    this.trace = trace;
     this.listener = listener;
+    this.all = all;
     this.runs = !listener.equals(NOOP);
     this.route = route;
     this.peer = peer;
@@ -39,10 +45,13 @@ final class StreamClock implements Carried {
 
   /// @param route as the protocol has it
   /// @param peer told by its text
-  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing) {
-    return listener.equals(NOOP)
-        ? NONE
-        : new StreamClock(listener, route.substring(route.lastIndexOf('.') + 1), peer, isOutgoing);
+  /// @param trace that it belongs to; null for none
+  /// @param all counts the bytes of all streams
+  static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
+      @Nullable TraceContext trace) {
+    String word = route.substring(route.lastIndexOf('.') + 1);
+    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), word, peer, isOutgoing, all,
+        trace);
   }
 
   /// From now on it waits for `who`.
@@ -57,6 +66,7 @@ final class StreamClock implements Carried {
 
   @Override
   public void count(long bytes, boolean byReference) {
+    all.count(bytes, byReference);
     if (!runs) {
       return;
     }
@@ -78,6 +88,6 @@ final class StreamClock implements Carried {
     waits(Wait.NOTHING);
     listener.ended(new StreamListener.Report(route, peer.toString(), isOutgoing, inline, shared,
         System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
-        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error)));
+        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error), trace));
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.wire.trace.TraceContext;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Hears of the streams of slices of a [KvServer], for meters and the log: each get, put, read and write that ended.
@@ -8,6 +10,31 @@ import org.jspecify.annotations.Nullable;
 public interface StreamListener {
   /// A stream ended.
   void ended(Report report);
+
+  /// A stream began.
+  ///
+  /// @param route `get`, `put`, `read` or `write`
+  /// @param trace that it belongs to; null if the client told none
+  /// @return what hears of the end of this stream
+  default StreamListener began(String route, @Nullable TraceContext trace) {
+    return this;
+  }
+
+  /// All of `listeners`, in order.
+  static StreamListener all(List<StreamListener> listeners) {
+    return new StreamListener() {
+      @Override
+      public StreamListener began(String route, @Nullable TraceContext trace) {
+        List<StreamListener> each = listeners.stream().map(listener -> listener.began(route, trace)).toList();
+        return report -> each.forEach(listener -> listener.ended(report));
+      }
+
+      @Override
+      public void ended(Report report) {
+        listeners.forEach(listener -> listener.ended(report));
+      }
+    };
+  }
 
   /// One that hears nothing.
   static StreamListener noop() {
@@ -27,8 +54,10 @@ public interface StreamListener {
   /// @param budgetNanos it waited for room in the budget, or in the send window
   /// @param tierNanos it waited for the tier, to give blocks or to make room for them
   /// @param failure null if it did not fail
+  /// @param trace that it belongs to; null for none
   record Report(String route, String peer, boolean isOutgoing, long inlineBytes, long sharedBytes, long nanos,
-      long peerNanos, long budgetNanos, long tierNanos, @Nullable ErrorCode failure) {
+      long peerNanos, long budgetNanos, long tierNanos, @Nullable ErrorCode failure,
+      @Nullable TraceContext trace) {
     public long bytes() {
       return inlineBytes + sharedBytes;
     }

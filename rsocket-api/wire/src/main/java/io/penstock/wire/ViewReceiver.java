@@ -20,26 +20,30 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
 /// The receiving end of one `get` of a view. The drafts in which it lands are claimed already, so credit is limited by
-/// the reader and the byte budget alone. A stream that awaits blocks asks for two slices at a time: it may wait long,
-/// and others need the budget meanwhile. All state is touched by [#serial] steps only.
+/// the reader and the byte budget alone. A stream that awaits blocks asks for one slice before the first came, and for
+/// two at a time then: it may wait long, and others need the budget meanwhile. All state is touched by [#serial] steps
+/// only.
 ///
 /// A server is not trusted: what it sends unasked, twice, or not at all, is a typed error.
-final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
+final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Payload>, AnswerLimit.Pending {
   private static final int AWAITED_SLICES = 2;
 
   /// What one connection receives views with.
   ///
   /// @param space of the node
+  /// @param answers limits how long the node may owe an answer
+  /// @param peer the node, as errors name it
   /// @param errors turns what the connection signals into what the reader is told
-  record Setting(CacheSpace space, Budget budget, int maxSliceBytes, int creditSlices,
-      UnaryOperator<Throwable> errors) {}
+  record Setting(CacheSpace space, Budget budget, int maxSliceBytes, int creditSlices, AnswerLimit answers,
+      String peer, UnaryOperator<Throwable> errors) {}
 
   private final CoreSubscriber<? super Landed> reader;
   private final Setting setting;
   private final List<BlockKey> keys;
   private final ViewLanding landing;
   private final SliceCredit credit;
-  private final int mostSlices;
+  private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
+  private final boolean awaits;
   private @Nullable Subscription in;
   /// Positions of the keys whose blocks may come; null until the server has decided.
   private @Nullable BitSet coming;
@@ -51,7 +55,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
     this.setting = setting;
     this.keys = keys;
     this.landing = landing;
-    this.mostSlices = onMiss == OnMiss.SKIP ? setting.creditSlices() : AWAITED_SLICES;
+    this.awaits = onMiss != OnMiss.SKIP;
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
   }
 
@@ -62,9 +66,24 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
       if (done) { // cancelled before there was a subscription to cancel
         subscription.cancel();
       } else {
-        credit.open(subscription, Math.min(requested, mostSlices));
+        setting.answers().enter(this);
+        credit.open(subscription, Math.min(requested, awaits ? 1 : setting.creditSlices()));
       }
     });
+  }
+
+  @Override
+  public void look() {
+    serial.run(() -> {
+      if (silence.isTooLong(isOwed(), 1)) {
+        fail(setting.answers().exceeded(Routes.GET, setting.peer(), 1));
+      }
+    });
+  }
+
+  /// Whether the node owes the decision, or slices of blocks that it has.
+  private boolean isOwed() {
+    return !done && (coming == null || (credit.outstanding() > 0 && !awaits));
   }
 
   @Override
@@ -74,6 +93,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
         payload.release();
         return;
       }
+      silence.heard();
       Landed landed = credit.spend(payload, this::receive);
       if (landed != null) {
         requested = Demand.minus(requested, 1);
@@ -115,12 +135,18 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
   @Override
   void proceed() {
     if (!done && in != null && coming != null) {
-      long ahead = mostSlices == AWAITED_SLICES ? AWAITED_SLICES : Math.min(mostSlices, window.remaining() + 1L);
-      long target = Math.min(requested, ahead);
+      long target = Math.min(requested, ahead());
       if (credit.outstanding() == 0 || credit.outstanding() <= target / 2) { // in batches: fewer frames
         credit.raise(target);
       }
     }
+  }
+
+  private long ahead() {
+    if (awaits) {
+      return window.hasBegun() || window.number() > 0 ? AWAITED_SLICES : 1;
+    }
+    return Math.min(setting.creditSlices(), window.remaining() + 1L);
   }
 
   /// The decision, which comes first, or a slice.
@@ -190,6 +216,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
       in.cancel();
       in = null;
     }
+    setting.answers().leave(this);
     credit.stop();
   }
 }

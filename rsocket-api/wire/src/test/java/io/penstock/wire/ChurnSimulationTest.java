@@ -55,7 +55,7 @@ final class ChurnSimulationTest {
   @Test
   @Timeout(60)
   void hoursOfChurn_leaveNothing() {
-    churn(3, 1, Duration.ofSeconds(100));
+    churn(4, 2, Duration.ofSeconds(100));
   }
 
   /// Ten thousand connections.
@@ -66,7 +66,8 @@ final class ChurnSimulationTest {
     churn(24, 12, Duration.ofSeconds(7));
   }
 
-  /// @param restartHours hours in which the node starts again; the objects of the hour after them are the measure
+  /// @param restartHours hours in which the node starts again; the objects of the hour after them are the measure, so
+  ///     there must be enough of them for the log of events to fill
   /// @param between time between two new connections
   private static void churn(int hours, int restartHours, Duration between) {
     try (World world = new World(18, between)) {

@@ -275,6 +275,7 @@ record FaultRound(Node node, int number, int size, Tally tally) {
   private static final class Client implements AutoCloseable {
     private final Link link;
     private final int port;
+    private final Scheduler timers;
     private final long number;
     private final SlabArena arena;
     private final ByteBudget budget = new ByteBudget("client", 16L * SLICE_BYTES, 64);
@@ -283,13 +284,15 @@ record FaultRound(Node node, int number, int size, Tally tally) {
     Client(Node node, int port, long number) {
       this.link = node.link;
       this.port = port;
+      this.timers = node.timers;
       this.number = number;
       this.arena = new SlabArena("client", SPACE.layout(), 16, 64, link.chunks());
     }
 
     Mono<KvClient> connecting() {
       return KvClient.connect(link.client(port), KvClientOptions.builder().maxSliceBytes(SLICE_BYTES)
-          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).answerTimeout(ANSWER_LIMIT).build(), SPACE, arena,
+          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).answerTimeout(ANSWER_LIMIT).timers(timers).build(),
+          SPACE, arena,
           budget)
           .doOnNext(made -> client = made);
     }

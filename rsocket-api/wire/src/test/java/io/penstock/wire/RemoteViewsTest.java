@@ -11,18 +11,25 @@ import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockView;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.CacheSpace.Shard;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.flow.Production;
+import io.penstock.flow.PushLayers;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.ReshardedModel;
 import io.penstock.testkit.ReshardedModel.Rank;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ViewLanding;
+import io.penstock.tier.spi.ViewLanding.Landed;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.SocketAcceptor;
@@ -34,12 +41,17 @@ import io.rsocket.util.ByteBufPayload;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /// Views of the blocks of a node, over sockets: the bytes of one layout land in another.
 @Timeout(60)
@@ -93,7 +105,7 @@ final class RemoteViewsTest {
         int block = i;
         try (Block sealed = drafts.get(i).seal().verify("test")) {
           sealed.read(memory -> {
-            TO.requireBytes(block, Integer.MAX_VALUE, memory);
+            TO.requireBytes(block, 0, Integer.MAX_VALUE, memory);
             return memory;
           });
         }
@@ -108,11 +120,69 @@ final class RemoteViewsTest {
       RemoteViews views = connect(node, TO.space());
       assertThat(views.space()).isEqualTo(FROM.space());
       Drafts drafts = Drafts.in(leaks.watch(new SlabArena("to", TO.layout(), 2 * BLOCKS, 1)));
-      long bytes = requireNonNull(views.fetch(keys(), OnMiss.SKIP, drafts.landing()).map(ViewLanding.Landed::bytes)
+      long bytes = requireNonNull(views.fetch(keys(), OnMiss.SKIP, drafts.landing()).map(Landed::bytes)
           .reduce(0L, Long::sum).block(WireNode.PATIENCE));
       assertThat(bytes).isEqualTo((long) BLOCKS * VIEW.bytes(FROM.layout()));
       drafts.requireBytes();
       views.close().block(WireNode.PATIENCE);
+    }
+  }
+
+  /// The node pushes layers of a request while it is computed; the reader came first.
+  @ParameterizedTest
+  @EnumSource(names = {"PENSTOCK", "SHARED_MEMORY"})
+  void layersArePushed_asTheyBecomeReady(Link link) {
+    Scheduler shard = Schedulers.newSingle("shard", true);
+    HostTier tier = new HostTier(FROM.space(), 16, StackOptions.defaults("dram"), TierListener.noop(), link.chunks());
+    PushLayers push = new PushLayers(tier, List.of(shard));
+    try (LeakLedger leaks = new LeakLedger()) {
+      KvServer server = requireNonNull(KvServer.bind(link.server(), push, WireNode.options(WINDOW),
+          leaks.watch(new ByteBudget("node", 1 << 20, 64)), Schedulers.parallel()).block(WireNode.PATIENCE));
+      ByteBudget budget = leaks.watch(new ByteBudget("decode", 3 * WireNode.SLICE_BYTES, 16));
+      RemoteViews views = requireNonNull(RemoteViews.connect(link.client(link.port(server)),
+          WireNode.clientOptions(WINDOW), TO.space(), budget).block(WireNode.PATIENCE));
+      Drafts drafts = Drafts.in(leaks.watch(new SlabArena("to", TO.layout(), 2 * BLOCKS, 1)));
+      BlockingQueue<Landed> landed = new LinkedBlockingQueue<>();
+      Mono<Void> all = views.fetch(PushLayers.keys(FROM.space(), "pushed", BLOCKS), OnMiss.AWAIT, drafts.landing())
+          .doOnNext(landed::add).then().cache();
+      all.subscribe();
+
+      SlabArena arena = leaks.watch(new SlabArena("from", FROM.layout(), BLOCKS, 1, link.chunks()));
+      List<BlockDraft> computed = IntStream.range(0, BLOCKS).mapToObj(i -> Blocks.draft(arena, FROM.key(i))).toList();
+      try (Production production =
+          push.begin("pushed", BLOCKS, (block, granules) -> computed.get(block).span(granules))) {
+        Production.Chunk chunk = production.chunk(BLOCKS);
+        production.end();
+        for (int layer = 0; layer < FROM.layers(); layer++) {
+          assertThat(landed).as("before layer %d is ready", layer).isEmpty();
+          for (int block = 0; block < BLOCKS; block++) {
+            FROM.produce(computed.get(block), block, GranuleRange.layers(FROM.layout(), layer, layer + 1));
+          }
+          chunk.ready(layer);
+          if (layer == 1 || layer == 2) { // those that are asked for
+            requireLayer(layer, landed);
+          }
+        }
+        all.block(WireNode.PATIENCE);
+        drafts.requireBytes();
+      }
+      computed.forEach(BlockDraft::close);
+      views.close().block(WireNode.PATIENCE);
+      server.close().block(WireNode.PATIENCE);
+      tier.close().block(WireNode.PATIENCE);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    } finally {
+      shard.dispose();
+    }
+  }
+
+  /// The next parts that land are of `layer`, for all blocks.
+  private static void requireLayer(int layer, BlockingQueue<Landed> landed) throws InterruptedException {
+    for (int bytes = 0; bytes < BLOCKS * VIEW.bytes(FROM.layout()) / 2;) {
+      Landed part = requireNonNull(landed.poll(20, TimeUnit.SECONDS), "a layer that is ready comes");
+      assertThat(part.part().firstLayer(FROM.layout())).isEqualTo(layer);
+      bytes += part.bytes();
     }
   }
 

@@ -6,7 +6,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// Seeded faults over sockets, as many as were asked for: see [FaultRound].
 final class SeededFaultsTest {
@@ -15,18 +14,6 @@ final class SeededFaultsTest {
   @Timeout(120)
   void faults_leaveEachItemWithOneEnd(Link link) {
     faults(link, 12, 30);
-  }
-
-  /// Flipped bits that turned a request into a frame which RSocket drops without a word.
-  @ParameterizedTest
-  @ValueSource(longs = {592, 1769})
-  @Timeout(120)
-  void requestThatVanishes_ends(long seed) {
-    BufferLeaks.listen();
-    try (Node node = new Node(Link.PENSTOCK)) {
-      new FaultRound(node, (int) seed, 1, new Tally()).run();
-    }
-    BufferLeaks.requireNone();
   }
 
   /// Ten thousand over each transport.

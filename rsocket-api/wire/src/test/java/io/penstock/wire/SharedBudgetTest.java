@@ -137,8 +137,9 @@ final class SharedBudgetTest {
 
     private KvClient connect() {
       return now(KvClient.connect(link.client(),
-          KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE,
-          leaks.watch(new SlabArena("client", SPACE.layout(), 2 * WINDOW, 64)),
+          KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW)
+              .answerTimeout(STALL.multipliedBy(10)).build(),
+          SPACE, leaks.watch(new SlabArena("client", SPACE.layout(), 2 * WINDOW, 64)),
           leaks.watch(new ByteBudget("client", 16 * SLICE_BYTES, 64))));
     }
 

@@ -1,11 +1,17 @@
 package io.penstock.node.bench;
 
+import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /// Something that is measured: it runs for a while and says what it did.
 interface Load extends AutoCloseable {
   /// Runs for `nanos`.
   Done run(long nanos);
+
+  /// Words for what carried the bytes so far; empty of a load that does not tell.
+  default List<String> carriedBy() {
+    return List.of();
+  }
 
   @Override
   void close();

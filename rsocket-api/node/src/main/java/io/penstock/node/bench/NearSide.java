@@ -12,6 +12,7 @@ import io.penstock.flow.ProducingSource;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
+import io.penstock.wire.CarriedBytes;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.rsocket.RSocket;
@@ -23,6 +24,8 @@ import java.lang.foreign.Arena;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -117,7 +120,7 @@ final class NearSide implements AutoCloseable {
     return new RequestLoad(setting.threads(), () -> {
       int turn = (int) (next.getAndIncrement() % lists);
       return direction == Direction.GET ? clients.get(keys.get(turn)) : clients.put(keys.get(turn));
-    }, clients::close);
+    }, clients::carriedBy, clients::close);
   }
 
   /// Look-ups of `batch` keys that the node has; the units are keys.
@@ -195,6 +198,17 @@ final class NearSide implements AutoCloseable {
       if (bytes != wanted) {
         throw new IllegalStateException("bytes of a request must be " + wanted + " (was " + bytes + ")");
       }
+    }
+
+    /// Carriers of blocks, each with the transport of its frames.
+    List<String> carriedBy() {
+      Set<String> words = new TreeSet<>();
+      for (KvClient client : clients) {
+        CarriedBytes carried = client.carried();
+        carried.in().keySet().forEach(carrier -> words.add(carrier.label() + " over " + client.transport()));
+        carried.out().keySet().forEach(carrier -> words.add(carrier.label() + " over " + client.transport()));
+      }
+      return List.copyOf(words);
     }
 
     Mono<Long> lookUp(List<BlockKey> keys) {

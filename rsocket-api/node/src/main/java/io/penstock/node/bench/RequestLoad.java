@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -16,10 +17,17 @@ final class RequestLoad implements Load {
   private final int underWay;
   private final Supplier<Mono<Long>> request;
   private final Runnable closing;
+  private final Supplier<List<String>> carriers;
 
   /// @param request of the next one; it answers its units
   /// @param closing ends what the requests need
   RequestLoad(int underWay, Supplier<Mono<Long>> request, Runnable closing) {
+    this(underWay, request, List::of, closing);
+  }
+
+  /// @param carriers words for what carried the bytes so far
+  RequestLoad(int underWay, Supplier<Mono<Long>> request, Supplier<List<String>> carriers, Runnable closing) {
+    this.carriers = carriers;
     this.underWay = underWay;
     this.request = request;
     this.closing = closing;
@@ -43,6 +51,11 @@ final class RequestLoad implements Load {
       latencies.recordValue(Math.min(System.nanoTime() - began, MOST_NANOS));
       units.addAndGet(done);
     }).then();
+  }
+
+  @Override
+  public List<String> carriedBy() {
+    return carriers.get();
   }
 
   @Override

@@ -42,7 +42,7 @@ final class TransferBench {
       Turns turns = new Turns(near, setting);
       turns.warmUp(loads);
       List<List<Turns.Turn>> all = turns.of(loads);
-      return TransferReport.Row.of(blockBytes, batch, ours.transports(), all.getFirst(),
+      return TransferReport.Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(),
           WireReport.Raw.of(payload, all.getFirst(), all.getLast()));
     }
   }

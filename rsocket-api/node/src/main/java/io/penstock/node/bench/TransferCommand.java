@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
@@ -67,6 +68,7 @@ final class TransferCommand implements Callable<Integer> {
     }
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     for (int bytes : sizes) { // refuses what has no room
+      Checks.positive("--blocks", bytes);
       for (int batch : batches.isEmpty() ? List.of(WireBench.batch(bytes)) : batches) {
         new TransferLoad.Shape(bytes, batch, direction, side.memory()).regions(setting);
       }

@@ -175,8 +175,8 @@ final class TransferLoad implements Load {
     return requests.run(nanos);
   }
 
-  /// Words of the transports that carried bytes.
-  List<String> transports() {
+  @Override
+  public List<String> carriedBy() {
     return carried.transports();
   }
 

@@ -63,7 +63,7 @@ final class WireBench {
       Turns turns = new Turns(near, setting);
       turns.warmUp(loads);
       List<List<Turn>> all = turns.of(loads);
-      return Row.of(blockBytes, batch, all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
+      return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
           Copy.of(all.getFirst(), all.get(2)),
           peer == null ? null : Peer.of("redis", all.getFirst(), all.get(3)));
     }

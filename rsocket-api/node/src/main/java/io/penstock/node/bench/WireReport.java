@@ -24,6 +24,7 @@ record WireReport(String penstock, String transport, String congestion, String d
   /// @param blockBytes bytes of a block
   /// @param batch blocks of a request
   /// @param gigabytesPerSecond 10⁹ bytes of blocks a second
+  /// @param carriedBy what carried the bytes of blocks, and the transport of their frames
   /// @param averageMicros of a request
   /// @param p50Micros of a request
   /// @param p99Micros of a request
@@ -33,12 +34,14 @@ record WireReport(String penstock, String transport, String congestion, String d
   /// @param raw the same payloads over a plain Netty channel
   /// @param copy copy and CRC32C of blocks in one thread
   /// @param peer another store, if one was measured
-  record Row(int blockBytes, int batch, double gigabytesPerSecond, double averageMicros, double p50Micros,
-      double p99Micros, double p999Micros, double nearCpuSecondsPerGigabyte, double farCpuSecondsPerGigabyte,
+  record Row(int blockBytes, int batch, double gigabytesPerSecond, List<String> carriedBy, double averageMicros,
+      double p50Micros, double p99Micros, double p999Micros, double nearCpuSecondsPerGigabyte,
+      double farCpuSecondsPerGigabyte,
       Raw raw, Copy copy, @Nullable Peer peer) {
     /// @param turns of our load
-    static Row of(int blockBytes, int batch, List<Turn> turns, Raw raw, Copy copy, @Nullable Peer peer) {
-      return new Row(blockBytes, batch, Turns.median(turns, Turn::perSecond) / 1e9,
+    static Row of(int blockBytes, int batch, List<String> carriedBy, List<Turn> turns, Raw raw, Copy copy,
+        @Nullable Peer peer) {
+      return new Row(blockBytes, batch, Turns.median(turns, Turn::perSecond) / 1e9, carriedBy,
           Turns.median(turns, Turn::averageMicros), Turns.median(turns, turn -> turn.micros(50)),
           Turns.median(turns, turn -> turn.micros(99)), Turns.median(turns, turn -> turn.micros(99.9)),
           Turns.median(turns, Turn::nearCpuNanos), Turns.median(turns, Turn::farCpuNanos), raw, copy, peer);

@@ -12,13 +12,14 @@ final class WireTable {
 
   static String of(WireReport report) {
     TextTable table = new TextTable("BLOCK", "BATCH", "GB/S", "AVG us", "P50 us", "P99 us", "P99.9 us", "CPU s/GB HERE",
-        "THERE", "TO NETTY", "CPU TO NETTY", "TO COPY+CRC");
+        "THERE", "TO NETTY", "CPU TO NETTY", "TO COPY+CRC",
+        "CARRIED BY");
     for (Row row : report.rows()) {
       table.row(Sizes.human(row.blockBytes()), row.batch(), number(row.gigabytesPerSecond()),
           whole(row.averageMicros()), whole(row.p50Micros()), whole(row.p99Micros()), whole(row.p999Micros()),
           number(row.nearCpuSecondsPerGigabyte()), number(row.farCpuSecondsPerGigabyte()),
           times(row.raw().ratio(), row.raw().gigabytesPerSecond()), number(row.raw().cpuRatio()),
-          times(row.copy().ratio(), row.copy().gigabytesPerSecond()));
+          times(row.copy().ratio(), row.copy().gigabytesPerSecond()), String.join(", ", row.carriedBy()));
     }
     return table + "\n" + peers(report) + settings(report);
   }

@@ -46,7 +46,8 @@ final class GetCommand extends ClientCommand {
   /// @param bytes written, or read if they were discarded
   /// @param missing keys that the node does not have
   /// @param different keys whose bytes are not the generated ones, with `--verify`
-  record Outcome(int blocks, long bytes, List<String> missing, List<String> different) {}
+  /// @param carried what carried them
+  record Outcome(int blocks, long bytes, List<String> missing, List<String> different, Carriage carried) {}
 
   @Mixin
   private KeyChoice choice = new KeyChoice();
@@ -121,12 +122,12 @@ final class GetCommand extends ClientCommand {
           : node.holds().read(lease, keys, scope), patience());
       List<String> missing = missing(keys, read);
       return report(missing.isEmpty()
-          ? copy(read, windowBlocks, keys.size(), scope)
-          : new Outcome(0, 0, missing, List.of()), keys.size());
+          ? copy(node, read, windowBlocks, keys.size(), scope)
+          : new Outcome(0, 0, missing, List.of(), node.carriage()), keys.size());
     }
   }
 
-  private Outcome copy(Lease read, int windowBlocks, int all, BlockScope scope) throws IOException {
+  private Outcome copy(NodeLink node, Lease read, int windowBlocks, int all, BlockScope scope) throws IOException {
     int blocks = 0;
     long done = 0;
     List<String> different = new ArrayList<>();
@@ -145,7 +146,7 @@ final class GetCommand extends ClientCommand {
         progress.at(blocks, all);
       }
     }
-    return new Outcome(blocks, done, List.of(), different);
+    return new Outcome(blocks, done, List.of(), different, node.carriage());
   }
 
   private int report(Outcome outcome, int asked) {
@@ -156,7 +157,8 @@ final class GetCommand extends ClientCommand {
       outcome.different().forEach(key -> console.say("different " + key));
       console.say(outcome.missing().isEmpty()
           ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
-              Sizes.human(outcome.bytes()), (verify ? " and compared with what was generated" : "") + place())
+              Sizes.human(outcome.bytes()), (verify ? " and compared with what was generated" : "") + place()
+                  + outcome.carried().text())
           : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()),
               Plural.of(asked, "block")));
     }

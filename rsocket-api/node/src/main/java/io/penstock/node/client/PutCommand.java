@@ -142,7 +142,7 @@ final class PutCommand extends ClientCommand {
         keys.forEach(key -> tell(Line.of(key, put)));
         progress.at(blocks, Math.max(blocks, all(config)));
       }
-      summary(config.space().layout().blockBytes(), input.paddingBytes());
+      summary(config.space().layout().blockBytes(), input.paddingBytes(), node.carriage());
     }
     return ExitCode.OK;
   }
@@ -185,12 +185,13 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  private void summary(long blockBytes, long paddingBytes) {
+  private void summary(long blockBytes, long paddingBytes, Carriage carried) {
     long bytes = blocks * blockBytes - paddingBytes;
     long elsewhere = blocks - stored - present;
-    console.say("%s, %s: %s stored, %s there already%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
+    console.say("%s, %s: %s stored, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
         Numbers.of(stored), Numbers.of(present),
-        elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by another client"));
+        elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by another client",
+        carried.text()));
     if (paddingBytes > 0) {
       console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d"
           .formatted(Plural.of(paddingBytes, "zero byte"), bytes));

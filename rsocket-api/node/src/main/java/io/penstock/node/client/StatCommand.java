@@ -13,6 +13,7 @@ import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
 import io.penstock.wire.SpaceStat;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -57,7 +58,8 @@ final class StatCommand extends ClientCommand {
     return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
         stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining(),
         stat.spaces().stream().map(space -> new SpaceStat(space.tier(), space.medium().toLowerCase(Locale.ROOT),
-            space.space(), space.model(), space.blockBytes(), space.stat())).toList());
+            space.space(), space.model(), space.blockBytes(), space.stat())).toList(),
+        stat.carried());
   }
 
   private static TextTable table(ServerStat node) {
@@ -79,6 +81,8 @@ final class StatCommand extends ClientCommand {
         .row("last event", String.valueOf(tier.lastSequence()))
         .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+    carried(table, "carried in", node.carried().in());
+    carried(table, "carried out", node.carried().out());
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
     }
@@ -91,6 +95,10 @@ final class StatCommand extends ClientCommand {
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static void carried(TextTable table, String what, Map<String, Long> bytes) {
+    bytes.forEach((carrier, count) -> table.row(what, Sizes.human(count) + " by " + carrier));
   }
 
   private static String among(int spaces) {

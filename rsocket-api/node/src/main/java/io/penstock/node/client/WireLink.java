@@ -96,6 +96,11 @@ final class WireLink implements NodeLink {
   }
 
   @Override
+  public Carriage carriage() {
+    return Carriage.of(client.transport(), client.carried());
+  }
+
+  @Override
   public void close() {
     client.close().block(GOODBYE);
     arena.close();

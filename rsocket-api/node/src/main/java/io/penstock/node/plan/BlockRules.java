@@ -131,7 +131,8 @@ final class BlockRules {
   static Map<String, Object> replicated(Case one) {
     Fields input = one.input();
     List<List<Integer>> source = input.integerLists("remote_block_ids");
-    List<List<Integer>> destination = input.integerLists("local_full_block_ids");
+    boolean isFull = input.any("local_full_block_ids").isArray() && !input.any("local_full_block_ids").isEmpty();
+    List<List<Integer>> destination = input.integerLists(isFull ? "local_full_block_ids" : "local_block_ids");
     int external = input.count("num_external_tokens");
     if (external == 0 || source.isEmpty() || destination.isEmpty()) {
       return Map.of("output", Map.of("local", List.of(), "remote", List.of()));

@@ -14,8 +14,9 @@ final class CaseRules {
       input("ranks to pull", TopologyRules::pulledRanks, "req_id", "decode_tp"),
       input("blocks under context parallelism", TopologyRules::shards, "prefill", "num_prompt_blocks_p_units"),
       rule("blocks to push", one -> has(one.json(), "per_prefill_rank"), TopologyRules::pushedBlocks),
-      rule("ends of a push", one -> has(one.json(), "per_decode_endpoint") || has(one.json().path("input"), "args"),
-          TopologyRules::ends),
+      rule("completions of a push",
+          one -> has(one.json(), "per_decode_endpoint") || has(one.json().path("input"), "args"),
+          TopologyRules::completions),
       rule("heads of ranks", one -> has(one.json(), "num_kv_heads", "tp"), BlockRules::headsOfRanks),
       rule("copies of heads", one -> has(one.json(), "tp", "heads", "dcp"), BlockRules::copies),
       input("contiguous blocks", BlockRules::runs, "src", "dst", "block_len"),
@@ -45,7 +46,7 @@ final class CaseRules {
 
   private static final Map<String, Function<Case, TransferPlan>> PLANS = Map.of(
       "ranks to pull", TopologyRules::ranks, "blocks under context parallelism", TopologyRules::pull,
-      "blocks to push", TopologyRules::push, "ends of a push", TopologyRules::push);
+      "blocks to push", TopologyRules::push, "completions of a push", TopologyRules::push);
 
   private CaseRules() {}
 

@@ -5,6 +5,7 @@ import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Plural;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
 
 /// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
 @Command(
@@ -28,7 +30,7 @@ import tools.jackson.core.JacksonException;
       "",
       "It reads JSON from standard input: a model, two sides and a request, as in the example, or a recorded case, a "
           + "list of those, or a whole file of cases. It prints every transfer with its layers, heads and blocks, how "
-          + "many ends each rank waits for, and which prefill ranks are never pulled.",
+          + "many completions each rank waits for, and which prefill ranks are never pulled.",
       "",
       "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for MLA), type (bf16), draftLayers, "
           + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp (1), "
@@ -58,6 +60,9 @@ public final class PlanCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Print the result for machines, a line for each case or file.")
   private boolean json;
+
+  /// @param number of the case
+  private record Answered(String kind, int number, Map<String, Object> answer) {}
 
   PlanCommand(Console console) {
     this.console = console;
@@ -144,6 +149,7 @@ public final class PlanCommand implements Callable<Integer> {
     CaseRule rule = CaseRules.of(one).orElseThrow(() -> new DataException(
         "standard input, %s must be a plan's input or a case of a known kind (was %s)".formatted(one.name(),
             Case.shortened(one.json().toString()))));
-    console.json(Map.of("kind", rule.kind(), "case", one.number(), "answer", rule.answer().of(one)));
+    console.print(Json.MAPPER.writer(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+        .writeValueAsString(new Answered(rule.kind(), one.number(), rule.answer().of(one))));
   }
 }

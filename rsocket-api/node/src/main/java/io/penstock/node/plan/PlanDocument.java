@@ -15,12 +15,12 @@ import java.util.List;
 /// A plan for machines.
 ///
 /// @param transfers by decode rank, then in the order in which it asks
-/// @param decodeWaitsFor for each decode rank, the prefill ranks whose ends it waits for
-/// @param prefillWaitsFor for each prefill rank, the decode ranks whose ends it waits for
+/// @param decodeWaitsFor for each decode rank, the prefill ranks whose completions it waits for
+/// @param prefillWaitsFor for each prefill rank, the decode ranks whose completions it waits for
 /// @param neverPulled prefill ranks that nothing is read from
 /// @param releaser decode rank that tells those to release the request
 record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, List<Move> transfers,
-    List<Ends> decodeWaitsFor, List<Ends> prefillWaitsFor, List<Integer> neverPulled, int releaser) {
+    List<Completions> decodeWaitsFor, List<Completions> prefillWaitsFor, List<Integer> neverPulled, int releaser) {
   /// @param order place among the transfers to the same decode rank
   /// @param source number of a prefill rank
   /// @param destination number of a decode rank
@@ -31,7 +31,7 @@ record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, 
 
   /// @param rank that waits
   /// @param from numbers of the ranks of the other side
-  record Ends(int rank, int expected, List<Integer> from) {}
+  record Completions(int rank, int expected, List<Integer> from) {}
 
   static PlanDocument of(TransferPlan plan) {
     Parallelism prefill = plan.prefill().parallelism();
@@ -46,13 +46,15 @@ record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, 
       }
     }
     return new PlanDocument(plan.request(), prefill, decode, moves,
-        decode.allRanks().stream().map(rank -> ends(decode, rank, prefill, List.copyOf(plan.senders(rank)))).toList(),
-        prefill.allRanks().stream().map(rank -> ends(prefill, rank, decode, List.copyOf(plan.readers(rank)))).toList(),
+        decode.allRanks().stream().map(rank -> completions(decode, rank, prefill, List.copyOf(plan.senders(rank))))
+            .toList(),
+        prefill.allRanks().stream().map(rank -> completions(prefill, rank, decode, List.copyOf(plan.readers(rank))))
+            .toList(),
         plan.neverPulled().stream().map(prefill::index).toList(), decode.index(plan.releaser()));
   }
 
-  private static Ends ends(Parallelism side, Rank rank, Parallelism other, List<Rank> from) {
-    return new Ends(side.index(rank), from.size(), from.stream().map(other::index).toList());
+  private static Completions completions(Parallelism side, Rank rank, Parallelism other, List<Rank> from) {
+    return new Completions(side.index(rank), from.size(), from.stream().map(other::index).toList());
   }
 
   static long bytes(Manifest side, Transfer transfer) {

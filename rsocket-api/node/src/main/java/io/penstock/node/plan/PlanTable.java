@@ -29,7 +29,7 @@ final class PlanTable {
     if (!plan.transfers().isEmpty()) {
       text.append('\n').append(table).append('\n');
     }
-    ends(text, plan);
+    completions(text, plan);
     return text.toString().stripTrailing();
   }
 
@@ -72,11 +72,11 @@ final class PlanTable {
     return more == 0 ? "" + first : first + "-" + (first + more);
   }
 
-  private static void ends(StringBuilder text, TransferPlan plan) {
+  private static void completions(StringBuilder text, TransferPlan plan) {
     for (Rank reader : plan.decode().parallelism().allRanks()) {
       int senders = plan.senders(reader).size();
       text.append("decode ").append(reader).append(" waits for ")
-          .append(senders == 0 ? "nothing" : Plural.of(senders, "end"))
+          .append(senders == 0 ? "nothing" : Plural.of(senders, "completion"))
           .append(listed(List.copyOf(plan.senders(reader))))
           .append('\n');
     }

@@ -9,7 +9,8 @@ import tools.jackson.databind.JsonNode;
 /// Cases of the sizes that an engine's store settings accept: binary units up to gigabytes, rounded down to whole bytes.
 /// The sizes that this node's settings accept have more units, and refuse parts of a byte.
 final class SizeRule {
-  private static final Pattern FORM = Pattern.compile("((?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d{1,3})?)\\s*(gb|mb|kb|b|)");
+  private static final Pattern FORM =
+      Pattern.compile("\\+?((?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d{1,3})?)\\s*(gb|mb|kb|b|)");
 
   private SizeRule() {}
 
@@ -24,6 +25,8 @@ final class SizeRule {
       return Map.of("output", input.bigIntegerValue());
     } else if (input.isNumber()) {
       return Map.of("output", (long) input.doubleValue());
+    } else if (input.isBoolean()) {
+      return Map.of("output", input.booleanValue()); // a number to the engine
     } else if (!input.isString()) {
       return Map.of("error", "TypeError");
     }

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many ends it waits for.
+/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many completions it waits for.
 final class TopologyRules {
   private TopologyRules() {}
 
@@ -141,7 +141,7 @@ final class TopologyRules {
         destinations.put(endpoint(plan, transfer.destination(), input), Map.of(
             "local_block_ids", transfer.pieces().stream().map(piece -> local + piece.sourceBlock()).toList(),
             "remote_block_ids", transfer.pieces().stream().map(piece -> remote + piece.destinationBlock()).toList(),
-            "trans_count", announcedEnds(plan, transfer.destination(), input)));
+            "trans_count", announcedCompletions(plan, transfer.destination(), input)));
       }
       ranks.add(Map.of("p_tp_rank", source.tp(), "p_pcp_rank", source.pcp(), "output", destinations));
     }
@@ -158,27 +158,27 @@ final class TopologyRules {
     return "D:" + (input.at("decode").count("base_port") + plan.decode().parallelism().index(reader));
   }
 
-  /// The number of ends that engines announce to a decode rank. It counts ranks, not those with something to send: with
+  /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to send: with
   /// a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
-  private static int announcedEnds(TransferPlan plan, Rank reader, Fields input) {
+  private static int announcedCompletions(TransferPlan plan, Rank reader, Fields input) {
     int blockTokens = input.count("block_size");
     int blocks = Math.ceilDiv(input.count("prompt_len"), blockTokens);
     int sources = plan.prefill().parallelism().contextRanks();
     int readers = plan.decode().parallelism().contextRanks();
-    int ends = sources / readers;
+    int completions = sources / readers;
     if (blocks < sources) {
       int cached = Math.ceilDiv(input.count("decode_cached_tokens"), blockTokens);
       int rank = plan.decode().parallelism().contextRank(reader);
-      ends = dealt(cached + blocks, readers, rank) - dealt(cached, readers, rank);
+      completions = dealt(cached + blocks, readers, rank) - dealt(cached, readers, rank);
     }
-    return ends * input.count("pd_head_ratio");
+    return completions * input.count("pd_head_ratio");
   }
 
   private static int dealt(int blocks, int ranks, int rank) {
     return blocks / ranks + (rank < blocks % ranks ? 1 : 0);
   }
 
-  static Map<String, Object> ends(Case one) {
+  static Map<String, Object> completions(Case one) {
     Fields input = one.input();
     if (input.has("args")) {
       return refusedGroups(one);
@@ -188,7 +188,7 @@ final class TopologyRules {
     for (Rank reader : plan.decode().parallelism().allRanks()) {
       String name = endpoint(plan, reader, input);
       if (!plan.senders(reader).isEmpty() || one.json().path("per_decode_endpoint").has(name)) {
-        endpoints.put(name, Map.of("expected_done_messages", announcedEnds(plan, reader, input),
+        endpoints.put(name, Map.of("expected_done_messages", announcedCompletions(plan, reader, input),
             "prefill_ranks_that_send", plan.senders(reader).size()));
       }
     }

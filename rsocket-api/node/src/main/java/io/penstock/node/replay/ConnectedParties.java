@@ -62,7 +62,7 @@ final class ConnectedParties implements Parties {
 
   @Override
   public String description() {
-    return description;
+    return "%s, carried by %s over %s".formatted(description, decoding.carriers(), decoding.transport());
   }
 
   @Override

@@ -4,12 +4,15 @@ import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
 import io.rsocket.transport.ClientTransport;
+import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import reactor.core.publisher.Mono;
 
 /// One party's own connection, arena and budget.
@@ -80,6 +83,19 @@ final class PartyConnection {
   /// How the node does, as it says itself.
   Mono<PartyStat> nodeStat() {
     return client.stat().map(this::nodeStat);
+  }
+
+  /// How its frames travel.
+  String transport() {
+    return client.transport();
+  }
+
+  /// What carried its blocks so far, or what would.
+  String carriers() {
+    Set<Carrier> in = client.carried().in().keySet();
+    return in.isEmpty()
+        ? client.incomingCarrier().label()
+        : in.stream().map(Carrier::label).sorted().collect(Collectors.joining(" and "));
   }
 
   /// Completes when the connection is gone.

@@ -48,7 +48,7 @@ final class TransferCommandTest {
         memory, "--verify");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("TO NETTY", "128.0 KiB", "local", memory + " memory", "4 batches under way");
+    assertThat(run.out()).contains("TO NETTY", "128 KiB", "local", memory + " memory", "4 batches under way");
   }
 
   @Test

@@ -79,7 +79,7 @@ final class ClientCommandsTest {
     assertThat(put.exitCode()).as(put.err()).isZero();
     assertThat(put.out().lines()).hasSize(21).doesNotHaveDuplicates();
     assertThat(put.err()).isEqualTo("""
-        21 blocks, 80.0 KiB: 21 stored, 0 there already
+        21 blocks, 80.0 KiB: 21 stored, 0 there already, carried by inline over tcp
         4,079 zero bytes at the end fill the last block; get them out again with: penstock get --bytes 81937
         """);
     assertThat(get.exitCode()).as(get.err()).isZero();
@@ -95,8 +95,8 @@ final class ClientCommandsTest {
     CommandLineRun one = runWith(first, "put");
     CommandLineRun two = runWith(second, "put", "-", "--json");
 
-    assertThat(one.err()).isEqualTo("4 blocks, 16.0 KiB: 4 stored, 0 there already\n");
-    assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored, 4 there already\n");
+    assertThat(one.err()).isEqualTo("4 blocks, 16.0 KiB: 4 stored, 0 there already, carried by inline over tcp\n");
+    assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored, 4 there already, carried by inline over tcp\n");
     List<String> keys = one.out().lines().toList();
     List<String> lines = two.out().lines().toList();
     assertThat(lines.get(0)).isEqualTo(
@@ -124,7 +124,8 @@ final class ClientCommandsTest {
     CommandLineRun match = run("match", "--trace-id", "100-104,7,105", "--json");
 
     assertThat(get.exitCode()).as(get.err()).isZero();
-    assertThat(get.out()).isEqualTo("{\"blocks\":30,\"bytes\":122880,\"missing\":[],\"different\":[]}\n");
+    assertThat(get.out()).isEqualTo("{\"blocks\":30,\"bytes\":122880,\"missing\":[],\"different\":[],"
+        + "\"carried\":{\"transport\":\"tcp\",\"bytes\":{\"inline\":122880}}}\n");
     assertThat(match.out()).isEqualTo("{\"keys\":7,\"prefix\":5,\"present\":6}\n");
     assertThat(run("match", "--trace-id", "7,100").out()).isEqualTo("prefix 0 of 2, present 1\n");
   }

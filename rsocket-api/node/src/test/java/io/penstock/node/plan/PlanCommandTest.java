@@ -60,7 +60,7 @@ final class PlanCommandTest {
         """);
     assertThat(run.out()).contains("pp0.cp0.tp0  pp0.cp0.tp0      0  0-1     0-1       284");
     assertThat(run.out()).contains(
-        "decode pp0.cp0.tp1 waits for 4 ends: pp0.cp0.tp2, pp0.cp0.tp3, pp1.cp0.tp2, pp1.cp0.tp3");
+        "decode pp0.cp0.tp1 waits for 4 completions: pp0.cp0.tp2, pp0.cp0.tp3, pp1.cp0.tp2, pp1.cp0.tp3");
     assertThat(run.out()).endsWith("every prefill rank is pulled\n");
   }
 
@@ -129,7 +129,7 @@ final class PlanCommandTest {
     CommandLineRun run = plan("""
         {"input": {"req_id": "x", "prefill_tp": 4, "decode_tp": 2, "prefill_pp": 1, "num_kv_heads": 4, "mla": false},
          "chosen_groups": [0]}""");
-    assertThat(run.out()).contains("decode pp0.cp0.tp0 waits for 2 ends: pp0.cp0.tp0, pp0.cp0.tp1");
+    assertThat(run.out()).contains("decode pp0.cp0.tp0 waits for 2 completions: pp0.cp0.tp0, pp0.cp0.tp1");
   }
 
   @Test
@@ -180,6 +180,7 @@ final class PlanCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"not JSON", "[]", "{}", "3", "{\"cases\": [1, 2]}", "{\"cases\": [{\"what\": 1}]}",
     "{\"cases\": [{\"input\": {\"kv_port\": \"x\", \"dp_rank\": 1, \"tp_rank\": 2}, \"base_port\": 1}]}",
+    "{\"cases\": [{\"input\": {\"num_layers\": 61, \"pp_size\": 2, \"partition\": null}}]}",
     "{\"cases\": [{\"input\": {\"num_layers\": 99999999, \"pp_size\": 2}, \"output\": []}]}"})
   void check_ofWhatItCannotCheck_exitsWithTwo(String content) throws IOException {
     CommandLineRun run = plan("", "--check", file("a.json", content), file("b.json", PORTS.formatted(20003)));

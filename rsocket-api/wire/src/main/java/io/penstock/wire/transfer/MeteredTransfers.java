@@ -1,18 +1,24 @@
 package io.penstock.wire.transfer;
 
-import io.micrometer.core.instrument.MeterRegistry;
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.meter.TransferMeters;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /// Shows what a [TransferEngine] does by meters.
 public final class MeteredTransfers implements TransferListener {
   private final TransferMeters meters;
 
-  /// @param registry where the meters live
-  public MeteredTransfers(MeterRegistry registry) {
-    this.meters = new TransferMeters(registry,
-        Arrays.stream(TransferFailure.values()).map(MeteredTransfers::word).toList());
+  /// @param meters made with [#reasons()]
+  public MeteredTransfers(TransferMeters meters) {
+    this.meters = requireNonNull(meters, "meters");
+  }
+
+  /// Words for the ways in which items fail.
+  public static List<String> reasons() {
+    return Arrays.stream(TransferFailure.values()).map(MeteredTransfers::word).toList();
   }
 
   /// Shows what `engine` has under way.

@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
 import io.penstock.block.BudgetExhaustedException;
+import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -331,6 +332,11 @@ final class Peer {
       if (operation != null) {
         operation.abort();
       }
+    }
+
+    @Override
+    public @Nullable TraceContext trace() {
+      return works.getFirst().transfer.trace();
     }
 
     @Override

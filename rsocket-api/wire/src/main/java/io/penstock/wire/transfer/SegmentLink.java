@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
 import io.penstock.check.Checks;
+import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,11 @@ public interface SegmentLink {
     ///
     /// @param error null if all bytes arrived and were verified, by the peer if they were written
     void ended(@Nullable Throwable error);
+
+    /// The trace that the operation belongs to; null for none.
+    default @Nullable TraceContext trace() {
+      return null;
+    }
   }
 
   /// Bytes that came differ from their checksum. None of them landed.

@@ -1,6 +1,7 @@
 package io.penstock.wire.transfer;
 
 import io.penstock.block.BlockScope;
+import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -65,9 +66,28 @@ final class StagedOperation implements SegmentLink.Operation {
       return;
     }
     try {
-      moving = move.begin(host.host(), error -> steps.run(() -> moved(host, error)));
+      moving = move.begin(host.host(), new Moved(host));
     } catch (RuntimeException e) {
       end(e);
+    }
+  }
+
+  /// Hears of the end of the part that goes over the wire.
+  private final class Moved implements SegmentLink.Ending {
+    private final StagedMemory.Staging host;
+
+    Moved(StagedMemory.Staging host) {
+      this.host = host;
+    }
+
+    @Override
+    public void ended(@Nullable Throwable error) {
+      steps.run(() -> moved(host, error));
+    }
+
+    @Override
+    public @Nullable TraceContext trace() {
+      return ending.trace();
     }
   }
 

@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -184,6 +185,10 @@ public final class Transfer {
       case FAILED -> error;
       default -> null;
     };
+  }
+
+  @Nullable TraceContext trace() {
+    return batch.trace();
   }
 
   TransferListener listener() {

@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param items in order
 /// @param message sent to each peer when all items of that peer completed; null for none
-public record TransferBatch(List<Item> items, @Nullable String message) {
+/// @param trace that goes on at the peers; null for none
+public record TransferBatch(List<Item> items, @Nullable String message, @Nullable TraceContext trace) {
   public TransferBatch {
     items = List.copyOf(items);
     if (message != null) {
@@ -104,6 +106,7 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
   public static final class Builder {
     private final List<Item> items = new ArrayList<>();
     private @Nullable String message;
+    private @Nullable TraceContext trace;
 
     private Builder() {}
 
@@ -148,8 +151,14 @@ public record TransferBatch(List<Item> items, @Nullable String message) {
       return this;
     }
 
+    /// Goes on with `context` at the peers.
+    public Builder traced(TraceContext context) {
+      trace = context;
+      return this;
+    }
+
     public TransferBatch build() {
-      return new TransferBatch(items, message);
+      return new TransferBatch(items, message, trace);
     }
   }
 }

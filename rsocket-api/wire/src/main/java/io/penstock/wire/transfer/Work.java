@@ -72,7 +72,8 @@ final class Work {
 
   /// Whether it may share an operation with `other`.
   boolean isLike(Work other) {
-    return isItem() && direction() == other.direction() && Objects.equals(stagedMemory(), other.stagedMemory());
+    return isItem() && direction() == other.direction() && Objects.equals(stagedMemory(), other.stagedMemory())
+        && Objects.equals(transfer.trace(), other.transfer.trace());
   }
 
   private @Nullable StagedMemory stagedMemory() {

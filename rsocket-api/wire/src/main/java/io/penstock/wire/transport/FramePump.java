@@ -10,7 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Moves frames from the [SendQueue] to the channel while that is writable, each as its header and the frame
-/// itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
+/// itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel. Headers and
+/// short frames are copied together: each buffer that the channel takes costs more than the copy.
 ///
 /// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is
 /// made; small frames go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more
@@ -22,6 +23,10 @@ final class FramePump {
   private static final int BURST_BYTES = 8 << 20;
   /// A frame that is worth a system call of its own.
   private static final int BULK_BYTES = 64 << 10;
+  /// A frame that is copied behind its header.
+  private static final int SHORT_BYTES = 512;
+  /// Most bytes that are copied together.
+  private static final int MOST_TOGETHER = 4 << 10;
 
   private final Channel channel;
   private final Framing framing;
@@ -31,6 +36,8 @@ final class FramePump {
   private volatile long writtenBytes;
   // The rest belongs to the event loop.
   private @Nullable ChannelHandlerContext context;
+  /// Headers and short frames that were moved and not written; null between drains.
+  private @Nullable ByteBuf together;
   /// Bytes of frames that this task sent without waiting for its end.
   private long atOnce;
   private boolean reading;
@@ -128,6 +135,7 @@ final class FramePump {
     while (channel.isWritable()) {
       ByteBuf frame = queue.poll();
       if (frame == null) {
+        writeTogether(to);
         if (queue.isEnding()) {
           shutOutput(to);
         }
@@ -135,21 +143,52 @@ final class FramePump {
         return -moved;
       }
       int size = frame.readableBytes();
-      ByteBuf header;
       try {
-        header = framing.header(channel.alloc(), size);
+        move(to, frame, size);
       } catch (Throwable e) { // no memory, even for so little
         frame.release();
         queue.close();
         broken.accept(e);
         break;
       }
-      write(to, header);
-      write(to, frame);
       moved += SendQueue.HEADER_BYTES + size;
     }
+    writeTogether(to);
     writtenBytes = writtenBytes() + moved;
     return moved;
+  }
+
+  /// Takes `frame` over, unless it throws.
+  private void move(ChannelHandlerContext to, ByteBuf frame, int size) {
+    boolean isShort = size <= SHORT_BYTES;
+    int copied = Framing.MOST_HEADER_BYTES + (isShort ? size : 0);
+    ByteBuf header = together;
+    if (header != null && header.writableBytes() < copied) {
+      writeTogether(to);
+      header = null;
+    }
+    if (header == null) {
+      int waiting = (int) Math.min(queue.bytes(), MOST_TOGETHER);
+      header = channel.alloc().directBuffer(Math.max(copied, isShort ? waiting : 0));
+      together = header;
+    }
+    framing.writeHeader(header, size);
+    if (isShort) {
+      frame.readBytes(header, size); // part by part; the other way round would join them first
+      frame.release();
+    } else {
+      writeTogether(to);
+      write(to, frame);
+    }
+  }
+
+  /// Writes what was copied.
+  private void writeTogether(ChannelHandlerContext to) {
+    ByteBuf copied = together;
+    if (copied != null) {
+      together = null;
+      write(to, copied);
+    }
   }
 
   /// A write that fails closes the channel by itself, so its result is not awaited.

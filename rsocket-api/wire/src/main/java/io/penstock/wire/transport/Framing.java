@@ -12,13 +12,16 @@ interface Framing {
   /// A length of 24 bits before each frame.
   Framing LENGTHS = new Framing() {
     @Override
-    public ByteBuf header(ByteBufAllocator alloc, int size) {
-      return alloc.directBuffer(SendQueue.HEADER_BYTES, SendQueue.HEADER_BYTES).writeMedium(size);
+    public void writeHeader(ByteBuf to, int size) {
+      to.writeMedium(size);
     }
   };
 
-  /// What goes before a frame of `size` bytes.
-  ByteBuf header(ByteBufAllocator alloc, int size);
+  /// Longest header.
+  int MOST_HEADER_BYTES = 14;
+
+  /// Writes what goes before a frame of `size` bytes.
+  void writeHeader(ByteBuf to, int size);
 
   /// What goes behind the last frame.
   default ByteBuf end(ByteBufAllocator alloc) {

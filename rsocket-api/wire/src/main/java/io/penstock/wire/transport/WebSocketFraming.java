@@ -57,8 +57,8 @@ final class WebSocketFraming implements Framing {
   }
 
   @Override
-  public ByteBuf header(ByteBufAllocator alloc, int size) {
-    return header(alloc.directBuffer(LONGEST_HEADER), BINARY_WHOLE, size, host != null);
+  public void writeHeader(ByteBuf to, int size) {
+    header(to, BINARY_WHOLE, size, host != null);
   }
 
   private static ByteBuf header(ByteBuf to, int first, int size, boolean masked) {

@@ -287,7 +287,8 @@ final class TransferSimulationTest {
 
     private Expected item(Node node) {
       SplittableRandom random = world.random;
-      int length = random.nextInt(8) == 0 ? 0 : random.nextInt(1, 6 * SLICE);
+      int longest = random.nextInt(3) == 0 ? SLICE / 3 : 6 * SLICE; // small ones are grouped
+      int length = random.nextInt(8) == 0 ? 0 : random.nextInt(1, longest);
       boolean read = random.nextBoolean() || node.written + length > WRITE_AREA;
       long offset = read ? random.nextInt(READ_AREA - length + 1) : READ_AREA + node.written;
       node.written += read ? 0 : length;

@@ -15,6 +15,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.Timeout;
 
 /// What a connection sends, in which order and how soon: two bare connections on loopback, without RSocket above them.
@@ -140,12 +142,14 @@ final class FramePumpTest {
     assertThat(gauges(two.client()).queuedBytes()).isZero();
   }
 
-  @Test
-  void send_withoutMemoryForTheHeader_closesAndHoldsNoFrame() {
+  /// A header has memory of its own, or the frame's with it if that is short.
+  @ParameterizedTest
+  @CsvSource({"1000, 0", "100, 100"})
+  void send_withoutMemoryForTheHeader_closesAndHoldsNoFrame(int frameBytes, int copiedBytes) {
     TcpPair.Two two = pair.connect();
     FrameReader reader = FrameReader.unbounded(two.server());
-    pair.ledger.refusedBytes = SendQueue.HEADER_BYTES;
-    two.client().sendFrame(1, pair.marked(100, 1));
+    pair.ledger.refusedBytes = Framing.MOST_HEADER_BYTES + copiedBytes;
+    two.client().sendFrame(1, pair.marked(frameBytes, 1));
 
     Eventually.holds("both closed", () -> pair.causes.size() == 1 && reader.ended());
     assertThat(pair.causes.get(0)).isInstanceOf(OutOfMemoryError.class);

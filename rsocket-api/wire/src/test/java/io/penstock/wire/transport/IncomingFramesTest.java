@@ -89,11 +89,16 @@ final class IncomingFramesTest {
     /// The error that ended it.
     String told() {
       String told = "";
+      ByteBuf sent = Unpooled.buffer();
       for (ByteBuf out = readOutbound(); out != null; out = readOutbound()) {
-        if (out.readableBytes() > SendQueue.HEADER_BYTES && FrameHeaderCodec.frameType(out) == FrameType.ERROR) {
-          told = Integer.toHexString(ErrorFrameCodec.errorCode(out)) + " " + ErrorFrameCodec.dataUtf8(out);
-        }
+        sent.writeBytes(out);
         out.release();
+      }
+      while (sent.isReadable()) {
+        ByteBuf frame = sent.readSlice(sent.readUnsignedMedium());
+        if (FrameHeaderCodec.frameType(frame) == FrameType.ERROR) {
+          told = Integer.toHexString(ErrorFrameCodec.errorCode(frame)) + " " + ErrorFrameCodec.dataUtf8(frame);
+        }
       }
       return told;
     }

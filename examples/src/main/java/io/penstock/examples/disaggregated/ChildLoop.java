@@ -1,0 +1,22 @@
+package io.penstock.examples.disaggregated;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+
+/// The other end of a [ChildPeer]: answers the lines of standard input until it ends.
+///
+/// @param console of the process
+/// @param peer that answers
+record ChildLoop(Console console, Peer peer) {
+  void run(Reply started) throws IOException {
+    console.json(started);
+    BufferedReader lines = new BufferedReader(new InputStreamReader(console.in(), StandardCharsets.UTF_8));
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      console.json(peer.ask(Json.MAPPER.readValue(line, Ask.class)));
+    }
+  }
+}

@@ -1,0 +1,271 @@
+package io.penstock.examples.disaggregated;
+
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checks;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.plan.Planner;
+import io.penstock.examples.disaggregated.model.ByteTokenizer;
+import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.model.ModelFileException;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.DataException;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.storage.EngineKind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/// `penstock example disaggregated`.
+@Command(name = "disaggregated", mixinStandardHelpOptions = true,
+    description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
+        + " parallelism, whose caches go from rank to rank over TCP as the planner says. Prints both texts, when each"
+        + " layer was computed and transferred, and whether all logits are equal bit for bit.",
+      ""},
+    footer = {"", "Examples:", "  penstock example disaggregated --mode push --svg layers.svg",
+      "  penstock example disaggregated --prefill 2 --decode 2 --prefill-tp 8 --decode-tp 2 --mla --dcp 2 --mode pull",
+      "  penstock example disaggregated --write-model ./tiny --seed 7",
+      "  penstock example disaggregated --model ./tiny --prefill-pp 2 --block-size 16 --decode-block-size 64"})
+public final class DisaggregatedCommand implements Callable<Integer> {
+  enum Mode {
+    PUSH, PULL
+  }
+
+  enum Role {
+    PREFILL, DECODE
+  }
+
+  enum Layout {
+    NHD, HND
+  }
+
+  private final Console console;
+
+  @Spec
+  private @Nullable CommandSpec spec;
+
+  @Option(names = "--prefill", paramLabel = "N", defaultValue = "1",
+      description = "Prefill processes (default: ${DEFAULT-VALUE}).")
+  private int prefills;
+
+  @Option(names = "--decode", paramLabel = "N", defaultValue = "1",
+      description = "Decode processes (default: ${DEFAULT-VALUE}).")
+  private int decodes;
+
+  @Option(names = "--prefill-tp", paramLabel = "N", defaultValue = "4",
+      description = "Tensor-parallel ranks of a prefill (default: ${DEFAULT-VALUE}).")
+  private int prefillTp;
+
+  @Option(names = "--decode-tp", paramLabel = "N", defaultValue = "2",
+      description = "Tensor-parallel ranks of a decode (default: ${DEFAULT-VALUE}).")
+  private int decodeTp;
+
+  @Option(names = "--prefill-pp", paramLabel = "N", defaultValue = "1",
+      description = "Pipeline stages of a prefill (default: ${DEFAULT-VALUE}).")
+  private int prefillPp;
+
+  @Option(names = "--decode-pp", paramLabel = "N", defaultValue = "1",
+      description = "Pipeline stages of a decode (default: ${DEFAULT-VALUE}).")
+  private int decodePp;
+
+  @Option(names = "--pcp", paramLabel = "N", defaultValue = "1",
+      description = "Ranks of a prefill that share the tokens of a prompt (default: ${DEFAULT-VALUE}).")
+  private int pcp;
+
+  @Option(names = "--dcp", paramLabel = "N", defaultValue = "1",
+      description = "Tensor-parallel ranks of a decode that have equal KV heads and share the tokens"
+          + " (default: ${DEFAULT-VALUE}).")
+  private int dcp;
+
+  @Option(names = "--block-size", paramLabel = "TOKENS", defaultValue = "16",
+      description = "Tokens of a block, a multiple of 4 (default: ${DEFAULT-VALUE}).")
+  private int blockTokens;
+
+  @Option(names = "--decode-block-size", paramLabel = "TOKENS",
+      description = "The same of a decode (default: as --block-size).")
+  private @Nullable Integer decodeBlockTokens;
+
+  @Option(names = "--layout", paramLabel = "ORDER", defaultValue = "NHD",
+      description = "Order of tokens and heads in a block: nhd or hnd (default: ${DEFAULT-VALUE}).")
+  private Layout layout = Layout.NHD;
+
+  @Option(names = "--decode-layout", paramLabel = "ORDER", description = "The same of a decode (default: as --layout).")
+  private @Nullable Layout decodeLayout;
+
+  @Option(names = "--mode", paramLabel = "MODE", defaultValue = "push",
+      description = "push: a layer goes as soon as it is computed; pull: the decode asks when the prompt is computed"
+          + " (default: ${DEFAULT-VALUE}).")
+  private Mode mode = Mode.PUSH;
+
+  @Option(names = "--prompt", paramLabel = "TEXT",
+      defaultValue = "Water moves only as fast as the turbine asks for it: that is what a penstock does.",
+      description = "What the text begins with (default: ${DEFAULT-VALUE}).")
+  private String prompt = "";
+
+  @Option(names = "--tokens", paramLabel = "N", defaultValue = "24",
+      description = "Most tokens generated, each a byte (default: ${DEFAULT-VALUE}).")
+  private int tokens;
+
+  @Option(names = "--draft-tokens", paramLabel = "N", defaultValue = "0",
+      description = "Tokens that the model's draft head guesses a step; 0 decodes without it"
+          + " (default: ${DEFAULT-VALUE}).")
+  private int draftTokens;
+
+  @Option(names = "--requests", paramLabel = "N", defaultValue = "2",
+      description = "Requests, which go to the processes in turn; the number of each follows its prompt"
+          + " (default: ${DEFAULT-VALUE}).")
+  private int requests;
+
+  @Option(names = "--chunk", paramLabel = "TOKENS", defaultValue = "512",
+      description = "Most tokens that a prefill computes at a time (default: ${DEFAULT-VALUE}).")
+  private int chunkTokens;
+
+  @Option(names = "--layer-repeats", paramLabel = "N", defaultValue = "1",
+      description = "Times that a prefill computes each layer: it takes as long as a larger model"
+          + " (default: ${DEFAULT-VALUE}).")
+  private int layerRepeats;
+
+  @Option(names = "--tier", paramLabel = "KIND", defaultValue = "dram",
+      description = "Where finished blocks lie: hbm (a simulated device), dram or ssd (default: ${DEFAULT-VALUE}).")
+  private TierKind tier = TierKind.DRAM;
+
+  @Option(names = "--mla", description = "Multi-head latent attention instead of grouped-query attention.")
+  private boolean latent;
+
+  @Option(names = "--model", paramLabel = "DIR",
+      description = "Folder with config.json and model.safetensors, named as those of Llama"
+          + " (default: a small model made from --seed).")
+  private @Nullable Path model;
+
+  @Option(names = "--write-model", paramLabel = "DIR",
+      description = "Only write the model made from --seed into this folder, which is made if it is not there.")
+  private @Nullable Path writeModel;
+
+  @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
+      description = "What the weights are made from (default: ${DEFAULT-VALUE}).")
+  private long seed;
+
+  @Option(names = "--in-process", description = "All nodes in this process, still over TCP.")
+  private boolean inProcess;
+
+  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the time line of the first request there.")
+  private @Nullable Path svg;
+
+  @Option(names = "--json", description = "Prints all figures as JSON.")
+  private boolean json;
+
+  @Option(names = "--serve", paramLabel = "ROLE", hidden = true)
+  private @Nullable Role serve;
+
+  public DisaggregatedCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    try {
+      return run();
+    } catch (ModelFileException e) {
+      throw new DataException(String.valueOf(e.getMessage()), e);
+    } catch (PlanRefusedException e) {
+      throw new IllegalArgumentException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private int run() throws IOException {
+    if (writeModel != null) {
+      Model.write(config(), seed, writeModel);
+      console.print("disaggregated: model in " + writeModel);
+      return ExitCode.OK;
+    }
+    Checks.positive("--prefill", prefills);
+    Checks.positive("--decode", decodes);
+    Setup setup = setup();
+    if (serve != null) {
+      return serve(serve, setup);
+    }
+    OutputFile image = svg == null ? null : OutputFile.of("--svg", svg);
+    DisaggregatedReport report = report(setup);
+    if (json) {
+      console.json(report);
+    } else {
+      console.out().print(DisaggregatedTable.of(report));
+    }
+    if (image != null) {
+      RequestReport first = report.requests().getFirst();
+      image.write(new TimeLine(first.times()).svg(report.mode() + ": " + report.prefill() + " → " + report.decode())
+          .getBytes(StandardCharsets.UTF_8));
+      console.say("time line in " + image);
+    }
+    return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private ModelConfig config() {
+    return latent ? ModelConfig.tinyLatent() : ModelConfig.tiny();
+  }
+
+  private Setup setup() throws IOException {
+    Model weights = model == null ? Model.seeded(config(), seed) : Model.read(model);
+    Layout orderThere = decodeLayout == null ? layout : decodeLayout;
+    Deployment prefill = Deployment.of(weights, new Parallelism(prefillTp, prefillPp, 1, pcp, 1),
+        new KvFormat(blockTokens, TokenOrder.valueOf(layout.name()), ElementType.FP32));
+    Deployment decode = Deployment.of(weights, new Parallelism(decodeTp, decodePp, 1, 1, dcp),
+        new KvFormat(decodeBlockTokens == null ? blockTokens : decodeBlockTokens,
+            TokenOrder.valueOf(orderThere.name()), ElementType.FP32));
+    new Planner(prefill.manifest(), decode.manifest()); // is refused now if the sides do not fit
+    int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
+    return new Setup(prefill, decode, mode == Mode.PUSH, longest, tokens, draftTokens,
+        new Pace(chunkTokens, layerRepeats), requests);
+  }
+
+  private int serve(Role role, Setup setup) throws IOException {
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
+        TierMaker maker = maker(folder);
+        Network network = Network.create(role.name().toLowerCase(Locale.ROOT))) {
+      if (role == Role.PREFILL) {
+        try (PrefillNode node = new PrefillNode(setup, network, maker, DisaggregatedCommand::micros)) {
+          new ChildLoop(console, node).run(Reply.listening(node.ports()));
+        }
+      } else {
+        try (DecodeNode node = new DecodeNode(setup, network, maker, DisaggregatedCommand::micros)) {
+          new ChildLoop(console, node).run(Reply.DONE);
+        }
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  /// Comparable between processes of one machine.
+  private static long micros() {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+  }
+
+  private TierMaker maker(TemporaryFolder folder) {
+    return new TierMaker(tier, EngineKind.PLAIN, folder.path());
+  }
+
+  private DisaggregatedReport report(Setup setup) throws IOException {
+    DisaggregatedRun run = new DisaggregatedRun(setup, prefills, decodes, requests, prompt);
+    if (!inProcess) {
+      return run.run(Nodes
+          .processes(spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs()));
+    }
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-"); TierMaker maker = maker(folder)) {
+      return run.run(Nodes.here(setup, maker, DisaggregatedCommand::micros));
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.penstock.examples.disaggregated;
+
+import io.penstock.examples.disaggregated.Nodes.Started;
+import io.penstock.examples.disaggregated.model.ByteTokenizer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+
+/// Starts the nodes, and has them serve the requests: as many at a time as there are prefill nodes.
+///
+/// @param setup that all nodes share
+/// @param prefills number of prefill nodes
+/// @param decodes number of decode nodes
+/// @param requests number of requests
+/// @param prompt that they begin with
+record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, String prompt) {
+  /// The prompt of one request: its number follows, unless it is the first.
+  static String prompt(String text, int number) {
+    return number == 0 ? text : text + " " + number;
+  }
+
+  /// @param nodes closed here
+  DisaggregatedReport run(Nodes nodes) throws IOException {
+    try (nodes) {
+      List<Started> prefillNodes = start(prefills, nodes::prefill);
+      List<Started> decodeNodes = start(decodes, nodes::decode);
+      Router router = new Router(setup, prefillNodes.stream().map(Started::peer).toList(),
+          prefillNodes.stream().map(Started::ports).toList(), decodeNodes.stream().map(Started::peer).toList());
+      router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
+      return new DisaggregatedReport(setup.push() ? "push" : "pull", setup.prefill().toString(),
+          setup.decode().toString(), all(router));
+    }
+  }
+
+  private interface Starting {
+    Started start() throws IOException;
+  }
+
+  private static List<Started> start(int count, Starting starting) throws IOException {
+    List<Started> started = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      started.add(starting.start());
+    }
+    return started;
+  }
+
+  private List<RequestReport> all(Router router) throws IOException {
+    try (ExecutorService workers = Executors.newFixedThreadPool(prefills)) {
+      List<Future<RequestReport>> reports = IntStream.range(0, requests)
+          .mapToObj(number -> workers
+              .submit(() -> router.run(number, ByteTokenizer.encode(prompt(prompt, number)))))
+          .toList();
+      List<RequestReport> all = new ArrayList<>();
+      for (Future<RequestReport> report : reports) {
+        all.add(report.get());
+      }
+      return all;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("requests must not be interrupted", e);
+    } catch (ExecutionException e) {
+      throw new IOException("a request must end (was " + e.getCause() + ")", e);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.penstock.examples.disaggregated;
+
+import io.penstock.flow.Production;
+import io.penstock.flow.PushLayers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Sends the cache of one request while it is computed: a layer of the blocks that a chunk has filled is ready as soon
+/// as it is written.
+final class Pushing implements PrefillSteps, AutoCloseable {
+  private final Deployment deployment;
+  private final List<RankPush> ranks = new ArrayList<>();
+
+  /// What one rank sends. A rank without a block of the prompt sends nothing.
+  private static final class RankPush {
+    private final RankCache cache;
+    private final int blocks;
+    private final Production production;
+    private int sentBlocks;
+    private int endBlock;
+    private Production.@Nullable Chunk chunk;
+
+    RankPush(RankCache cache, int blocks, Production production) {
+      this.cache = cache;
+      this.blocks = blocks;
+      this.production = production;
+    }
+
+    /// Whole blocks, and with the last chunk the rest.
+    void chunk(int end, boolean last) {
+      sentBlocks = endBlock;
+      endBlock = last ? blocks : cache.fullBlocks(end);
+      chunk = endBlock > sentBlocks ? production.chunk(endBlock - sentBlocks) : null;
+    }
+
+    void layer(int layer) {
+      Production.Chunk open = chunk;
+      if (open != null) {
+        cache.finish(layer, sentBlocks, endBlock);
+        open.ready(layer - cache.shard().firstLayer());
+      }
+    }
+  }
+
+  /// @param outlets where the readers of a rank ask, by the number of the rank
+  Pushing(Sequence sequence, Map<Integer, PushLayers> outlets, String request, int promptTokens) {
+    this.deployment = sequence.deployment();
+    for (int rank = 0; rank < sequence.workers().size(); rank++) {
+      RankCache cache = sequence.workers().get(rank).cache();
+      PushLayers outlet = outlets.get(rank);
+      int blocks = cache.shard().blocks(promptTokens);
+      if (blocks > 0 && outlet != null) {
+        ranks.add(new RankPush(cache, blocks,
+            outlet.begin(request, blocks, (block, granules) -> cache.block(block).span(granules))));
+      }
+    }
+  }
+
+  @Override
+  public void chunk(int end, boolean last) {
+    ranks.forEach(rank -> rank.chunk(end, last));
+  }
+
+  @Override
+  public void layer(int layer) {
+    int stage = deployment.stageOf(layer);
+    ranks.stream().filter(rank -> rank.cache.shard().rank().stage() == stage).forEach(rank -> rank.layer(layer));
+  }
+
+  /// All layers of all blocks are ready.
+  void end() {
+    ranks.forEach(rank -> rank.production.end());
+  }
+
+  /// Forgets the request: readers that have not got all of it fail.
+  @Override
+  public void close() {
+    ranks.forEach(rank -> rank.production.close());
+  }
+}

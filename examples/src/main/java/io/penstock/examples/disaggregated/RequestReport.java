@@ -1,0 +1,22 @@
+package io.penstock.examples.disaggregated;
+
+import java.util.List;
+
+/// What came out of one request.
+///
+/// @param request id
+/// @param prefill number of the node that computed the prompt
+/// @param decode number of the node that generated the text
+/// @param monolithic text of one rank that did both
+/// @param disaggregated text of the two nodes
+/// @param bitsEqual whether all logits are equal, bit for bit
+/// @param firstDifference number of the first token whose logits differ; -1 for none
+/// @param steps of the decode's model after the prefill
+/// @param guessed tokens of the draft head
+/// @param accepted guesses
+/// @param cachedTokens of the prompt that the decode had from earlier requests
+/// @param movedBytes of cache that went from node to node
+/// @param times of layers, in microseconds since the request began
+record RequestReport(String request, int prefill, int decode, String monolithic, String disaggregated,
+    boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, int cachedTokens, long movedBytes,
+    List<LayerTime> times) {}

@@ -1,0 +1,101 @@
+package io.penstock.examples.disaggregated;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.examples.disaggregated.Ask.Kind;
+import io.penstock.examples.disaggregated.LayerTime.What;
+import io.penstock.examples.disaggregated.model.ByteTokenizer;
+import io.penstock.examples.disaggregated.model.SpeculativeConfig;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Gives each request to a prefill and to a decode node, in turn, and compares what comes out with one rank that does
+/// both.
+final class Router {
+  private final Setup setup;
+  private final List<Peer> prefills;
+  private final List<List<Integer>> ports;
+  private final List<Peer> decodes;
+
+  /// @param ports of the ranks of each prefill node
+  Router(Setup setup, List<? extends Peer> prefills, List<List<Integer>> ports, List<? extends Peer> decodes) {
+    this.setup = setup;
+    this.prefills = List.copyOf(prefills);
+    this.ports = List.copyOf(ports);
+    this.decodes = List.copyOf(decodes);
+  }
+
+  /// Has every pair of nodes that will meet serve a request, so that connections are open and code is compiled. It is
+  /// the prompt backwards: its blocks are of no use to the others.
+  void warmUp(int requests, int[] prompt) {
+    int[] backwards = new int[prompt.length];
+    for (int i = 0; i < prompt.length; i++) {
+      backwards[i] = prompt[prompt.length - 1 - i];
+    }
+    for (int number = 0; number < Math.min(requests, prefills.size() * decodes.size()); number++) {
+      serve("warm-up " + number, number % prefills.size(), number % decodes.size(), backwards);
+    }
+  }
+
+  /// What both nodes answered.
+  private record Served(Reply prefill, Reply decode) {}
+
+  private Served serve(String request, int prefill, int decode, int[] prompt) {
+    List<Integer> tokens = IntStream.of(prompt).boxed().toList();
+    decodes.get(decode).ask(new Ask(Kind.RECEIVE, request, tokens, ports.get(prefill), null));
+    Reply computed = prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, List.of(), null));
+    Reply generated =
+        decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, ports.get(prefill), computed.aux()));
+    prefills.get(prefill).ask(new Ask(Kind.RELEASE, request, List.of(), List.of(), null));
+    return new Served(computed, generated);
+  }
+
+  /// Request `number`; waits until it is done.
+  RequestReport run(int number, int[] prompt) {
+    String request = "request " + number;
+    int prefill = number % prefills.size();
+    int decode = number % decodes.size();
+    Served served = serve(request, prefill, decode, prompt);
+    Reply.Outcome outcome = requireNonNull(served.decode().outcome(), "outcome");
+    Generated parts = new Generated();
+    for (int i = 0; i < outcome.tokens().size(); i++) {
+      parts.add(outcome.tokens().get(i), Bits.floats(outcome.logits().get(i)));
+    }
+    Generated whole = monolithic(prompt);
+    return new RequestReport(request, prefill, decode, ByteTokenizer.decode(whole.tokens()),
+        ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(whole), parts.firstDifference(whole),
+        outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
+        outcome.movedBytes(),
+        times(served.prefill().times(), served.decode().times()));
+  }
+
+  private Generated monolithic(int[] prompt) {
+    Deployment one = Deployment.monolithic(setup.prefill().model(),
+        KvFormat.defaults().withType(setup.prefill().format().type()));
+    try (Instance instance = new Instance(one, 1, setup.sequenceTokens());
+        Sequence sequence = instance.open("monolithic")) {
+      SpeculativeConfig drafts =
+          new SpeculativeConfig(sequence.model().config().draftLayers(), setup.draftTokens());
+      return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.newTokens());
+    }
+  }
+
+  /// Between the computation of a layer and its first byte, the decode waits.
+  private static List<LayerTime> times(List<LayerTime> computed, List<LayerTime> transfers) {
+    List<LayerTime> all = new ArrayList<>(computed);
+    for (LayerTime transfer : transfers) {
+      long ready = computed.stream().filter(time -> time.layer() == transfer.layer())
+          .mapToLong(LayerTime::endMicros).filter(end -> end <= transfer.startMicros()).max()
+          .orElse(transfer.startMicros());
+      all.add(new LayerTime(What.WAIT, transfer.layer(), ready, transfer.startMicros()));
+      all.add(transfer);
+    }
+    long first = all.stream().mapToLong(LayerTime::startMicros).min().orElse(0);
+    return all.stream().map(time -> time.since(first))
+        .sorted(Comparator.comparingInt(LayerTime::layer).thenComparing(LayerTime::what)
+            .thenComparingLong(LayerTime::startMicros))
+        .toList();
+  }
+}

@@ -1,0 +1,192 @@
+package io.penstock.flow;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
+import io.penstock.block.UnexpectedSliceException;
+import io.penstock.disagg.MoveTicket;
+import io.penstock.disagg.ShardMover;
+import io.penstock.disagg.plan.TokenPiece;
+import io.penstock.disagg.plan.Transfer;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.spi.ViewLanding;
+import io.penstock.tier.spi.ViewLanding.Landed;
+import io.penstock.tier.spi.ViewSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Fills the blocks of one decode rank with what a plan says that prefill ranks give it: heads and layers of several
+/// peers, token by token of blocks of another size, each in its place.
+///
+/// | | |
+/// |---|---|
+/// | order | transfers of one lane in the order of the plan, one at a time; lanes side by side |
+/// | backpressure | what landed; sources are asked as the reader asks, within the byte budgets of the sources |
+/// | fairness | requests of one lane in the order of their subscriptions; lanes share a budget slice by slice |
+/// | ends | when all transfers have landed; a transfer without pieces asks nothing |
+/// | cancel | ends all transfers; drafts stay as they are, and nothing lands in them any more |
+/// | signals | the first error of a source, which ends the other transfers; |
+/// |         | [io.penstock.block.BudgetExhaustedException] if too many wait for a lane |
+/// |         | [io.penstock.block.UnexpectedSliceException] before anything is asked, if two claim the same bytes |
+public final class PullBlocks {
+  private PullBlocks() {}
+
+  /// One peer, as one shard of a reader sees it: its requests wait in line, and one is served at a time.
+  public static final class Lane {
+    private final ViewSource source;
+    private final ByteBudget turns;
+
+    /// @param maxWaiting longest queue of requests
+    public Lane(ViewSource source, int maxWaiting) {
+      this.source = requireNonNull(source, "source");
+      this.turns = new ByteBudget("turns of a peer", 1, maxWaiting);
+    }
+
+    public ViewSource source() {
+      return source;
+    }
+
+    private Flux<Landed> inTurn(Flux<Landed> work) {
+      return Flux.using(BlockScope::new, scope -> turns.acquire(1, scope).flatMapMany(turn -> work),
+          BlockScope::close);
+    }
+  }
+
+  /// Where the transfers of one request come from, and where they go.
+  public interface Places {
+    /// The lane to the source of `transfer`.
+    Lane lane(Transfer transfer);
+
+    /// Keys of the blocks that the source of `transfer` keeps for the request, in the order of its block list.
+    List<BlockKey> keys(Transfer transfer);
+
+    /// The draft of a block of the destination of `transfer`. It stays the caller's, who seals it when all of it came.
+    BlockDraft draft(Transfer transfer, int destinationBlock);
+  }
+
+  /// Pulls blocks that their sources have. A miss is an error.
+  ///
+  /// @param transfers to one destination
+  public static Flux<Landed> pull(List<Transfer> transfers, Places places) {
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, true));
+  }
+
+  /// Receives what the sources push: asks for it at once, before it is computed, and takes layers as they become ready.
+  /// All transfers run side by side, because one that waits must hold up no other. The stream of a source ends when it
+  /// has sent all of its layers.
+  ///
+  /// @param transfers to one destination; their keys are those of [PushLayers#keys]
+  public static Flux<Landed> receive(List<Transfer> transfers, Places places) {
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, false));
+  }
+
+  /// The same for the life of a request: moves what one source gives, as often as it takes, and writes while its ticket
+  /// admits that. A repeated move writes nothing twice. Lanes are asked for anew by each move.
+  ///
+  /// @param transfers from one source to one destination
+  /// @param isPush whether the source pushes, as [#receive], or is pulled from
+  public static ShardMover mover(List<Transfer> transfers, Places places, boolean isPush) {
+    return new Mover(List.copyOf(transfers), places, isPush);
+  }
+
+  private record Fetch(Transfer transfer, List<BlockKey> keys, ViewLanding landing) {
+    Fetch attempt(int number, Runnable check) {
+      return new Fetch(transfer, keys, landing.attempt(number, check));
+    }
+
+    Flux<Landed> run(Lane lane, OnMiss onMiss) {
+      return lane.source().fetch(keys, onMiss, landing);
+    }
+  }
+
+  private static final class Mover implements ShardMover {
+    private final List<Transfer> transfers;
+    private final Places places;
+    private final boolean isPush;
+    /// Parts of drafts are claimed once, by the first move.
+    private volatile @Nullable List<Fetch> claimed;
+
+    Mover(List<Transfer> transfers, Places places, boolean isPush) {
+      this.transfers = transfers;
+      this.places = places;
+      this.isPush = isPush;
+    }
+
+    @Override
+    public Mono<Void> move(MoveTicket ticket) {
+      return Mono.defer(() -> {
+        List<Fetch> all = claimed == null ? fetches(transfers, places) : requireNonNull(claimed);
+        claimed = all;
+        List<Fetch> attempt = all.stream().map(fetch -> fetch.attempt(ticket.attempt(),
+            () -> requireAdmitted(ticket, places.lane(fetch.transfer()).source().generation()))).toList();
+        return sideBySide(attempt, places, !isPush).doOnNext(landed -> ticket.landed(landed.bytes())).then();
+      });
+    }
+
+    private static void requireAdmitted(MoveTicket ticket, long generation) {
+      if (!ticket.admits(generation)) {
+        throw new UnexpectedSliceException("generation", "" + ticket.source().generation() + ", of a move that goes on",
+            generation);
+      }
+    }
+
+    @Override
+    public Mono<Void> drained(MoveTicket ticket) {
+      return Flux.fromIterable(transfers).map(transfer -> places.lane(transfer).source()).distinct()
+          .flatMap(ViewSource::drained).then();
+    }
+  }
+
+  private static Flux<Landed> sideBySide(List<Fetch> fetches, Places places, boolean inTurn) {
+    if (fetches.isEmpty()) {
+      return Flux.empty();
+    } else if (!inTurn) {
+      return Flux.fromIterable(fetches)
+          .flatMap(fetch -> fetch.run(places.lane(fetch.transfer()), OnMiss.AWAIT), fetches.size(), 1);
+    }
+    Map<Lane, List<Fetch>> lanes = new LinkedHashMap<>();
+    fetches.forEach(
+        fetch -> lanes.computeIfAbsent(places.lane(fetch.transfer()), lane -> new ArrayList<>()).add(fetch));
+    return Flux.fromIterable(lanes.entrySet()).flatMap(lane -> lane.getKey().inTurn(
+        Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(lane.getKey(), OnMiss.SKIP), 0)),
+        lanes.size(), 1);
+  }
+
+  /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
+  private static List<Fetch> fetches(List<Transfer> transfers, Places places) {
+    return transfers.stream().map(transfer -> fetch(transfer, places)).toList();
+  }
+
+  private static Fetch fetch(Transfer transfer, Places places) {
+    BlockLayout layout = places.lane(transfer).source().space().layout();
+    List<BlockKey> all = places.keys(transfer);
+    ViewLanding landing = new ViewLanding(layout, asked(transfer, layout));
+    Map<Integer, Integer> positions = new LinkedHashMap<>();
+    for (TokenPiece piece : transfer.pieces()) {
+      int position = positions.computeIfAbsent(piece.sourceBlock(), block -> positions.size());
+      BlockDraft draft = places.draft(transfer, piece.destinationBlock());
+      landing.to(position, piece.sourceToken(), draft.part(BlockView.of(draft.layout(),
+          transfer.layers().atDestination(), transfer.layers().count(), transfer.heads().atDestination(),
+          transfer.heads().count(), piece.destinationToken(), piece.tokens())));
+    }
+    return new Fetch(transfer, positions.keySet().stream().map(all::get).toList(), landing);
+  }
+
+  /// One view for all blocks of a transfer: from the first to the last token that is wanted of any of them.
+  private static BlockView asked(Transfer transfer, BlockLayout layout) {
+    int first = transfer.pieces().stream().mapToInt(TokenPiece::sourceToken).min().orElseThrow();
+    int end = transfer.pieces().stream().mapToInt(piece -> piece.sourceToken() + piece.tokens()).max().orElseThrow();
+    return BlockView.of(layout, transfer.layers().atSource(), transfer.layers().count(), transfer.heads().atSource(),
+        transfer.heads().count(), first, end - first);
+  }
+}

@@ -1,0 +1,155 @@
+package io.penstock.wire;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.SpaceId;
+import io.penstock.tier.Presence;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+
+/// Look-ups of one connection. Small ones that are asked for in one turn of its event loop go as one request: a request
+/// costs both sides far more than a key. None of them waits for another: a turn ends when the loop has nothing left to
+/// read. Safe from any thread.
+final class LookUps {
+  /// A look-up of more keys goes alone.
+  private static final int SMALL = 32;
+  /// Most keys that go together.
+  private static final int MOST_KEYS = 512;
+
+  private final NodeConnection connection;
+  private final SpaceId space;
+  private final int mostKeys;
+  private final @Nullable Scheduler loop;
+  private final Queue<LookUp> waiting = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean sending = new AtomicBoolean();
+
+  /// @param maxKeys most keys of a request that the node takes
+  /// @param loop of the connection; null if it tells none, and each look-up goes alone
+  LookUps(NodeConnection connection, SpaceId space, int maxKeys, @Nullable Scheduler loop) {
+    this.connection = connection;
+    this.space = space;
+    this.mostKeys = Math.min(MOST_KEYS, maxKeys);
+    this.loop = loop;
+  }
+
+  /// Which of `keys` the node has.
+  ///
+  /// @param keys distinct
+  Mono<Presence> of(List<BlockKey> keys) {
+    Scheduler turns = loop;
+    if (turns == null || keys.size() > SMALL) {
+      return ask(keys).map(reply -> reply.of(keys.size()));
+    }
+    return Mono.from(
+        subscriber -> subscriber.onSubscribe(new LookUp(keys, Operators.toCoreSubscriber(subscriber), turns)));
+  }
+
+  private Mono<Messages.Bits> ask(List<BlockKey> keys) {
+    return connection.ask(Routes.EXISTS, new Messages.KeysRequest(Messages.Keys.of(space, keys)), Messages.Bits.class);
+  }
+
+  private void enter(LookUp lookUp, Scheduler turns) {
+    waiting.add(lookUp);
+    if (!sending.getAndSet(true)) {
+      try {
+        turns.schedule(this::send);
+      } catch (RejectedExecutionException e) { // the loop has ended, and the connection with it
+        send();
+      }
+    }
+  }
+
+  private void send() {
+    sending.set(false);
+    List<LookUp> together = new ArrayList<>();
+    int keys = 0;
+    for (LookUp next = waiting.poll(); next != null; next = waiting.poll()) {
+      if (keys + next.keys.size() > mostKeys) {
+        send(together);
+        together = new ArrayList<>();
+        keys = 0;
+      }
+      if (!next.over.get()) {
+        together.add(next);
+        keys += next.keys.size();
+      }
+    }
+    if (!together.isEmpty()) {
+      send(together);
+    }
+  }
+
+  /// Asks for each key once, whichever look-ups have it.
+  private void send(List<LookUp> together) {
+    Map<BlockKey, Integer> positions = new LinkedHashMap<>();
+    for (LookUp lookUp : together) {
+      for (BlockKey key : lookUp.keys) {
+        positions.putIfAbsent(key, positions.size());
+      }
+    }
+    List<BlockKey> asked = List.copyOf(positions.keySet());
+    ask(asked).map(reply -> reply.of(asked.size())).subscribe(
+        found -> together.forEach(lookUp -> lookUp.found(found, positions)),
+        error -> together.forEach(lookUp -> lookUp.failed(error)));
+  }
+
+  private final class LookUp implements Subscription {
+    private final List<BlockKey> keys;
+    private final CoreSubscriber<? super Presence> actual;
+    private final Scheduler turns;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    private LookUp(List<BlockKey> keys, CoreSubscriber<? super Presence> actual, Scheduler turns) {
+      this.keys = keys;
+      this.actual = actual;
+      this.turns = turns;
+    }
+
+    @Override
+    public void request(long n) {
+      if (!asked.getAndSet(true)) {
+        enter(this, turns);
+      }
+    }
+
+    @Override
+    public void cancel() {
+      over.set(true);
+    }
+
+    private void found(Presence of, Map<BlockKey, Integer> positions) {
+      if (over.getAndSet(true)) {
+        return;
+      }
+      BitSet mine = new BitSet(keys.size());
+      for (int i = 0; i < keys.size(); i++) {
+        mine.set(i, of.get(positions.getOrDefault(keys.get(i), -1)));
+      }
+      try {
+        actual.onNext(Presence.of(keys.size(), mine));
+        actual.onComplete();
+      } catch (RuntimeException e) { // one reader's failure is not another's
+        Operators.onErrorDropped(e, actual.currentContext());
+      }
+    }
+
+    private void failed(Throwable error) {
+      if (!over.getAndSet(true)) {
+        actual.onError(error);
+      }
+    }
+  }
+}

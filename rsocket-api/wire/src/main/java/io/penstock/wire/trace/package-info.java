@@ -1,0 +1,5 @@
+/// Traces that go on from a client to a node.
+@NullMarked
+package io.penstock.wire.trace;
+
+import org.jspecify.annotations.NullMarked;
