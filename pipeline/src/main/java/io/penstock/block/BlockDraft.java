@@ -83,7 +83,7 @@ public final class BlockDraft extends Owned {
       int offset = layout.granuleOffset(granule);
       int bytes = layout.granuleBytes(granule);
       view.scatter(layout, granule, packed, view.firstToken(), view.tokens(), slot.memory.asSlice(offset, bytes));
-      if (count(granule, packed.byteSize()) == bytes) { // by the last of the writers: nobody else writes there any more
+      if (count(granule, packed.byteSize()) == bytes) { // by the last of the writers
         add(GranuleRange.whole(granule, 1), new int[] {slot.checksum(offset, bytes)});
       }
     } finally {

@@ -41,7 +41,7 @@ import reactor.core.publisher.Mono;
 public final class PullBlocks {
   private PullBlocks() {}
 
-  /// One peer, as one shard of a reader sees it: its requests wait in line, and one is served at a time.
+  /// One peer, as one shard of a reader sees it: its requests queue, and one is served at a time.
   public static final class Lane {
     private final ViewSource source;
     private final ByteBudget turns;

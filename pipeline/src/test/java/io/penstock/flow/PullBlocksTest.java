@@ -278,7 +278,7 @@ final class PullBlocksTest {
   }
 
   @Test
-  void aRequestThatIsCancelled_leavesTheLine_andAnErrorEndsTheOtherTransfers() {
+  void aRequestThatIsCancelled_leavesTheQueue_andAnErrorEndsTheOtherTransfers() {
     Two two = Two.begin();
     try (BlockScope scope = new BlockScope()) {
       two.pull(two.destination(scope)).subscribe();

@@ -63,7 +63,7 @@ final class PushLayersTest {
     return time.now(TimeUnit.MILLISECONDS);
   }
 
-  /// A request that is computed layer by layer in virtual time, and the gate that no byte passes too early.
+  /// A request that is computed layer by layer in virtual time; it fails if bytes are read before they are written.
   private final class Prefill implements AutoCloseable {
     private final List<BlockDraft> drafts;
     private final BitSet written = new BitSet();

@@ -107,7 +107,7 @@ public final class ViewLanding {
   /// @param key at `position` of the request
   /// @param part what `packed` has of its block
   /// @param checksums one a granule of `part`
-  /// @param packed of this process alone: nobody changes it meanwhile
+  /// @param packed of this process alone, and not written meanwhile
   /// @param boundary that the bytes cross, named in the error
   /// @throws BlockCorruptException if a granule differs; nothing of `part` lands then
   /// @throws UnexpectedSliceException if `part` is no part of the view, or came before
