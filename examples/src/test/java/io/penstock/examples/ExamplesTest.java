@@ -65,7 +65,7 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations", "disaggregated"})
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");
@@ -79,7 +79,7 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure", "conversations", "disaggregated"})
   void unknownOption_isMisuse(String name) {
     assertThat(Examples.run(new String[] {name, "--no-such-option"}, capture.console())).isEqualTo(2);
     assertThat(capture.err()).contains("--no-such-option");
@@ -108,7 +108,12 @@ final class ExamplesTest {
         "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)",
         "conversations --turns 0 | --turns must be from 1 to 1000 (was 0)",
         "conversations --hbm 1 | --hbm must be >= one block, 64 KiB (was 1 B)",
-        "conversations --prefill-speed 0 | --prefill-speed must be > 0 (was 0.0)"})
+        "conversations --prefill-speed 0 | --prefill-speed must be > 0 (was 0.0)",
+        "disaggregated --prefill 0 | --prefill must be > 0 (was 0)",
+        "disaggregated --requests 0 | --requests must be > 0 (was 0)",
+        "disaggregated --prefill-tp 3 | tp must divide the 8 query heads (was 3)",
+        "disaggregated --block-size 6 | blockTokens must be a multiple of 4 (was 6)",
+        "disaggregated --chunk 0 | --chunk must be > 0 (was 0)"})
   void nonsense_isRefusedByFlagRuleAndValue(String line, String said) {
     assertThat(Examples.run(line.split(" "), capture.console())).isEqualTo(2);
     assertThat(capture.err()).endsWith(": " + said + "\n");

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /// A decode: an instance of the model, and connections to the ranks of the prefill nodes.
@@ -30,18 +31,21 @@ final class DecodeNode implements Peer {
   private final Network network;
   private final LongSupplier micros;
   private final Instance instance;
+  private final RankTiers tiers;
   private final ByteBudget budget = new ByteBudget("decode", BUDGET_BYTES, MOST_WAITING);
   private final Map<Integer, RemoteViews> connections = new HashMap<>();
   private final Map<String, Open> open = new HashMap<>();
 
   /// A request that has begun.
-  private record Open(Sequence sequence, DecodeSide side, LayerClock clock, CompletableFuture<Void> received) {}
+  private record Open(Sequence sequence, DecodeSide side, LayerClock clock, int cachedTokens,
+      CompletableFuture<@Nullable Void> received) {}
 
-  DecodeNode(Setup setup, Network network, LongSupplier micros) {
+  DecodeNode(Setup setup, Network network, TierMaker maker, LongSupplier micros) {
     this.setup = setup;
     this.network = network;
     this.micros = micros;
     this.instance = new Instance(setup.decode(), setup.requests(), setup.sequenceTokens());
+    this.tiers = new RankTiers(setup.decode(), shard -> maker.make(shard, setup.tierBlocks(shard)));
   }
 
   @Override
@@ -60,14 +64,15 @@ final class DecodeNode implements Peer {
   /// Pushed layers are asked for at once, pulled blocks when the prefill has them.
   private Open begin(Ask ask) {
     Sequence sequence = instance.open(ask.request());
+    int cachedTokens = tiers.load(sequence, ask.tokens());
     LayerClock clock = new LayerClock(micros);
     Map<Integer, Lane> lanes = new HashMap<>();
     DecodeSide side = new DecodeSide(sequence, setup.prefill(),
         rank -> lanes.computeIfAbsent(rank, missing -> lane(ask.ports().get(rank), clock)), ask.request(),
-        ask.prompt().size(), 0);
-    CompletableFuture<Void> received =
+        ask.prompt().size(), cachedTokens);
+    CompletableFuture<@Nullable Void> received =
         setup.push() ? side.receive().then().toFuture() : CompletableFuture.completedFuture(null);
-    return new Open(sequence, side, clock, received);
+    return new Open(sequence, side, clock, cachedTokens, received);
   }
 
   private Lane lane(int port, LayerClock clock) {
@@ -90,11 +95,14 @@ final class DecodeNode implements Peer {
       int draftLayers = sequence.model().config().draftLayers();
       Generated generated = Decode.of(sequence, new SpeculativeConfig(draftLayers, setup.draftTokens()), prompt.length,
           requireNonNull(ask.aux(), "aux").prefilled(), setup.newTokens());
-      return Reply.of(Reply.Outcome.of(generated, 0, request.clock().landedBytes()), request.clock().transferTimes());
+      tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
+          .blockTokens());
+      return Reply.of(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),
+          request.clock().transferTimes());
     }
   }
 
-  private static void await(CompletableFuture<Void> received) {
+  private static void await(CompletableFuture<@Nullable Void> received) {
     try {
       received.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -112,6 +120,7 @@ final class DecodeNode implements Peer {
       request.sequence().close();
     });
     Flux.fromIterable(List.copyOf(connections.values())).flatMap(RemoteViews::close).blockLast(PATIENCE);
+    tiers.close();
     instance.close();
   }
 }

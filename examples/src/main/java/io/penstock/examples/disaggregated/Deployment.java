@@ -119,6 +119,7 @@ final class Deployment {
 
   @Override
   public String toString() {
-    return parallelism() + ", " + format;
+    return "tp %d, pp %d, pcp %d, dcp %d, %s".formatted(parallelism().tp(), parallelism().pp(), parallelism().pcp(),
+        parallelism().dcp(), format);
   }
 }

@@ -14,12 +14,15 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -127,7 +130,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
           + " (default: ${DEFAULT-VALUE}).")
   private int requests;
 
-  @Option(names = "--chunk", paramLabel = "TOKENS", defaultValue = "64",
+  @Option(names = "--chunk", paramLabel = "TOKENS", defaultValue = "512",
       description = "Most tokens that a prefill computes at a time (default: ${DEFAULT-VALUE}).")
   private int chunkTokens;
 
@@ -135,6 +138,10 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "Times that a prefill computes each layer: it takes as long as a larger model"
           + " (default: ${DEFAULT-VALUE}).")
   private int layerRepeats;
+
+  @Option(names = "--tier", paramLabel = "KIND", defaultValue = "dram",
+      description = "Where finished blocks lie: hbm (a simulated device), dram or ssd (default: ${DEFAULT-VALUE}).")
+  private TierKind tier = TierKind.DRAM;
 
   @Option(names = "--mla", description = "Multi-head latent attention instead of grouped-query attention.")
   private boolean latent;
@@ -192,7 +199,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       return serve(serve, setup);
     }
     OutputFile image = svg == null ? null : OutputFile.of("--svg", svg);
-    DisaggregatedReport report = new DisaggregatedRun(setup, prefills, decodes, requests, prompt).run(nodes(setup));
+    DisaggregatedReport report = report(setup);
     if (json) {
       console.json(report);
     } else {
@@ -226,13 +233,15 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   }
 
   private int serve(Role role, Setup setup) throws IOException {
-    try (Network network = Network.create(role.name().toLowerCase(java.util.Locale.ROOT))) {
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
+        TierMaker maker = maker(folder);
+        Network network = Network.create(role.name().toLowerCase(Locale.ROOT))) {
       if (role == Role.PREFILL) {
-        try (PrefillNode node = new PrefillNode(setup, network, DisaggregatedCommand::micros)) {
+        try (PrefillNode node = new PrefillNode(setup, network, maker, DisaggregatedCommand::micros)) {
           new ChildLoop(console, node).run(Reply.listening(node.ports()));
         }
       } else {
-        try (DecodeNode node = new DecodeNode(setup, network, DisaggregatedCommand::micros)) {
+        try (DecodeNode node = new DecodeNode(setup, network, maker, DisaggregatedCommand::micros)) {
           new ChildLoop(console, node).run(Reply.DONE);
         }
       }
@@ -245,8 +254,18 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
-  private Nodes nodes(Setup setup) {
-    List<String> args = spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs();
-    return inProcess ? Nodes.here(setup, DisaggregatedCommand::micros) : Nodes.processes(args);
+  private TierMaker maker(TemporaryFolder folder) {
+    return new TierMaker(tier, EngineKind.PLAIN, folder.path());
+  }
+
+  private DisaggregatedReport report(Setup setup) throws IOException {
+    DisaggregatedRun run = new DisaggregatedRun(setup, prefills, decodes, requests, prompt);
+    if (!inProcess) {
+      return run.run(Nodes
+          .processes(spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs()));
+    }
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-"); TierMaker maker = maker(folder)) {
+      return run.run(Nodes.here(setup, maker, DisaggregatedCommand::micros));
+    }
   }
 }

@@ -31,6 +31,7 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
       List<Started> decodeNodes = start(decodes, nodes::decode);
       Router router = new Router(setup, prefillNodes.stream().map(Started::peer).toList(),
           prefillNodes.stream().map(Started::ports).toList(), decodeNodes.stream().map(Started::peer).toList());
+      router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
       return new DisaggregatedReport(setup.push() ? "push" : "pull", setup.prefill().toString(),
           setup.decode().toString(), all(router));
     }

@@ -11,8 +11,8 @@ final class DisaggregatedTable {
     StringBuilder text = new StringBuilder("disaggregated: %s%n  prefill %s%n  decode  %s%n".formatted(report.mode(),
         report.prefill(), report.decode()));
     for (RequestReport request : report.requests()) {
-      text.append("%n%s: prefill %d, decode %d, %s moved%n".formatted(request.request(), request.prefill(),
-          request.decode(), Sizes.human(request.movedBytes())));
+      text.append("%n%s: prefill %d, decode %d, %d tokens cached, %s moved%n".formatted(request.request(),
+          request.prefill(), request.decode(), request.cachedTokens(), Sizes.human(request.movedBytes())));
       text.append("  monolithic    %s%n".formatted(Reason.printable(request.monolithic())));
       text.append("  disaggregated %s%n".formatted(Reason.printable(request.disaggregated())));
       if (request.guessed() > 0) {

@@ -23,6 +23,11 @@ record KvFormat(int blockTokens, TokenOrder order, ElementType type) {
     }
   }
 
+  @Override
+  public String toString() {
+    return "blocks of " + blockTokens + " tokens, " + order + ", " + type;
+  }
+
   KvFormat withType(ElementType newType) {
     return new KvFormat(blockTokens, order, newType);
   }

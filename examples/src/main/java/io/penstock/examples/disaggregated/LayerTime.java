@@ -11,11 +11,29 @@ import io.penstock.check.Checks;
 record LayerTime(What what, int layer, long startMicros, long endMicros) {
   enum What {
     /// The prefill computes the layer.
-    COMPUTE,
+    COMPUTE('█', "#2f6f9f"),
     /// The decode has asked, the layer is computed, and no byte of it has come.
-    WAIT,
+    WAIT('·', "#d8d8d8"),
     /// Its bytes come.
-    TRANSFER
+    TRANSFER('▒', "#e0872f");
+
+    private final char mark;
+    private final String colour;
+
+    What(char mark, String colour) {
+      this.mark = mark;
+      this.colour = colour;
+    }
+
+    /// In a text.
+    char mark() {
+      return mark;
+    }
+
+    /// In an image.
+    String colour() {
+      return colour;
+    }
   }
 
   LayerTime {

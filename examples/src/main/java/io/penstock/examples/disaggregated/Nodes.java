@@ -49,20 +49,22 @@ interface Nodes extends AutoCloseable {
   }
 
   /// All nodes are in this process.
-  static Nodes here(Setup setup, LongSupplier micros) {
+  ///
+  /// @param maker stays the caller's
+  static Nodes here(Setup setup, TierMaker maker, LongSupplier micros) {
     Network network = Network.create("disaggregated");
     List<Peer> peers = new ArrayList<>();
     return new Nodes() {
       @Override
       public Started prefill() {
-        PrefillNode node = new PrefillNode(setup, network, micros);
+        PrefillNode node = new PrefillNode(setup, network, maker, micros);
         peers.add(node);
         return new Started(node, node.ports());
       }
 
       @Override
       public Started decode() {
-        DecodeNode node = new DecodeNode(setup, network, micros);
+        DecodeNode node = new DecodeNode(setup, network, maker, micros);
         peers.add(node);
         return new Started(node, List.of());
       }

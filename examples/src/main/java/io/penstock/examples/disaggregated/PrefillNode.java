@@ -1,8 +1,6 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.TierListener;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.transport.TcpListener;
@@ -25,20 +23,16 @@ final class PrefillNode implements Peer {
   private final List<KvServer> servers;
   private final LongSupplier micros;
 
-  PrefillNode(Setup setup, Network network, LongSupplier micros) {
+  PrefillNode(Setup setup, Network network, TierMaker maker, LongSupplier micros) {
     this.setup = setup;
     this.micros = micros;
     this.side = new PrefillSide(new Instance(setup.prefill(), setup.requests(), setup.sequenceTokens()),
-        shard -> new HostTier(shard.space(), tierBlocks(shard), TierListener.noop()), network.sending());
+        shard -> maker.make(shard, setup.tierBlocks(shard)), network.sending());
     ByteBudget budget = new ByteBudget("prefill", BUDGET_BYTES, 64);
     this.servers = IntStream.range(0, setup.prefill().shards().size()).mapToObj(rank -> KvServer
         .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()), side.outlet(rank),
             KvServerOptions.defaults().withNode("prefill rank " + rank), budget, network.timers())
         .blockOptional(PATIENCE).orElseThrow()).toList();
-  }
-
-  private long tierBlocks(Shard shard) {
-    return (long) setup.requests() * Math.max(1, shard.blocks(setup.promptTokens()));
   }
 
   /// Ports of the ranks.

@@ -2,27 +2,20 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Block;
-import io.penstock.block.SliceShape;
 import io.penstock.flow.PushLayers;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.PutSource;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.stream.IntStream;
-import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// An instance that computes prompts, and gives their cache to decodes: pushed layer by layer while it is computed, or
 /// from the tiers of its ranks afterwards.
 final class PrefillSide implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private final Instance instance;
+  private final RankTiers tiers;
   private final Map<Integer, PushLayers> outlets = new HashMap<>();
   private final Map<String, AutoCloseable> pushed = new ConcurrentHashMap<>();
 
@@ -30,9 +23,9 @@ final class PrefillSide implements AutoCloseable {
   /// @param sending packs what is pushed
   PrefillSide(Instance instance, Function<Shard, BlockTier> tiers, Scheduler sending) {
     this.instance = instance;
-    List<Shard> shards = instance.deployment().shards();
-    for (int rank = 0; rank < shards.size(); rank++) {
-      outlets.put(rank, new PushLayers(tiers.apply(shards.get(rank)), List.of(sending)));
+    this.tiers = new RankTiers(instance.deployment(), tiers);
+    for (BlockTier tier : this.tiers.tiers()) {
+      outlets.put(outlets.size(), new PushLayers(tier, List.of(sending)));
     }
   }
 
@@ -45,11 +38,12 @@ final class PrefillSide implements AutoCloseable {
     return requireNonNull(outlets.get(rank), "outlet");
   }
 
-  /// Computes a prompt whose readers may have asked already. What they have not read stays until [#release].
+  /// Computes what the tiers of the ranks lack of a prompt, whose readers may have asked already. What they have not read stays until [#release].
   ///
   /// @param steps told before readers may have what a step gives them
   Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {
     Sequence sequence = instance.open(request);
+    tiers.load(sequence, prompt);
     Pushing pushing = new Pushing(sequence, outlets, request, prompt.length);
     pushed.put(request, () -> {
       pushing.close();
@@ -57,6 +51,7 @@ final class PrefillSide implements AutoCloseable {
     });
     Prefilled prefilled = new Prefill(sequence, pace, pushing.after(steps)).run(prompt);
     pushing.end();
+    tiers.store(sequence, prompt, prompt.length);
     return prefilled;
   }
 
@@ -76,30 +71,20 @@ final class PrefillSide implements AutoCloseable {
     }
   }
 
-  /// Computes a prompt, and puts its blocks into the tiers of the ranks.
+  /// Computes what the tiers of the ranks lack of a prompt, and puts its blocks there.
   Prefilled compute(String request, int[] prompt, Pace pace, PrefillSteps steps) {
     try (Sequence sequence = instance.open(request)) {
+      tiers.load(sequence, prompt);
       Prefilled prefilled = new Prefill(sequence, pace, steps).run(prompt);
-      for (int rank = 0; rank < outlets.size(); rank++) {
-        store(sequence.workers().get(rank).cache(), prompt, outlet(rank));
-      }
+      tiers.store(sequence, prompt, prompt.length);
       return prefilled;
-    }
-  }
-
-  private static void store(RankCache cache, int[] prompt, BlockTier tier) {
-    List<Block> blocks = IntStream.range(0, cache.shard().blocks(prompt.length))
-        .mapToObj(number -> cache.block(number).seal()).toList();
-    if (!blocks.isEmpty()) {
-      tier.put(cache.shard().keys(prompt), SliceShape.defaults(),
-          PutSource.of(blocks, SliceShape.Order.LAYER_FIRST)).blockLast(PATIENCE);
     }
   }
 
   @Override
   public void close() {
     pushed.values().forEach(PrefillSide::close);
-    Mono.when(outlets.values().stream().map(BlockTier::close).toList()).block(PATIENCE);
+    tiers.close();
     instance.close();
   }
 }

@@ -14,8 +14,9 @@ import java.util.List;
 /// @param steps of the decode's model after the prefill
 /// @param guessed tokens of the draft head
 /// @param accepted guesses
+/// @param cachedTokens of the prompt that the decode had from earlier requests
 /// @param movedBytes of cache that went from node to node
 /// @param times of layers, in microseconds since the request began
 record RequestReport(String request, int prefill, int decode, String monolithic, String disaggregated,
-    boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, long movedBytes,
+    boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, int cachedTokens, long movedBytes,
     List<LayerTime> times) {}

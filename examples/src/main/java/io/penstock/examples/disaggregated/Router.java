@@ -27,18 +27,38 @@ final class Router {
     this.decodes = List.copyOf(decodes);
   }
 
-  /// Request `number`; waits until it is done.
-  RequestReport run(int number, int[] prompt) {
-    String request = "request " + number;
-    int prefill = number % prefills.size();
-    int decode = number % decodes.size();
+  /// Has every pair of nodes that will meet serve a request, so that connections are open and code is compiled. It is
+  /// the prompt backwards: its blocks are of no use to the others.
+  void warmUp(int requests, int[] prompt) {
+    int[] backwards = new int[prompt.length];
+    for (int i = 0; i < prompt.length; i++) {
+      backwards[i] = prompt[prompt.length - 1 - i];
+    }
+    for (int number = 0; number < Math.min(requests, prefills.size() * decodes.size()); number++) {
+      serve("warm-up " + number, number % prefills.size(), number % decodes.size(), backwards);
+    }
+  }
+
+  /// What both nodes answered.
+  private record Served(Reply prefill, Reply decode) {}
+
+  private Served serve(String request, int prefill, int decode, int[] prompt) {
     List<Integer> tokens = IntStream.of(prompt).boxed().toList();
     decodes.get(decode).ask(new Ask(Kind.RECEIVE, request, tokens, ports.get(prefill), null));
     Reply computed = prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, List.of(), null));
     Reply generated =
         decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, ports.get(prefill), computed.aux()));
     prefills.get(prefill).ask(new Ask(Kind.RELEASE, request, List.of(), List.of(), null));
-    Reply.Outcome outcome = requireNonNull(generated.outcome(), "outcome");
+    return new Served(computed, generated);
+  }
+
+  /// Request `number`; waits until it is done.
+  RequestReport run(int number, int[] prompt) {
+    String request = "request " + number;
+    int prefill = number % prefills.size();
+    int decode = number % decodes.size();
+    Served served = serve(request, prefill, decode, prompt);
+    Reply.Outcome outcome = requireNonNull(served.decode().outcome(), "outcome");
     Generated parts = new Generated();
     for (int i = 0; i < outcome.tokens().size(); i++) {
       parts.add(outcome.tokens().get(i), Bits.floats(outcome.logits().get(i)));
@@ -46,8 +66,9 @@ final class Router {
     Generated whole = monolithic(prompt);
     return new RequestReport(request, prefill, decode, ByteTokenizer.decode(whole.tokens()),
         ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(whole), parts.firstDifference(whole),
-        outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.movedBytes(),
-        times(computed.times(), generated.times()));
+        outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
+        outcome.movedBytes(),
+        times(served.prefill().times(), served.decode().times()));
   }
 
   private Generated monolithic(int[] prompt) {

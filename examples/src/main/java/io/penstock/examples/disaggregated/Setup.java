@@ -25,6 +25,11 @@ record Setup(Deployment prefill, Deployment decode, boolean push, int promptToke
     }
   }
 
+  /// Blocks that a rank's tier has room for: those of all prompts.
+  int tierBlocks(Shard shard) {
+    return 2 * requests * Math.max(1, shard.blocks(promptTokens));
+  }
+
   int sequenceTokens() {
     return promptTokens + newTokens + draftTokens;
   }

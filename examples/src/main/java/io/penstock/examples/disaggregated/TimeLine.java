@@ -3,15 +3,11 @@ package io.penstock.examples.disaggregated;
 import io.penstock.examples.disaggregated.LayerTime.What;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /// Draws when each layer of a request was computed, waited for and transferred: a row a layer.
 final class TimeLine {
   private static final int COLUMNS = 72;
-  private static final Map<What, Character> MARKS = Map.of(What.COMPUTE, '█', What.WAIT, '·', What.TRANSFER, '▒');
-  private static final Map<What, String> COLOURS =
-      Map.of(What.COMPUTE, "#2f6f9f", What.WAIT, "#d8d8d8", What.TRANSFER, "#e0872f");
   private static final int ROW = 22;
   private static final int LEFT = 90;
   private static final int WIDTH = 760;
@@ -47,7 +43,7 @@ final class TimeLine {
       int from = (int) (time.startMicros() * (COLUMNS - 1) / end);
       int to = (int) (time.endMicros() * (COLUMNS - 1) / end);
       for (int column = from; column <= to; column++) {
-        row[column] = time.what() == What.WAIT && row[column] != ' ' ? row[column] : MARKS.get(time.what());
+        row[column] = time.what() == What.WAIT && row[column] != ' ' ? row[column] : time.what().mark();
       }
     }
     return new String(row);
@@ -81,7 +77,7 @@ final class TimeLine {
     return String.format(Locale.ROOT,
         "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>%s, layer %d: %.2f to %.2f ms"
             + "</title></rect>%n",
-        x, (time.layer() + 1) * ROW + 3, width, ROW - 6, COLOURS.get(time.what()), name(time.what()), time.layer(),
+        x, (time.layer() + 1) * ROW + 3, width, ROW - 6, time.what().colour(), name(time.what()), time.layer(),
         time.startMicros() / 1e3, time.endMicros() / 1e3);
   }
 
@@ -92,7 +88,7 @@ final class TimeLine {
       int y = (layers + 2) * ROW;
       legend
           .append("<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>%n"
-              .formatted(x, y, COLOURS.get(what), x + 20, y + 12, name(what)));
+              .formatted(x, y, what.colour(), x + 20, y + 12, name(what)));
       x += 110;
     }
     return legend.toString();

@@ -2,29 +2,46 @@ package io.penstock.examples.disaggregated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
+import io.penstock.disagg.plan.Parallelism;
 import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.flow.PullBlocks.Lane;
+import io.penstock.storage.EngineKind;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.StackOptions;
+import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.ViewLanding;
+import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /// Prefill in one deployment and decode in another: each logit is that of one rank that does both, to the last bit.
 final class DisaggregationTest {
   private static final int NEW_TOKENS = 4;
   private static final int PAIRS_A_MODEL = 50;
-  private static final StackOptions SMALL = StackOptions.defaults("rank").withIngressBlocks(8).withTransferBlocks(8);
+
+  @TempDir
+  private Path folder;
 
   @Test
   void randomPairs_giveTheBitsOfOneRank() {
@@ -37,7 +54,7 @@ final class DisaggregationTest {
     pairs(IntStream.range(1_000, 1_200));
   }
 
-  private static void pairs(IntStream seeds) {
+  private void pairs(IntStream seeds) {
     seeds.forEach(seed -> {
       RandomGenerator random = new SplittableRandom(seed);
       Model model = RandomDeployment.model(random);
@@ -45,16 +62,23 @@ final class DisaggregationTest {
       int[] prompt = RandomDeployment.prompt(random, random.nextInt(5, 30));
       Generated whole = monolithic(model, type, prompt);
       for (int number = 0; number < PAIRS_A_MODEL; number++) {
-        Pair pair = new Pair("request " + number, RandomDeployment.of(random, model, type),
-            RandomDeployment.of(random, model, type), random.nextInt(4) == 0 ? random.nextInt(prompt.length + 1) : 0,
-            random.nextInt(1, prompt.length + 1), random.nextInt(256, 4096), random.nextBoolean());
-        Generated parts = pair.run(prompt);
-        assertThat(parts.firstDifference(whole)).as("seed %d, pair %d, %s", seed, number, pair).isNegative();
-        assertThat(parts.tokens()).isEqualTo(whole.tokens());
-        assertThat(parts.accepted()).as("seed %d, pair %d: accepted guesses", seed, number)
-            .isEqualTo(whole.accepted());
+        Pair pair = pair(random, model, type, prompt.length, folder.resolve(seed + "-" + number));
+        String name = "seed %d, pair %d: %s".formatted(seed, number, pair);
+        for (Generated parts : pair.run(prompt)) {
+          assertThat(parts.firstDifference(whole)).as("%s: first other token", name).isNegative();
+          assertThat(parts.tokens()).as(name).isEqualTo(whole.tokens());
+          assertThat(parts.accepted()).as("%s: accepted guesses", name).isEqualTo(whole.accepted());
+        }
       }
     });
+  }
+
+  private static Pair pair(RandomGenerator random, Model model, ElementType type, int promptTokens, Path folder) {
+    TierKind kind = random.nextInt(20) > 0 ? TierKind.DRAM : RandomDeployment.pick(random, TierKind.values());
+    boolean twice = kind != TierKind.DRAM || random.nextInt(20) == 0;
+    int cachedTokens = !twice && random.nextInt(4) == 0 ? random.nextInt(promptTokens + 1) : 0;
+    return new Pair(RandomDeployment.of(random, model, type), RandomDeployment.of(random, model, type), cachedTokens,
+        random.nextInt(1, promptTokens + 1), random.nextInt(256, 4096), random.nextBoolean(), kind, twice, folder);
   }
 
   private static Generated monolithic(Model model, ElementType type, int[] prompt) {
@@ -70,37 +94,99 @@ final class DisaggregationTest {
     return Decode.of(sequence, new SpeculativeConfig(drafts / 2, drafts), prompt.length, prefilled, NEW_TOKENS);
   }
 
+  /// A lost transfer is seen: so the comparison can fail.
+  @Test
+  void missingTransfer_changesTheBits() {
+    Model model = Model.seeded(ModelConfig.tiny(), 3);
+    int[] prompt = RandomDeployment.prompt(new SplittableRandom(3), 40);
+    Deployment two = Deployment.of(model, Parallelism.ofTp(2), KvFormat.defaults());
+    try (PrefillSide prefills = new PrefillSide(new Instance(two, 1, 40),
+        shard -> new HostTier(shard.space(), 8, TierListener.noop()), Schedulers.immediate());
+        Instance decodes = new Instance(two, 1, 48);
+        Sequence all = decodes.open("a")) {
+      DecodeSide side = new DecodeSide(all, two, rank -> new Lane(rank == 0
+          ? ViewSource.of(prefills.outlet(rank), SliceShape.defaults())
+          : new NoSource(prefills.outlet(rank)), 64), "a", prompt.length, 0);
+      Prefilled prefilled = prefills.compute("a", prompt, Pace.whole(), PrefillSteps.NONE);
+      side.pull(prompt).blockLast();
+      all.finish(prompt.length);
+
+      assertThat(decode(all, prompt, prefilled).firstDifference(monolithic(model, ElementType.FP32, prompt)))
+          .as("the first token comes from the prefill").isEqualTo(1);
+    }
+  }
+
+  /// Gives nothing, and says that it is done.
+  private record NoSource(BlockTier tier) implements ViewSource {
+    @Override
+    public CacheSpace space() {
+      return tier.info().space();
+    }
+
+    @Override
+    public Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing) {
+      return Flux.empty();
+    }
+  }
+
   /// @param cachedTokens of the prompt that decode has computed itself before
   /// @param chunkTokens of the prefill
   /// @param push whether each layer moves when it is computed, or all when decode asks
-  private record Pair(String request, Deployment prefill, Deployment decode, int cachedTokens, int chunkTokens,
-      int sliceBytes, boolean push) {
-    Generated run(int[] prompt) {
-      SliceShape shape = SliceShape.defaults().withSliceBytes(sliceBytes);
-      try (PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length),
-          shard -> new HostTier(shard.space(), 8, SMALL, TierListener.noop()), Schedulers.immediate());
-          Instance decodes = new Instance(decode, 1, prompt.length + NEW_TOKENS + 2);
-          Sequence to = decodes.open(request)) {
-        if (cachedTokens > 0) {
-          Prefill.of(to, Arrays.copyOf(prompt, cachedTokens));
+  /// @param tier of finished blocks
+  /// @param twice whether the prompt comes a second time: then its beginning is in the tiers of both sides
+  private record Pair(Deployment prefill, Deployment decode, int cachedTokens, int chunkTokens, int sliceBytes,
+      boolean push, TierKind tier, boolean twice, Path folder) {
+    List<Generated> run(int[] prompt) {
+      try (TierMaker prefillMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("prefill"));
+          TierMaker decodeMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("decode"));
+          PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length),
+              shard -> prefillMaker.make(shard, Math.max(1, shard.blocks(prompt.length))), Schedulers.immediate());
+          Instance decodes = new Instance(decode, 1, prompt.length + NEW_TOKENS + 2)) {
+        if (!twice) {
+          return List.of(once("request", prompt, prefills, decodes, to -> compute(to, prompt), to -> {}));
         }
-        DecodeSide side = new DecodeSide(to, prefill,
-            rank -> new Lane(ViewSource.of(prefills.outlet(rank), shape), 64), request, prompt.length, cachedTokens);
-        Prefilled prefilled = push ? pushed(prefills, side, prompt) : pulled(prefills, side, prompt);
-        to.finish(prompt.length);
-        return DisaggregationTest.decode(to, prompt, prefilled);
+        try (RankTiers tiers =
+            new RankTiers(decode, shard -> decodeMaker.make(shard, Math.max(1, shard.blocks(prompt.length))))) {
+          int whole = prompt.length / decode.format().blockTokens() * decode.format().blockTokens();
+          return Stream.of("first", "second").map(request -> once(request, prompt, prefills, decodes,
+              to -> tiers.load(to, prompt), to -> tiers.store(to, prompt, whole))).toList();
+        }
       }
     }
 
-    private Prefilled pushed(PrefillSide prefills, DecodeSide side, int[] prompt) {
-      CompletableFuture<Void> received = side.receive().then().toFuture(); // asks before the prefill begins
+    private int compute(Sequence to, int[] prompt) {
+      if (cachedTokens > 0) {
+        Prefill.of(to, Arrays.copyOf(prompt, cachedTokens));
+      }
+      return cachedTokens;
+    }
+
+    private Generated once(String request, int[] prompt, PrefillSide prefills, Instance decodes,
+        ToIntFunction<Sequence> before, Consumer<Sequence> after) {
+      SliceShape shape = SliceShape.defaults().withSliceBytes(sliceBytes);
+      try (Sequence to = decodes.open(request)) {
+        int cached = before.applyAsInt(to);
+        DecodeSide side = new DecodeSide(to, prefill,
+            rank -> new Lane(ViewSource.of(prefills.outlet(rank), shape), 64), request, prompt.length, cached);
+        Prefilled prefilled = push
+            ? pushed(request, prefills, side, prompt)
+            : pulled(request, prefills, side, prompt);
+        to.finish(prompt.length);
+        Generated generated = DisaggregationTest.decode(to, prompt, prefilled);
+        after.accept(to);
+        return generated;
+      }
+    }
+
+    private Prefilled pushed(String request, PrefillSide prefills, DecodeSide side, int[] prompt) {
+      CompletableFuture<Long> received = side.receive().count().toFuture(); // asks before the prefill begins
       Prefilled prefilled = prefills.push(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
       assertThat(received).as("%s: all layers came", this).isCompleted();
       prefills.release(request);
       return prefilled;
     }
 
-    private Prefilled pulled(PrefillSide prefills, DecodeSide side, int[] prompt) {
+    private Prefilled pulled(String request, PrefillSide prefills, DecodeSide side, int[] prompt) {
       Prefilled prefilled = prefills.compute(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
       side.pull(prompt).blockLast();
       return prefilled;

@@ -7,7 +7,8 @@ import java.util.zip.CRC32C;
 /// Weights made from a seed: a tensor depends on the seed and its name only.
 ///
 /// An embedding is about as large as what the layers add to it, and the draft head passes it on. So a draft head, which
-/// is not trained either, guesses some tokens as the model chooses them.
+/// is not trained either, guesses some tokens as the model chooses them. The output matrix prefers letters and spaces,
+/// so that the text can be printed.
 public final class SeededTensors implements TensorSource {
   private final long seed;
 
@@ -25,7 +26,9 @@ public final class SeededTensors implements TensorSource {
       float uniform = (random.nextInt() >> 7) * 0x1p-24f; // in [-1, 1), exact
       values[i] = uniform * scale + mean;
     }
-    if (name.endsWith(".eh_proj.weight")) {
+    if (name.equals("lm_head.weight")) {
+      preferLetters(values, shape[1]);
+    } else if (name.endsWith(".eh_proj.weight")) {
       passOn(values, shape[1]);
     }
     return values;
@@ -36,6 +39,13 @@ public final class SeededTensors implements TensorSource {
       return 0.25f;
     }
     return name.endsWith(".embed_tokens.weight") ? 2 : (float) StrictMath.sqrt(3.0 / shape[1]);
+  }
+
+  private static void preferLetters(float[] output, int inputs) {
+    for (int i = 0; i < output.length; i++) {
+      int token = i / inputs;
+      output[i] *= token == ' ' || (token >= 'a' && token <= 'z') ? 1 : 0.25f;
+    }
   }
 
   /// Adds the identity to the part of the matrix that reads the embedding.

@@ -1,0 +1,124 @@
+package io.penstock.examples.disaggregated;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.node.cli.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+@Timeout(300)
+final class DisaggregatedCommandTest {
+  private final ConsoleCapture capture = new ConsoleCapture();
+  @TempDir
+  private Path folder;
+
+  private int run(String line) {
+    List<String> args = new ArrayList<>(List.of("disaggregated"));
+    args.addAll(List.of(line.split(" ")));
+    return Examples.run(args.toArray(String[]::new), capture.console());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--mode push --mla --prefill-pp 2 --pcp 2 --decode-tp 4 --dcp 2 --tier hbm",
+    "--mode pull --prefill-tp 2 --decode-tp 8 --decode-pp 2 --block-size 8 --decode-block-size 24 --decode-layout hnd"
+        + " --tier ssd --draft-tokens 2"})
+  void nodesOfOneProcess_giveTheBitsOfOneRank(String options) throws IOException {
+    assertThat(run("--in-process --tokens 6 --prompt abcdefghijklmnopqrstuvwxyz --json " + options))
+        .as(capture.err()).isZero();
+
+    JsonNode report = Json.MAPPER.readTree(capture.out());
+    assertThat(report.get("requests")).hasSize(2).allSatisfy(request -> {
+      assertThat(request.get("bitsEqual").asBoolean()).isTrue();
+      assertThat(request.get("disaggregated")).isEqualTo(request.get("monolithic"));
+      assertThat(request.get("movedBytes").asInt()).isPositive();
+      assertThat(request.get("times")).hasSize(3 * 5);
+    });
+    assertThat(report.get("requests").get(1).get("cachedTokens").asInt())
+        .as("the second prompt begins as the first").isIn(16, 24);
+  }
+
+  @Test
+  void processes_giveTheBitsOfOneRank() throws IOException {
+    Path image = folder.resolve("layers.svg");
+
+    assertThat(run("--prefill 2 --decode 1 --tokens 5 --prompt abcdefghijklmnopqrstuvwxyz --svg " + image))
+        .as(capture.err()).isZero();
+
+    assertThat(capture.out()).startsWith("disaggregated: push\n  prefill tp 4").contains("request 1: prefill 1",
+        "monolithic ", "█ compute").containsOnlyOnce("request 0").doesNotContain("differ");
+    assertThat(capture.out().lines().filter(line -> line.equals("  logits        equal, bit for bit"))).hasSize(2);
+    assertThat(Files.readString(image)).startsWith("<svg");
+  }
+
+  @Tag("proof")
+  @Test
+  void processesAtRandom_giveTheBitsOfOneRank() {
+    for (int seed = 0; seed < 20; seed++) {
+      RandomGenerator random = new SplittableRandom(seed);
+      boolean latent = random.nextBoolean();
+      int decodeTp = 1 << random.nextInt(latent ? 1 : 0, 4);
+      String options =
+          "--seed %d --prefill %d --decode %d --prefill-tp %d --decode-tp %d --prefill-pp %d --decode-pp %d"
+              .formatted(seed, random.nextInt(1, 3), random.nextInt(1, 3), 1 << random.nextInt(4), decodeTp,
+                  random.nextInt(1, 5), random.nextInt(1, 5))
+              + " --pcp %d --dcp %d --block-size %d --decode-block-size %d --layout %s --decode-layout %s --tier %s --mode %s"
+                  .formatted(random.nextInt(1, 4), latent ? 2 : 1, 4 * random.nextInt(1, 9), 4 * random.nextInt(1, 9),
+                      RandomDeployment.pick(random, "nhd", "hnd"), RandomDeployment.pick(random, "nhd", "hnd"),
+                      RandomDeployment.pick(random, "hbm", "dram", "ssd"),
+                      RandomDeployment.pick(random, "push", "pull"))
+              + " --draft-tokens %d --chunk %d --tokens 8%s".formatted(random.nextInt(4), random.nextInt(5, 100),
+                  latent ? " --mla" : "");
+      assertThat(run(options)).as("seed %d: %s%n%s%s", seed, options, capture.out(), capture.err()).isZero();
+    }
+  }
+
+  @Test
+  void writtenModel_givesTheTextOfItsSeed() throws IOException {
+    Path model = folder.resolve("model");
+    assertThat(run("--write-model " + model + " --seed 9")).as(capture.err()).isZero();
+    assertThat(model.resolve("model.safetensors")).exists();
+
+    assertThat(run("--model " + model + " --in-process --requests 1 --tokens 5 --json")).as(capture.err()).isZero();
+    ConsoleCapture seeded = new ConsoleCapture();
+    Examples.run("disaggregated --seed 9 --in-process --requests 1 --tokens 5 --json".split(" "), seeded.console());
+
+    String fromFile = capture.out().substring(capture.out().indexOf('{'));
+    assertThat(text(fromFile)).isEqualTo(text(seeded.out())).isNotEmpty();
+  }
+
+  private static String text(String json) {
+    return Json.MAPPER.readTree(json).get("requests").get(0).get("monolithic").asString();
+  }
+
+  @Test
+  void brokenModel_isSaidAsData() throws IOException {
+    assertThat(run("--write-model " + folder)).isZero();
+    Path file = folder.resolve("model.safetensors");
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[7] = 127;
+    Files.write(file, bytes);
+
+    assertThat(run("--in-process --model " + folder)).isEqualTo(65);
+    assertThat(capture.err()).contains("header length must be <= ").doesNotContain("\tat ");
+  }
+
+  @Test
+  void splitThatCannotBe_isMisuse() {
+    assertThat(run("--in-process --decode-tp 8 --dcp 4")).isEqualTo(2);
+    assertThat(capture.err()).contains("dcp");
+  }
+}
