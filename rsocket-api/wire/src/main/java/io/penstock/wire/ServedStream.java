@@ -4,6 +4,7 @@ import io.rsocket.Payload;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -49,7 +50,8 @@ final class ServedStream implements CoreSubscriber<Payload>, Subscription, Dispo
         Operators.error(actual, WireErrors.toWire(e));
         return;
       }
-      stream.subscribe(new ServedStream(actual, request, connection));
+      Subscriber<Payload> served = new ServedStream(actual, request, connection);
+      stream.subscribe(served); // as a Subscriber: it hears of what is thrown here
     });
   }
 
