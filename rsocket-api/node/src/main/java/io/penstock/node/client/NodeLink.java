@@ -20,15 +20,14 @@ interface NodeLink extends AutoCloseable {
   /// What the node says about itself.
   Mono<ServerStat> stat();
 
-<<<<<<< HEAD
   /// The prefill and decode instances that the node knows.
   default Mono<List<InstanceView>> instances() {
     return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
-=======
+  }
+
   /// What has carried bytes so far.
   default Carriage carriage() {
     return Carriage.none();
->>>>>>> main
   }
 
   @Override
