@@ -51,7 +51,7 @@ final class TierMaker implements AutoCloseable {
   }
 
   private Level device(Shard shard, int blocks) {
-    long slotBytes = shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
+    long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
     devices.add(device);
     return new Level.Stored(
@@ -61,7 +61,7 @@ final class TierMaker implements AutoCloseable {
   private Level journal(Shard shard, int blocks) {
     Path folder = directory.resolve("rank-" + made++);
     return new Level.Stored(JournalStore.open(shard.space(),
-        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES)), blocks);
+        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES)), blocks + 1L);
   }
 
   @Override

@@ -116,10 +116,11 @@ final class DeploymentTest {
     ModelConfig config = ModelConfig.tiny().withLatent(new LatentConfig(16, 4, 8, 8));
     Model model = Model.seeded(config, 3);
     Deployment deployment = Deployment.of(model, new Parallelism(4, 2, 1, 2, 4), KvFormat.defaults());
-    try (Instance instance = new Instance(deployment, 1, 128); Sequence sequence = instance.open("request")) {
-      Prefill.of(sequence, RandomDeployment.prompt(new SplittableRandom(1), 128));
-      assertThat(instance.claimedBlocks()).as("8 context parts share 8 blocks, in each of 2 stages").isEqualTo(16);
-      sequence.close();
+    try (Instance instance = new Instance(deployment, 1, 128)) {
+      try (Sequence sequence = instance.open("request")) {
+        Prefill.of(sequence, RandomDeployment.prompt(new SplittableRandom(1), 128));
+        assertThat(instance.claimedBlocks()).as("8 context parts share 8 blocks, in each of 2 stages").isEqualTo(16);
+      }
       assertThat(instance.claimedBlocks()).isZero();
     }
   }

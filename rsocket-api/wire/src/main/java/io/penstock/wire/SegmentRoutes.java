@@ -75,13 +75,13 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     }
     SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
     item.requireIn(most);
-    return Flux.from(subscriber -> {
+    return Flux.defer(() -> {
       SegmentRegistry.Hold hold = known.hold(item.ranges());
       InFlight inFlight = entered(hold);
       SegmentRoom room = new SegmentRoom(hold, inFlight);
       SegmentSender.Setting setting =
           new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call, true));
-      sent(room, setting, inFlight).subscribe(subscriber);
+      return sent(room, setting, inFlight);
     });
   }
 

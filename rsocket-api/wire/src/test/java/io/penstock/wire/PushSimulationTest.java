@@ -94,7 +94,7 @@ final class PushSimulationTest {
       for (int i = 0; i < LAYERS; i++) {
         int layer = i;
         time.scheduler().schedule(() -> {
-          for (int block = 0; block < BLOCKS; block++) {
+          for (int block = 0; block < BLOCKS && !production.isClosed(); block++) {
             FROM.produce(own.get(block), block, GranuleRange.layers(FROM.layout(), layer, layer + 1));
           }
           chunk.ready(layer);

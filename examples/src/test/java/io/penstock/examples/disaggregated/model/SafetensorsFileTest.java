@@ -72,7 +72,7 @@ final class SafetensorsFileTest {
   void metadataAndEmptyTensors_areTaken() throws IOException {
     Path file = file("""
         {"__metadata__":{"format":"pt"},"empty":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},
-         "one":{"dtype":"BF16","shape":[],"data_offsets":[0,2]}}   """, 2);
+         "one":{"dtype":"BF16","shape":[],"data_offsets":[0,2]}}""" + "   ", 2);
     try (SafetensorsFile read = SafetensorsFile.open(file)) {
       assertThat(read.names()).containsExactlyInAnyOrder("empty", "one");
       assertThat(read.tensor("one")).containsExactly(0);
