@@ -17,11 +17,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The requests whose blocks a receiving rank gets from others. Each ends once, in one [Ending], within its deadline and
-/// the time of a drain, whatever its sources do.
+/// The requests whose blocks a receiving rank gets from others. Each ends once, in one [Ending], within its deadline
+/// and the time of a drain, whatever its sources do.
 ///
 /// Sources are told that this rank is done with them as soon as their shard has come; those that have nothing for it,
-/// and those that nobody reads and it releases, at once. If a request ends otherwise, its other sources hear a cancel,
+/// and those that no rank reads and it releases, at once. If a request ends otherwise, its other sources hear a cancel,
 /// and its memory is given up when its moves have drained and the sources have acknowledged. A source that does not is
 /// waited for no longer than [LifecycleOptions#drain()]: what it still sends finds its ticket closed.
 ///

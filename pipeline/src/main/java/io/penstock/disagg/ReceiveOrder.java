@@ -12,7 +12,7 @@ import java.util.Set;
 ///
 /// @param shards what each source sends; a source appears once. A shard without blocks moves nothing: its source is
 ///     told at once that this rank is done with it
-/// @param releases prefill ranks from which nobody reads, and which this rank releases
+/// @param releases prefill ranks from which no rank reads, and which this rank releases
 /// @param blocks where the shards land: given up if the request does not end well, else left to the engine
 /// @param wantsAux whether one of the sources sends [AuxData]
 /// @param deadline time until the end, whatever happens

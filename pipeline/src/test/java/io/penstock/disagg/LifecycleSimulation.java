@@ -21,9 +21,9 @@ import reactor.core.publisher.Mono;
 final class LifecycleSimulation {
   private static final Duration DEADLINE = Duration.ofSeconds(60);
   private static final long ARRIVAL_NANOS = 20_000_000;
-  /// Latencies are drawn anew in each run: those of a question and of the last slice.
-  private static final long SLACK_NANOS = 10_000_000;
-
+  /// Latencies are drawn anew in each run: those of a question and of the last slice take 10 ms at most, and another
+  /// request of at most 12 slices may come before this one.
+  private static final long SLACK_NANOS = 10_000_000 + 12 * LifecycleWorld.SLICE_NANOS;
   /// A link that faults made busy stays busy for a while.
   private static final long BUSY_NANOS = 100_000_000;
 

@@ -18,7 +18,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// A registry of ranks in another process, over connections that are made anew when they are lost. Safe from any thread.
+/// A registry of ranks in another process, over connections that are made anew when they are lost. Safe from any
+/// thread.
 public final class RegistryClient {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
