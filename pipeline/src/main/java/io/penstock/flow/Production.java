@@ -17,6 +17,7 @@ import io.penstock.check.Checks;
 import io.penstock.tier.slice.SlicePlan;
 import io.penstock.tier.slice.ViewPlan;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -138,8 +139,10 @@ public final class Production extends Owned {
   /// The slices of a view of some blocks, each when its layer is ready.
   Flux<LayerSlice> views(List<BlockKey> asked, BlockView view, SliceShape shape, BlockScope scope) {
     Map<Integer, Integer> positions = positions(asked);
+    int last = Collections.max(positions.keySet());
     int[] windows = {0};
     return Flux.range(0, keys.size() + 1).concatMap(this::chunkOrEnd, 0).takeWhile(Optional::isPresent)
+        .takeUntil(chunk -> chunk.orElseThrow().end > last) // a reader of early blocks need not wait for the others
         .concatMap(chunk -> slices(chunk.orElseThrow(), positions, view, shape, windows, scope), 0)
         .publishOn(shard, 1);
   }

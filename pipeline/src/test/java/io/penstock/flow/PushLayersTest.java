@@ -312,6 +312,45 @@ final class PushLayersTest {
   }
 
   @Test
+  void aReaderOfEarlyBlocks_endsWithTheirChunk() {
+    try (Decode decode = new Decode("prefix", 1); Prefill prefill = new Prefill("prefix", 3)) {
+      decode.receive(link(1));
+      prefill.compute(0, 1, 0, LAYER_MILLIS, false);
+      time.advanceTimeBy(Duration.ofMinutes(1));
+      decode.requireAll();
+      assertThat(decode.endedAt).isEqualTo(LAYERS * LAYER_MILLIS + 1);
+    }
+  }
+
+  @Test
+  void aRequest_isSentByOneShard_andRequestsSpread() {
+    List<VirtualTimeScheduler> shards = List.of(VirtualTimeScheduler.create(), VirtualTimeScheduler.create());
+    PushLayers sharded = new PushLayers(push, List.copyOf(shards));
+    int[] used = new int[shards.size()];
+    for (int i = 0; i < 16; i++) {
+      String request = "request-" + i;
+      long[] before = shards.stream().mapToLong(VirtualTimeScheduler::getScheduledTaskCount).toArray();
+      BlockDraft draft = requireNonNull(source.tryClaim(List.of(FROM.key(0)))).getFirst();
+      FROM.produce(draft, 0, GranuleRange.all(FROM.layout()));
+      try (draft;
+          Decode decode = new Decode(request, 1);
+          Production production = sharded.begin(request, 1, (block, granules) -> draft.span(granules))) {
+        ViewSource.of(sharded, SliceShape.defaults()).fetch(decode.keys, OnMiss.AWAIT, decode.landing)
+            .subscribe(decode.landed::add, error -> decode.failure = error, () -> decode.endedAt = now());
+        Production.Chunk chunk = production.chunk(1);
+        IntStream.range(0, LAYERS).forEach(chunk::ready);
+        shards.forEach(VirtualTimeScheduler::advanceTime);
+        decode.requireAll();
+        int[] own = IntStream.range(0, shards.size())
+            .filter(shard -> shards.get(shard).getScheduledTaskCount() > before[shard]).toArray();
+        assertThat(own).as(request).hasSize(1);
+        used[own[0]]++;
+      }
+    }
+    assertThat(used).as("requests of each shard").doesNotContain(0);
+  }
+
+  @Test
   void aSourceWithNothingToSend_endsAtOnce() {
     List<Landed> landed = ViewSource.of(push, SliceShape.defaults())
         .fetch(List.of(), OnMiss.AWAIT, new ViewLanding(FROM.layout(), VIEW)).collectList().block();

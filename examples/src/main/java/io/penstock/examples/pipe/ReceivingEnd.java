@@ -18,6 +18,7 @@ import io.penstock.wire.RemotePermanentException;
 import io.penstock.wire.RemoteTransientException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
@@ -28,6 +29,8 @@ import reactor.netty.resources.LoopResources;
 public final class ReceivingEnd {
   /// Chunks that are asked for by one request; the next one follows by itself.
   static final int KEYS_A_LEASE = 1024;
+  /// A sender may take any time for its next tensor; keep-alive ends a connection that is lost.
+  private static final Duration SENDERS_TIME = Duration.ofDays(365);
 
   private final PipeOptions options;
   private final PipeKeys keys;
@@ -50,7 +53,8 @@ public final class ReceivingEnd {
       SlabArena arena = new SlabArena("pipe", options.space().layout(), options.receivingSlots(), 4);
       ByteBudget budget = new ByteBudget("pipe", options.budgetBytes(), 4);
       KvClientOptions asking =
-          KvClientOptions.builder().name("pipe").maxSliceBytes(options.chunkBytes()).windowBlocks(1).build();
+          KvClientOptions.builder().name("pipe").maxSliceBytes(options.chunkBytes()).windowBlocks(1)
+              .answerTimeout(SENDERS_TIME).build();
       return KvClient.connect(TcpTransport.client(where, loops), asking, options.space(), arena, budget)
           .map(client -> new ReceivingEnd(options, arena, budget, client)).doOnError(error -> arena.close());
     });

@@ -53,7 +53,7 @@ final class KvResponder implements RSocket {
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
-      @Nullable SegmentRegistry segments, Map<Long, ConnectionWrites> writes) {
+      @Nullable SegmentRegistry segments, DisaggServices disagg, Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -81,6 +81,7 @@ final class KvResponder implements RSocket {
   private final SilenceLimit.Rule stall;
   private final ConnectionWrites writes;
   private final SegmentRoutes segments;
+  private final DisaggRoutes disagg;
   private final SilenceLimit.Rule putStall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -116,6 +117,7 @@ final class KvResponder implements RSocket {
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
             stall, serving.allocator(), this::clock);
+    this.disagg = new DisaggRoutes(spaces, serving.disagg(), options.generation(), serving.decisions());
   }
 
   @Override
@@ -162,7 +164,7 @@ final class KvResponder implements RSocket {
             .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
-      default -> segments.answered(call);
+      default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
   }
 
@@ -440,10 +442,10 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.using(() -> Request.charged(payload, requests, running), request -> {
-      Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
-      return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
-    }, Request::close, false));
+    return ServedStream.of(() -> Request.charged(payload, requests, running), request -> request.isHeavy()
+        ? Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route))
+            .subscribeOn(serving.decisions(), false)
+        : request.route(dataMimeType, serving.allocator(), route), subscribed);
   }
 
   /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases

@@ -108,7 +108,15 @@ public final class KvServer {
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, KvServerOptions options, ByteBudget budget, Scheduler timers,
       Scheduler decisions) {
+    return bind(transport, spaces, segments, DisaggServices.none(), options, budget, timers, decisions);
+  }
+
+  /// The same for a node by which prefill and decode ranks find each other, or that is one of them.
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions) {
     requireNonNull(transport, "transport");
+    requireNonNull(disagg, "disagg");
     SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
@@ -116,7 +124,7 @@ public final class KvServer {
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
     KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
-        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        ByteBufAllocator.DEFAULT, draining::get, running, segments, disagg,
         new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)

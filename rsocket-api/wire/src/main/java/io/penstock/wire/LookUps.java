@@ -76,7 +76,7 @@ final class LookUps {
     List<LookUp> together = new ArrayList<>();
     int keys = 0;
     for (LookUp next = waiting.poll(); next != null; next = waiting.poll()) {
-      if (keys + next.keys.size() > mostKeys) {
+      if (!together.isEmpty() && keys + next.keys.size() > mostKeys) {
         send(together);
         together = new ArrayList<>();
         keys = 0;

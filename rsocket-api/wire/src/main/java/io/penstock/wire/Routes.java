@@ -44,16 +44,27 @@ public final class Routes {
   public static final String WRITE = PREFIX + "write";
   /// Brings a notification.
   public static final String NOTIFY = PREFIX + "notify";
+
+  /// A rank says what it is and where.
+  public static final String REGISTER = PREFIX + "register";
+  /// A rank says that it lives, or that it ends.
+  public static final String HEARTBEAT = PREFIX + "heartbeat";
+  /// Asks which instances and ranks are there.
+  public static final String INSTANCES = PREFIX + "instances";
+  /// Asks which data-parallel replica has a request, or says so.
+  public static final String REPLICA = PREFIX + "replica";
+  /// A receiving rank tells a prefill rank about a request.
+  public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, SEGMENTS, READ, WRITE, NOTIFY);
+      LANDED, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, SIGNAL);
 
   private Routes() {}
 
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
   static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ -> Role.READER;
-      case PUT, PIN, WRITE, NOTIFY -> Role.WRITER;
+      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES -> Role.READER;
+      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

@@ -291,7 +291,8 @@ record FaultRound(Node node, int number, int size, Tally tally) {
 
     Mono<KvClient> connecting() {
       return KvClient.connect(link.client(port), KvClientOptions.builder().maxSliceBytes(SLICE_BYTES)
-          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).answerTimeout(ANSWER_LIMIT).timers(timers).build(), SPACE, arena,
+          .windowBlocks(WINDOW).keepAlive(KEEP_ALIVE, LIFETIME).answerTimeout(ANSWER_LIMIT).timers(timers).build(),
+          SPACE, arena,
           budget)
           .doOnNext(made -> client = made);
     }

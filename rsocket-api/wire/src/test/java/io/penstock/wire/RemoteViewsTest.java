@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout.TokenOrder;
@@ -13,6 +14,8 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.CacheSpace.Shard;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
@@ -25,9 +28,12 @@ import io.penstock.testkit.ReshardedModel.Rank;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.slice.SlicePlan;
+import io.penstock.tier.slice.ViewPlan;
 import io.penstock.tier.spi.ViewLanding;
 import io.penstock.tier.spi.ViewLanding.Landed;
 import io.rsocket.Payload;
@@ -38,8 +44,10 @@ import io.rsocket.transport.netty.client.TcpClientTransport;
 import io.rsocket.transport.netty.server.CloseableChannel;
 import io.rsocket.transport.netty.server.TcpServerTransport;
 import io.rsocket.util.ByteBufPayload;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -49,6 +57,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -242,14 +253,124 @@ final class RemoteViewsTest {
   }
 
   @Test
-  void aNodeOfVersionOneZero_isRefusedHere() {
-    Handshake.Welcome welcome = new Handshake.Welcome(1, "1.0", "node", "tier", Handshake.Space.of(FROM.space()), 4096,
-        WINDOW, 100, 64L, null);
-    CloseableChannel server = requireNonNull(RSocketServer.create(SocketAcceptor.forRequestResponse(payload -> {
-      payload.release();
-      return Mono.<Payload>fromSupplier(
-          () -> ByteBufPayload.create(ControlCodec.CBOR.encode(welcome, UnpooledByteBufAllocator.DEFAULT)));
+  void aFetchThatIsCancelled_isDrained() {
+    Scheduler shard = Schedulers.newSingle("shard", true);
+    HostTier tier = new HostTier(FROM.space(), 16, StackOptions.defaults("dram"), TierListener.noop());
+    PushLayers push = new PushLayers(tier, List.of(shard));
+    try (LeakLedger leaks = new LeakLedger()) {
+      KvServer server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), push, WireNode.options(WINDOW),
+          leaks.watch(new ByteBudget("node", 1 << 20, 64)), Schedulers.parallel()).block(WireNode.PATIENCE));
+      RemoteViews views = requireNonNull(RemoteViews.connect(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+          WireNode.clientOptions(WINDOW), TO.space(), leaks.watch(new ByteBudget("decode", 8192, 16)))
+          .block(WireNode.PATIENCE));
+      Drafts drafts = Drafts.in(leaks.watch(new SlabArena("to", TO.layout(), 2 * BLOCKS, 1)));
+      Disposable waiting =
+          views.fetch(PushLayers.keys(FROM.space(), "never", BLOCKS), OnMiss.AWAIT, drafts.landing()).subscribe();
+      waiting.dispose();
+      views.drained().block(WireNode.PATIENCE);
+      assertThat(server.runningStreams()).isZero();
+      assertThat(push.waiting()).isZero();
+      views.close().block(WireNode.PATIENCE);
+      views.drained().block(WireNode.PATIENCE);
+      drafts.drafts().forEach(BlockDraft::close);
+      server.close().block(WireNode.PATIENCE);
+      tier.close().block(WireNode.PATIENCE);
+    } finally {
+      shard.dispose();
+    }
+  }
+
+  private static Handshake.Welcome welcome(@Nullable List<String> features) {
+    return new Handshake.Welcome(1, "1", "node", "tier", Handshake.Space.of(FROM.space()), 4096, WINDOW, 100, 64L,
+        null, null, null, null, features);
+  }
+
+  /// A server that says `welcome`, and streams what it likes.
+  private static CloseableChannel liar(Handshake.Welcome welcome, List<ByteBuf> stream) {
+    return requireNonNull(RSocketServer.create(SocketAcceptor.with(new RSocket() {
+      @Override
+      public Mono<Payload> requestResponse(Payload payload) {
+        payload.release();
+        return Mono.fromSupplier(
+            () -> ByteBufPayload.create(ControlCodec.CBOR.encode(welcome, UnpooledByteBufAllocator.DEFAULT)));
+      }
+
+      @Override
+      public Flux<Payload> requestStream(Payload payload) {
+        payload.release();
+        return Flux.fromIterable(stream).map(ByteBufPayload::create);
+      }
     })).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
+  }
+
+  /// Slices of the view of block 0, as an honest node packs them.
+  private static List<ByteBuf> slices(int position) {
+    try (SlabArena arena = new SlabArena("a", FROM.layout(), 1, 1); Block block = FROM.block(arena, 0)) {
+      ViewPlan plan = ViewPlan.byLayer(1, VIEW, FROM.layout(), SliceShape.defaults());
+      SlicePlan.Spans spans = new SlicePlan.Spans() {
+        @Override
+        public int position(int i) {
+          return position;
+        }
+
+        @Override
+        public LayerSpan span(int i, GranuleRange range) {
+          return block.span(range);
+        }
+      };
+      return IntStream.range(0, plan.size()).mapToObj(i -> {
+        try (LayerSlice slice = plan.slice(i, 0, spans)) {
+          return SliceHeader.pack(slice, FROM.space().id(), FROM.layout(), UnpooledByteBufAllocator.DEFAULT);
+        }
+      }).toList();
+    }
+  }
+
+  private static ByteBuf found(int... positions) {
+    BitSet found = new BitSet();
+    IntStream.of(positions).forEach(found::set);
+    Messages.Bits bits = Messages.Bits.of(Presence.of(2, found));
+    Messages.Bits none = Messages.Bits.of(Presence.of(2, new BitSet()));
+    return ControlCodec.CBOR.encode(new Messages.Found(bits, bits, none, none), UnpooledByteBufAllocator.DEFAULT);
+  }
+
+  /// What the node streams, and what the reader hears.
+  @Test
+  void aNodeThatLies_isATypedError_andNothingWrongLands() {
+    ByteBuf damaged = slices(0).get(0);
+    damaged.setByte(damaged.writerIndex() - 1, ~damaged.getByte(damaged.writerIndex() - 1));
+    requireRefused(WireFormatException.class, "bytes of the first slice again", found(0), slices(0).get(0),
+        slices(0).get(0));
+    requireRefused(WireFormatException.class, "a block that was not found", found(1), slices(0).get(0));
+    requireRefused(WireFormatException.class, "a slice before the decision", slices(0).get(0));
+    requireRefused(WireFormatException.class, "a key that does not fit", found(0, 1), slices(1).get(0));
+    requireRefused(BlockCorruptException.class, "a damaged byte", found(0), damaged);
+    requireRefused(IncompleteBlockException.class, "no slice", found(0));
+    requireRefused(IncompleteBlockException.class, "a slice too few", found(0), slices(0).get(0));
+  }
+
+  private static void requireRefused(Class<? extends Throwable> type, String lie, ByteBuf... stream) {
+    CloseableChannel server = liar(welcome(List.of("views")), List.of(stream));
+    try (LeakLedger leaks = new LeakLedger()) {
+      RemoteViews views = requireNonNull(RemoteViews.connect(TcpClientTransport.create(server.address()),
+          WireNode.clientOptions(WINDOW), TO.space(), leaks.watch(new ByteBudget("client", 16_384, 1)))
+          .block(WireNode.PATIENCE));
+      SlabArena arena = leaks.watch(new SlabArena("to", TO.layout(), 2, 1));
+      try (BlockDraft draft = Blocks.draft(arena, TO.key(0))) {
+        ViewLanding landing = new ViewLanding(FROM.layout(), VIEW).to(0, 0, draft.part(BlockView.all(TO.layout())));
+        assertThatThrownBy(() -> views.fetch(List.of(FROM.key(0), FROM.key(1)), OnMiss.SKIP, landing)
+            .blockLast(WireNode.PATIENCE)).as(lie).isInstanceOf(type);
+        assertThat(draft.isComplete()).as(lie).isFalse();
+      }
+      views.close().block(WireNode.PATIENCE);
+    } finally {
+      server.dispose();
+    }
+  }
+
+  @Test
+  void aNodeOfVersionOneZero_isRefusedHere() {
+    CloseableChannel server = liar(welcome(null), List.of());
     try (LeakLedger leaks = new LeakLedger()) {
       assertThatThrownBy(() -> RemoteViews.connect(TcpClientTransport.create(server.address()),
           WireNode.clientOptions(WINDOW), TO.space(), leaks.watch(new ByteBudget("client", 8192, 1)))

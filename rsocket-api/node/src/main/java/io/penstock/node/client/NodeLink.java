@@ -1,8 +1,10 @@
 package io.penstock.node.client;
 
+import io.penstock.disagg.registry.InstanceView;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.wire.ServerStat;
+import java.util.List;
 import reactor.core.publisher.Mono;
 
 /// A node that a command talks to. Closing it ends the connection and frees what it held.
@@ -17,6 +19,11 @@ interface NodeLink extends AutoCloseable {
 
   /// What the node says about itself.
   Mono<ServerStat> stat();
+
+  /// The prefill and decode instances that the node knows.
+  default Mono<List<InstanceView>> instances() {
+    return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
+  }
 
   /// What has carried bytes so far.
   default Carriage carriage() {

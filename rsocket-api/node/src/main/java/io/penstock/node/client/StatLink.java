@@ -1,14 +1,20 @@
 package io.penstock.node.client;
 
+import io.penstock.disagg.registry.InstanceView;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.KvClient;
+import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.RegistryClient;
 import io.penstock.wire.ServerStat;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
+import java.util.List;
+import java.util.random.RandomGenerator;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// A link that names no space: it answers what the node says about itself, and nothing else.
@@ -38,6 +44,17 @@ final class StatLink implements NodeLink {
         .statOf(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
             WireLink.options(address).build())
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
+  }
+
+  @Override
+  public Mono<List<InstanceView>> instances() {
+    return Mono.usingWhen(Mono.fromSupplier(this::registry), RegistryClient::instances, RegistryClient::close)
+        .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost));
+  }
+
+  private RegistryClient registry() {
+    return RegistryClient.of(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
+        WireLink.options(address).build(), KvPeerOptions.defaults(), Schedulers.single(), RandomGenerator.getDefault());
   }
 
   @Override

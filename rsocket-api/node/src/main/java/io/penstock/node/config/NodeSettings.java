@@ -31,6 +31,8 @@ public final class NodeSettings {
       "Address of the admin endpoints /metrics and /health.");
   public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
       "Port of the admin endpoints, or off.");
+  public static final Setting<Boolean> REGISTRY = new Setting<>("registry", AscendTypes.flag(), "false",
+      "Whether prefill and decode ranks find each other by this node (penstock registry).");
   public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.finiteCapacityOrOff(), "off",
       "Blocks kept in device memory (HBM).");
   public static final Setting<DeviceKind> HBM_DEVICE =
@@ -218,7 +220,7 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT, REGISTRY),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),

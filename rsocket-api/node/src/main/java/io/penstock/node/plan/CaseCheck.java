@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import tools.jackson.core.JacksonException;
 
 /// All cases of one file, against the rules.
@@ -60,6 +61,9 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
       Map<String, Object> answer = rule.answer().of(one);
       if (refused && !answer.containsKey("error") && CaseRules.plans(rule)) {
         return; // the planner goes beyond the engine, which refused these sides
+      }
+      if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
+        throw new DataException("must have a recorded answer: " + String.join(", ", new TreeSet<>(answer.keySet())));
       }
       Difference.between(one.json(), answer).forEach(difference -> found(one, difference));
     } catch (KvException | IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {

@@ -5,6 +5,7 @@ import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Plural;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
 
 /// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
 @Command(
@@ -58,6 +60,9 @@ public final class PlanCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Print the result for machines, a line for each case or file.")
   private boolean json;
+
+  /// @param number of the case
+  private record Answered(String kind, int number, Map<String, Object> answer) {}
 
   PlanCommand(Console console) {
     this.console = console;
@@ -144,6 +149,7 @@ public final class PlanCommand implements Callable<Integer> {
     CaseRule rule = CaseRules.of(one).orElseThrow(() -> new DataException(
         "standard input, %s must be a plan's input or a case of a known kind (was %s)".formatted(one.name(),
             Case.shortened(one.json().toString()))));
-    console.json(Map.of("kind", rule.kind(), "case", one.number(), "answer", rule.answer().of(one)));
+    console.print(Json.MAPPER.writer(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+        .writeValueAsString(new Answered(rule.kind(), one.number(), rule.answer().of(one))));
   }
 }

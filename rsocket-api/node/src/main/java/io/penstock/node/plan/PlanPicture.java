@@ -39,10 +39,10 @@ final class PlanPicture {
         plan.request().promptTokens(), plan.request().cachedTokens()));
     text(svg, 20, 52, "prefill " + shape(prefill));
     text(svg, WIDTH - BOX - 20, 52, "decode " + shape(decode));
-    arrows(svg, plan, prefill, decode);
+    arrows(svg, plan, rows);
     List<Rank> idle = plan.neverPulled();
-    prefill.allRanks().forEach(rank -> box(svg, 20, y(prefill.index(rank)), rank, idle.contains(rank)));
-    decode.allRanks().forEach(rank -> box(svg, WIDTH - BOX - 20, y(decode.index(rank)), rank,
+    prefill.allRanks().forEach(rank -> box(svg, 20, y(prefill, rank, rows), rank, idle.contains(rank)));
+    decode.allRanks().forEach(rank -> box(svg, WIDTH - BOX - 20, y(decode, rank, rows), rank,
         plan.senders(rank).isEmpty()));
     return svg.append("</svg>\n").toString();
   }
@@ -51,7 +51,9 @@ final class PlanPicture {
     return "TP%d PP%d PCP%d DCP%d".formatted(side.tp(), side.pp(), side.pcp(), side.dcp());
   }
 
-  private static void arrows(StringBuilder svg, TransferPlan plan, Parallelism prefill, Parallelism decode) {
+  private static void arrows(StringBuilder svg, TransferPlan plan, int rows) {
+    Parallelism prefill = plan.prefill().parallelism();
+    Parallelism decode = plan.decode().parallelism();
     Map<Pair, Long> bytes = new LinkedHashMap<>();
     for (Transfer transfer : plan.transfers()) {
       bytes.merge(new Pair(transfer.source(), transfer.destination()), PlanDocument.bytes(plan.prefill(), transfer),
@@ -60,12 +62,13 @@ final class PlanPicture {
     long most = bytes.values().stream().mapToLong(Long::longValue).max().orElse(1);
     bytes.forEach((pair, moved) -> svg.append(String.format(Locale.ROOT,
         "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke-width=\"%.1f\"><title>%s to %s: %,d bytes</title></line>%n",
-        20 + BOX, y(prefill.index(pair.source())) + 13, WIDTH - BOX - 20, y(decode.index(pair.reader())) + 13,
+        20 + BOX, y(prefill, pair.source(), rows) + 13, WIDTH - BOX - 20, y(decode, pair.reader(), rows) + 13,
         1 + 3.0 * moved / most, pair.source(), pair.reader(), moved)));
   }
 
-  private static int y(int index) {
-    return TOP + index * ROW;
+  /// The shorter column stands in the middle.
+  private static int y(Parallelism side, Rank rank, int rows) {
+    return TOP + (rows - side.ranks()) * ROW / 2 + side.index(rank) * ROW;
   }
 
   private static void box(StringBuilder svg, int x, int y, Rank rank, boolean idle) {

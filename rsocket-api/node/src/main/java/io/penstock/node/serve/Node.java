@@ -10,6 +10,8 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.sidecar.SideCarServer;
 import io.penstock.device.sidecar.SideCarServerOptions;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
@@ -49,6 +51,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
+import io.penstock.wire.DisaggServices;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.transport.BoundTransports;
@@ -64,6 +67,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -76,6 +81,7 @@ import reactor.netty.resources.LoopResources;
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
+  private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
@@ -163,8 +169,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, serverOptions(), budget,
-            timers, decisions)
+        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions)
         .doOnNext(this::serving).then();
     security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
@@ -289,6 +294,13 @@ public final class Node {
 
   private static ScrubOptions scrub(NodeConfig config) {
     return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
+  }
+
+  private DisaggServices disagg() {
+    return config.get(NodeSettings.REGISTRY)
+        ? new DisaggServices(new RankRegistry(RegistryOptions.defaults(), System::nanoTime,
+            who -> LOG.warn("rank {} is gone", who)), null)
+        : DisaggServices.none();
   }
 
   private KvServerOptions serverOptions() {

@@ -84,7 +84,7 @@ final class ClientCommandsTest {
         """);
     assertThat(get.exitCode()).as(get.err()).isZero();
     assertThat(get.outBytes()).isEqualTo(content);
-    assertThat(get.err()).isEqualTo("21 blocks, 80.0 KiB, verified on arrival\n");
+    assertThat(get.err()).isEqualTo("21 blocks, 80.0 KiB, verified on arrival, carried by inline over tcp\n");
   }
 
   @Test

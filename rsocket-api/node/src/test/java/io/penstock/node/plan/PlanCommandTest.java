@@ -180,6 +180,7 @@ final class PlanCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"not JSON", "[]", "{}", "3", "{\"cases\": [1, 2]}", "{\"cases\": [{\"what\": 1}]}",
     "{\"cases\": [{\"input\": {\"kv_port\": \"x\", \"dp_rank\": 1, \"tp_rank\": 2}, \"base_port\": 1}]}",
+    "{\"cases\": [{\"input\": {\"num_layers\": 61, \"pp_size\": 2, \"partition\": null}}]}",
     "{\"cases\": [{\"input\": {\"num_layers\": 99999999, \"pp_size\": 2}, \"output\": []}]}"})
   void check_ofWhatItCannotCheck_exitsWithTwo(String content) throws IOException {
     CommandLineRun run = plan("", "--check", file("a.json", content), file("b.json", PORTS.formatted(20003)));

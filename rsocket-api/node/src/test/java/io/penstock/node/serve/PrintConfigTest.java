@@ -33,6 +33,7 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        registry                       false       default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default

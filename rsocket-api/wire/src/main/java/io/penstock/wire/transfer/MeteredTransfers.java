@@ -46,7 +46,7 @@ public final class MeteredTransfers implements TransferListener {
   }
 
   @Override
-  public void disconnected(String peer, String transport, Goodbye why) {
+  public void disconnected(String peer, String transport, Cause why) {
     meters.disconnected(transport, word(why));
   }
 

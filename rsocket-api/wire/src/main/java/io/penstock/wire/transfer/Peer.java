@@ -510,7 +510,7 @@ final class Peer {
     link = null;
     known = null;
     gone.close();
-    setting.listener().disconnected(address, gone.transport(), TransferListener.Goodbye.LOST);
+    setting.listener().disconnected(address, gone.transport(), TransferListener.Cause.LOST);
     for (Work work : List.copyOf(lane)) {
       SegmentLink.Operation operation = work.operation;
       if (gone.equals(work.link) && operation != null) {
@@ -544,7 +544,7 @@ final class Peer {
       known = null;
       unused.close();
       setting.listener().disconnected(address, unused.transport(),
-          closed ? TransferListener.Goodbye.CLOSED : TransferListener.Goodbye.IDLE);
+          closed ? TransferListener.Cause.CLOSED : TransferListener.Cause.IDLE);
       leaveIfUnused();
     }
   }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// timers, so it must neither block nor throw. An engine without one reads no clock for its items.
 public interface TransferListener {
   /// Why a connection ended.
-  enum Goodbye {
+  enum Cause {
     /// Nothing needed it for a while.
     IDLE,
     /// The engine was closed.
@@ -37,7 +37,7 @@ public interface TransferListener {
   /// A peer could not be reached.
   default void unreachable(String peer, Throwable cause) {}
 
-  default void disconnected(String peer, String transport, Goodbye why) {}
+  default void disconnected(String peer, String transport, Cause why) {}
 
   /// An item is tried once more.
   default void retried(String peer, Throwable cause) {}
@@ -95,7 +95,7 @@ public interface TransferListener {
     }
 
     @Override
-    public void disconnected(String peer, String transport, Goodbye why) {
+    public void disconnected(String peer, String transport, Cause why) {
       told.forEach(listener -> listener.disconnected(peer, transport, why));
     }
 

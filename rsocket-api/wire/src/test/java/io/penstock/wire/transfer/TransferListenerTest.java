@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.TransientKvException;
 import io.penstock.wire.transfer.TransferListener.BatchReport;
-import io.penstock.wire.transfer.TransferListener.Goodbye;
+import io.penstock.wire.transfer.TransferListener.Cause;
 import io.penstock.wire.transfer.TransferListener.ItemReport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,7 +49,7 @@ final class TransferListenerTest {
     }
 
     @Override
-    public void disconnected(String address, String transport, Goodbye why) {
+    public void disconnected(String address, String transport, Cause why) {
       told.add("disconnected " + why);
     }
 

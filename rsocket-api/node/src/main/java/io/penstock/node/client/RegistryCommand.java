@@ -1,0 +1,83 @@
+package io.penstock.node.client;
+
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.NodeConfig;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+
+/// Shows which prefill and decode ranks are there.
+@Command(
+    name = "registry",
+    description = {"Shows the prefill and decode instances that have registered at a node, and their ranks.", "",
+      "The node keeps a registry if its setting registry is true. An instance is ready when all its ranks are there; it"
+          + " has failed when some did not come within 300 s. A rank that misses two heartbeats of 5 s is gone.",
+      ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock serve --registry true", "  penstock registry --connect 127.0.0.1:7733 --json", ""})
+final class RegistryCommand extends ClientCommand {
+  RegistryCommand(Console console, Dialer dialer) {
+    super(console, dialer);
+  }
+
+  @Override
+  boolean needsSpace(NodeConfig config) {
+    return false;
+  }
+
+  @Override
+  Work work(NodeConfig config) {
+    return this::show;
+  }
+
+  private int show(NodeLink node) {
+    List<InstanceView> instances = Answers.of(node.instances(), patience());
+    if (isJson()) {
+      console.json(instances.stream().map(Shown::of).toList());
+    } else if (instances.isEmpty()) {
+      console.out().println("no instance has registered");
+    } else {
+      console.out().print(table(instances).wrapped());
+    }
+    return ExitCode.OK;
+  }
+
+  private static TextTable table(List<InstanceView> instances) {
+    TextTable table = new TextTable("INSTANCE", "SIDE", "STATE", "RANKS", "RANK", "GENERATION", "ENDPOINT");
+    for (InstanceView view : instances) {
+      Shown one = Shown.of(view);
+      String ranks = one.ranks().size() + " of " + one.size();
+      for (ShownRank rank : one.ranks()) {
+        table.row(one.instance(), one.side(), one.state(), ranks, String.valueOf(rank.rank()),
+            String.valueOf(rank.generation()), rank.endpoint());
+      }
+    }
+    return table;
+  }
+
+  /// One instance, as it is printed for machines.
+  record Shown(String instance, String side, String state, int version, String model, Parallelism parallelism, int size,
+      List<ShownRank> ranks) {
+    static Shown of(InstanceView view) {
+      return new Shown(view.instance(), word(view.side()), word(view.state()), view.version(), view.manifest().model(),
+          view.manifest().parallelism(), view.size(), view.ranks().stream().map(ShownRank::of).toList());
+    }
+
+    private static String word(Enum<?> constant) {
+      return constant.name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// One rank, as it is printed for machines.
+  record ShownRank(int rank, long generation, String endpoint) {
+    static ShownRank of(InstanceView.Registered registered) {
+      return new ShownRank(registered.who().rank().rank(), registered.who().generation(),
+          registered.endpoint().toString());
+    }
+  }
+}

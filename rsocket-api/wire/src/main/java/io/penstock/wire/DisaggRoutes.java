@@ -1,0 +1,106 @@
+package io.penstock.wire;
+
+import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RegistrationRefusedException;
+import io.rsocket.Payload;
+import java.util.OptionalInt;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The routes of prefill and decode ranks on one connection of a node.
+///
+/// @param spaces knows what the caller may
+/// @param generation of this start of the node
+/// @param decisions runs what may take longer
+record DisaggRoutes(SpaceRoutes spaces, DisaggServices services, long generation, Scheduler decisions) {
+  /// Whether this node answers `route`.
+  boolean serves(String route) {
+    return switch (route) {
+      case Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA -> services.registry() != null;
+      case Routes.SIGNAL -> services.kept() != null;
+      default -> false;
+    };
+  }
+
+  Mono<Payload> answered(Call call) {
+    spaces.requireSegments(call.route());
+    if (call.route().equals(Routes.SIGNAL)) {
+      return signal(call, served(call, services.kept()));
+    }
+    RankRegistry registry = served(call, services.registry());
+    return switch (call.route()) {
+      case Routes.REGISTER -> register(call, registry);
+      case Routes.HEARTBEAT -> heartbeat(call, registry);
+      case Routes.INSTANCES -> instances(call, registry);
+      default -> replica(call, registry);
+    };
+  }
+
+  private static <T> T served(Call call, @Nullable T service) {
+    if (service == null) {
+      throw new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one that is served by request/response",
+          call.route());
+    }
+    return service;
+  }
+
+  private Mono<Payload> register(Call call, RankRegistry registry) {
+    DisaggMessages.RegisterRequest request = call.message(DisaggMessages.RegisterRequest.class);
+    return Mono.fromSupplier(() -> refusing(() -> registry.register(request.registration())))
+        .map(view -> call.reply(DisaggMessages.RegisterReply.of(view, registry.options())))
+        .subscribeOn(decisions); // the manifest may be large
+  }
+
+  private static Mono<Payload> heartbeat(Call call, RankRegistry registry) {
+    DisaggMessages.HeartbeatRequest request = call.message(DisaggMessages.HeartbeatRequest.class);
+    boolean known = registry.heartbeat(request.who().incarnation());
+    if (request.isLeaving()) {
+      registry.leave(request.who().incarnation());
+    }
+    return Mono.just(call.reply(new DisaggMessages.HeartbeatReply(known)));
+  }
+
+  private static Mono<Payload> instances(Call call, RankRegistry registry) {
+    String wanted = call.message(DisaggMessages.InstancesRequest.class).instance();
+    return Mono.just(call.reply(new DisaggMessages.InstancesReply(registry.instances().stream()
+        .filter(view -> wanted == null || view.instance().equals(wanted)).map(DisaggMessages.Instance::of).toList())));
+  }
+
+  private static Mono<Payload> replica(Call call, RankRegistry registry) {
+    DisaggMessages.ReplicaRequest request = call.message(DisaggMessages.ReplicaRequest.class);
+    Integer told = request.replica();
+    if (told != null) {
+      refusing(() -> {
+        registry.assign(request.request(), told);
+        return told;
+      });
+    }
+    OptionalInt known = registry.replica(request.request());
+    return Mono.just(call.reply(new DisaggMessages.ReplicaReply(known.isPresent() ? known.getAsInt() : null)));
+  }
+
+  private Mono<Payload> signal(Call call, PrefillRequests kept) {
+    DisaggMessages.SignalRequest request = call.message(DisaggMessages.SignalRequest.class);
+    if (request.generation() != generation) { // what an earlier start of this node kept is gone
+      throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());
+    }
+    return kept.accept(request.signal())
+        .then(Mono.fromSupplier(() -> call.reply(new DisaggMessages.SignalReply(true))));
+  }
+
+  private static <T> T refusing(Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (RegistrationRefusedException e) {
+      ErrorCode code = e.field().equals("version") ? ErrorCode.VERSION_MISMATCH : ErrorCode.BAD_REQUEST;
+      throw new WireFormatException(code, e.field(), e.wanted(), e.actual());
+    } catch (PlanRefusedException e) {
+      throw new WireFormatException(ErrorCode.BAD_REQUEST, e.field(),
+          "one that goes with " + e.otherField() + " " + e.otherValue(), e.value());
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package io.penstock.wire;
+
+import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.registry.RankRegistry;
+import org.jspecify.annotations.Nullable;
+
+/// What a node serves beside blocks, so that prefill and decode ranks find each other and agree on ends.
+///
+/// @param registry of ranks; null on a node that keeps none
+/// @param kept requests whose blocks this node keeps as a prefill rank; null on another node
+public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillRequests kept) {
+  /// A node that serves neither.
+  public static DisaggServices none() {
+    return new DisaggServices(null, null);
+  }
+}

@@ -1,0 +1,193 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.disagg.DecodeRequests;
+import io.penstock.disagg.FailurePolicy;
+import io.penstock.disagg.GroupBlocks;
+import io.penstock.disagg.HeldBlocks;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.LifecycleListener;
+import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.ReceiveOrder;
+import io.penstock.disagg.ReceiveOrder.Shard;
+import io.penstock.disagg.Received;
+import io.penstock.disagg.RequestState;
+import io.penstock.disagg.Release;
+import io.penstock.disagg.Signal;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.Registration;
+import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.TierListener;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.AccessRules;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.security.Grant;
+import io.penstock.wire.security.Role;
+import io.penstock.wire.security.UserFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// Ranks that find each other by a registry, and tell each other about a request, over loopback sockets.
+@Timeout(60)
+final class RegistrySocketsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final long GENERATION = 7;
+  private static final Manifest ONE = Manifest.of("m", BlockLayout.attention(2, 16, 4, 8, ElementType.BF16),
+      Parallelism.ofTp(1));
+  private static final Incarnation PREFILL = new RankId("p", 0).since(GENERATION);
+  private static final Incarnation DECODE = new RankId("d", 0).since(1);
+
+  private final Scheduler timers = Schedulers.newSingle("timers", true);
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), 4, TierListener.noop());
+  private final Queue<Incarnation> gone = new ConcurrentLinkedQueue<>();
+  private final RankRegistry registry = new RankRegistry(
+      RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2), System::nanoTime, gone::add);
+  private final BlockingQueue<Release> released = new LinkedBlockingQueue<>();
+  private final PrefillRequests kept = new PrefillRequests(LifecycleOptions.defaults(), new LifecycleListener() {
+    @Override
+    public void released(String request, Release release) {
+      released.add(release);
+    }
+  }, timers);
+  private KvServer server = serve(Access.open());
+  private RegistryClient client = client(Credentials.none());
+
+  private KvServer serve(Access access) {
+    return requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.of(tier)), null,
+        new DisaggServices(registry, kept), KvServerOptions.builder().access(access).generation(GENERATION).build(),
+        new ByteBudget("ingress", 1 << 20, 4), timers, Schedulers.immediate()).block(PATIENCE));
+  }
+
+  private RegistryClient client(Credentials credentials) {
+    return RegistryClient.of(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+        KvClientOptions.builder().credentials(credentials).build(), KvPeerOptions.defaults(), timers, new Random(1));
+  }
+
+  @AfterEach
+  void close() {
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    kept.close().block(PATIENCE);
+    tier.close().block(PATIENCE);
+    timers.dispose();
+  }
+
+  private Registration prefill(long generation) {
+    return new Registration(Side.PREFILL, PREFILL.rank().since(generation), Routes.VERSION, ONE,
+        new Endpoint("127.0.0.1", Link.PENSTOCK.port(server)));
+  }
+
+  @Test
+  void aRankStaysRegistered_andIsGoneWhenItFallsSilent() throws InterruptedException {
+    BlockingQueue<InstanceView> seen = new LinkedBlockingQueue<>();
+    Disposable staying = client.stay(prefill(GENERATION)).subscribe(seen::add);
+    InstanceView view = requireNonNull(seen.poll(20, TimeUnit.SECONDS));
+    assertThat(view.isReady()).isTrue();
+    assertThat(view.manifest()).isEqualTo(ONE);
+    assertThat(client.ready("p", PATIENCE).block(PATIENCE)).isEqualTo(view);
+    registry.leave(PREFILL); // as a registry that was started anew
+    assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo(view);
+    staying.dispose();
+    while (!registry.instances().isEmpty()) {
+      Thread.onSpinWait();
+    }
+    assertThat(gone).containsOnly(PREFILL);
+    assertThat(client.instances().block(PATIENCE)).isEmpty();
+    assertThat(client.leave(PREFILL).block(PATIENCE)).isFalse();
+  }
+
+  @Test
+  void whatDoesNotFit_isRefusedWithItsField() {
+    client.register(prefill(GENERATION)).block(PATIENCE);
+    assertThat(client.register(prefill(GENERATION)).block(PATIENCE)).isNotNull();
+    assertThatThrownBy(() -> client.register(prefill(GENERATION - 1)).block(PATIENCE))
+        .isInstanceOf(RemotePermanentException.class).hasMessageContaining("generation must be >= 7 (was 6)");
+    Registration other = new Registration(Side.DECODE, DECODE, 2, ONE, new Endpoint("h", 1));
+    assertThatThrownBy(() -> client.stay(other).blockLast(PATIENCE)).hasMessageContaining("version must be 1 (was 2)");
+    assertThatThrownBy(() -> client.ready("nobody", Duration.ofMillis(10)).block(PATIENCE))
+        .hasRootCauseInstanceOf(java.util.concurrent.TimeoutException.class);
+  }
+
+  @Test
+  void theReplicaOfARequest_isToldOnce() {
+    assertThat(client.replica("r").block(PATIENCE)).isNull();
+    assertThat(client.assign("r", 3).block(PATIENCE)).isEqualTo(3);
+    assertThat(client.replica("r").block(PATIENCE)).isEqualTo(3);
+    assertThatThrownBy(() -> client.assign("r", 2).block(PATIENCE)).hasMessageContaining("replica must be 3 (was 2)");
+  }
+
+  @Test
+  void aReceivedRequest_isReleasedAtTheHostOfItsSource() throws InterruptedException {
+    Disposable staying = client.stay(prefill(GENERATION)).subscribe();
+    WireSignals signals = new WireSignals(rank -> client.ready(rank.rank().instance(), PATIENCE)
+        .flatMap(view -> Mono.justOrEmpty(view.rank(rank.rank().rank())))
+        .map(place -> Link.PENSTOCK.client(place.endpoint().port())), KvClientOptions.defaults(),
+        KvPeerOptions.defaults(), timers, new Random(2));
+    DecodeRequests requests = new DecodeRequests(DECODE, LifecycleOptions.defaults(), signals,
+        LifecycleListener.noop(), timers, new Random(3));
+    kept.open("r", Set.of(DECODE.rank()), HeldBlocks.none());
+    Received received = requireNonNull(requests.receive(new ReceiveOrder("r",
+        List.of(new Shard(PREFILL, 1, GroupBlocks.range(0, 2), ticket -> Mono.empty())), List.of(), HeldBlocks.none(),
+        false, FailurePolicy.fail(), PATIENCE)).block(PATIENCE));
+    assertThat(received.state()).isEqualTo(RequestState.SUCCESS);
+    assertThat(released.poll(20, TimeUnit.SECONDS)).isEqualTo(Release.DONE);
+    Signal stale = new Signal(Signal.Kind.CANCEL, "r", DECODE, 1);
+    assertThatThrownBy(() -> signals.send(PREFILL.rank().since(GENERATION - 1), stale).block(PATIENCE))
+        .hasMessageContaining("generation must be 7 (was 6)");
+    signals.close().block(PATIENCE);
+    staying.dispose();
+  }
+
+  @Test
+  void rolesAreRespected(@TempDir Path folder) throws IOException {
+    Path file = Files.write(folder.resolve("users"), List.of("reader", "writer").stream()
+        .map(user -> UserFile.lineOf(user, user.toCharArray())).toList());
+    UserFile users = UserFile.read(file);
+    AccessRules rules = new AccessRules(Map.of("reader", List.of(Grant.everywhere(Role.READER)), "writer",
+        List.of(Grant.everywhere(Role.WRITER))));
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.of(() -> users, () -> rules));
+    client = client(Credentials.bearer("reader".toCharArray()));
+    assertThat(client.instances().block(PATIENCE)).isEmpty();
+    assertThatThrownBy(() -> client.register(prefill(GENERATION)).block(PATIENCE))
+        .hasMessageContaining("writer for penstock.v1.register");
+    client.close().block(PATIENCE);
+    client = client(Credentials.bearer("writer".toCharArray()));
+    assertThat(client.register(prefill(GENERATION)).block(PATIENCE)).isNotNull();
+  }
+}
