@@ -9,8 +9,8 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// A node in another process: a question is a line of JSON on its standard input, the answer one on its standard output.
-/// The process ends when its input does.
+/// A node in another process: a question is a line of JSON on its standard input, the answer one on its standard
+/// output. The process ends when its input does.
 final class ChildPeer implements Peer {
   private static final int SECONDS_TO_END = 10;
 

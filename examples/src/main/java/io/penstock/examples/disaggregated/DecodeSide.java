@@ -16,7 +16,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import reactor.core.publisher.Flux;
 
-/// How the cache of one request comes to a decode: which prefill rank gives what to whom says the planner.
+/// How the cache of one request comes to a decode: the planner says which prefill rank gives what to which decode rank.
 final class DecodeSide {
   private final Sequence sequence;
   private final Deployment prefill;

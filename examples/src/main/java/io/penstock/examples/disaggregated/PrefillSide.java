@@ -38,7 +38,8 @@ final class PrefillSide implements AutoCloseable {
     return requireNonNull(outlets.get(rank), "outlet");
   }
 
-  /// Computes what the tiers of the ranks lack of a prompt, whose readers may have asked already. What they have not read stays until [#release].
+  /// Computes what the tiers of the ranks lack of a prompt, whose readers may have asked already. What they have not
+  /// read stays until [#release].
   ///
   /// @param steps told before readers may have what a step gives them
   Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {

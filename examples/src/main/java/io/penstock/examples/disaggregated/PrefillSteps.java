@@ -2,7 +2,7 @@ package io.penstock.examples.disaggregated;
 
 /// Hears how a prefill goes on, on its thread.
 interface PrefillSteps {
-  /// Nobody listens.
+  /// No listener.
   PrefillSteps NONE = new PrefillSteps() {};
 
   /// A chunk begins: afterwards the prompt is computed up to `end`, excluded.

@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// The finished blocks of an instance: a tier for each rank, by content. So a prompt that begins as an earlier one finds
-/// the blocks of its beginning.
+/// The finished blocks of an instance: a tier for each rank, by content. So a prompt that begins as an earlier one
+/// finds the blocks of its beginning.
 final class RankTiers implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 

@@ -61,7 +61,8 @@ final class TierMaker implements AutoCloseable {
   private Level journal(Shard shard, int blocks) {
     Path folder = directory.resolve("rank-" + made++);
     return new Level.Stored(JournalStore.open(shard.space(),
-        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES)), blocks + 1L);
+        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1)),
+        blocks + 1L);
   }
 
   @Override

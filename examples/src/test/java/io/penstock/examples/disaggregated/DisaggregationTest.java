@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
 import io.penstock.disagg.plan.Parallelism;
@@ -20,10 +21,13 @@ import io.penstock.tier.spi.ViewLanding;
 import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.random.RandomGenerator;
@@ -33,19 +37,23 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Prefill in one deployment and decode in another: each logit is that of one rank that does both, to the last bit.
 final class DisaggregationTest {
   private static final int NEW_TOKENS = 4;
   private static final int PAIRS_A_MODEL = 50;
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   @TempDir
   private Path folder;
 
   @Test
   void randomPairs_giveTheBitsOfOneRank() {
-    pairs(IntStream.range(0, 20));
+    pairs(IntStream.range(0, 11));
   }
 
   @Tag("proof")
@@ -74,11 +82,13 @@ final class DisaggregationTest {
   }
 
   private static Pair pair(RandomGenerator random, Model model, ElementType type, int promptTokens, Path folder) {
-    TierKind kind = random.nextInt(20) > 0 ? TierKind.DRAM : RandomDeployment.pick(random, TierKind.values());
+    TierKind kind = random.nextInt(40) > 0 ? TierKind.DRAM : RandomDeployment.pick(random, TierKind.HBM, TierKind.SSD);
     boolean twice = kind != TierKind.DRAM || random.nextInt(20) == 0;
+    boolean slowLinks = kind == TierKind.DRAM && random.nextInt(4) == 0; // others have threads and real time
     int cachedTokens = !twice && random.nextInt(4) == 0 ? random.nextInt(promptTokens + 1) : 0;
     return new Pair(RandomDeployment.of(random, model, type), RandomDeployment.of(random, model, type), cachedTokens,
-        random.nextInt(1, promptTokens + 1), random.nextInt(256, 4096), random.nextBoolean(), kind, twice, folder);
+        random.nextInt(1, promptTokens + 1), random.nextInt(256, 4096), random.nextBoolean(), kind, twice, slowLinks,
+        random.nextLong(), folder);
   }
 
   private static Generated monolithic(Model model, ElementType type, int[] prompt) {
@@ -133,9 +143,10 @@ final class DisaggregationTest {
   /// @param chunkTokens of the prefill
   /// @param push whether each layer moves when it is computed, or all when decode asks
   /// @param tier of finished blocks
+  /// @param slowLinks whether each slice takes a random time, in virtual time, to its decode rank
   /// @param twice whether the prompt comes a second time: then its beginning is in the tiers of both sides
   private record Pair(Deployment prefill, Deployment decode, int cachedTokens, int chunkTokens, int sliceBytes,
-      boolean push, TierKind tier, boolean twice, Path folder) {
+      boolean push, TierKind tier, boolean twice, boolean slowLinks, long linkSeed, Path folder) {
     List<Generated> run(int[] prompt) {
       try (TierMaker prefillMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("prefill"));
           TierMaker decodeMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("decode"));
@@ -163,33 +174,53 @@ final class DisaggregationTest {
 
     private Generated once(String request, int[] prompt, PrefillSide prefills, Instance decodes,
         ToIntFunction<Sequence> before, Consumer<Sequence> after) {
-      SliceShape shape = SliceShape.defaults().withSliceBytes(sliceBytes);
+      VirtualTimeScheduler time = VirtualTimeScheduler.create();
+      Links links = new Links(SliceShape.defaults().withSliceBytes(sliceBytes), slowLinks, time, linkSeed);
       try (Sequence to = decodes.open(request)) {
         int cached = before.applyAsInt(to);
-        DecodeSide side = new DecodeSide(to, prefill,
-            rank -> new Lane(ViewSource.of(prefills.outlet(rank), shape), 64), request, prompt.length, cached);
-        Prefilled prefilled = push
-            ? pushed(request, prefills, side, prompt)
-            : pulled(request, prefills, side, prompt);
+        DecodeSide side = new DecodeSide(to, prefill, rank -> links.lane(prefills.outlet(rank)), request,
+            prompt.length, cached);
+        Prefilled prefilled = move(request, prompt, prefills, side, time);
         to.finish(prompt.length);
         Generated generated = DisaggregationTest.decode(to, prompt, prefilled);
         after.accept(to);
         return generated;
+      } finally {
+        time.dispose();
       }
     }
 
-    private Prefilled pushed(String request, PrefillSide prefills, DecodeSide side, int[] prompt) {
-      CompletableFuture<Long> received = side.receive().count().toFuture(); // asks before the prefill begins
-      Prefilled prefilled = prefills.push(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
-      assertThat(received).as("%s: all layers came", this).isCompleted();
+    /// A push is asked for before the prefill begins, a pull after it.
+    private Prefilled move(String request, int[] prompt, PrefillSide prefills, DecodeSide side,
+        VirtualTimeScheduler time) {
+      Pace pace = Pace.chunks(chunkTokens);
+      CompletableFuture<Long> received = push ? side.receive().count().toFuture() : new CompletableFuture<>();
+      Prefilled prefilled = push
+          ? prefills.push(request, prompt, pace, PrefillSteps.NONE)
+          : prefills.compute(request, prompt, pace, PrefillSteps.NONE);
+      CompletableFuture<Long> all = push ? received : side.pull(prompt).count().toFuture();
+      time.advanceTimeBy(PATIENCE);
+      all.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
       prefills.release(request);
       return prefilled;
     }
+  }
 
-    private Prefilled pulled(String request, PrefillSide prefills, DecodeSide side, int[] prompt) {
-      Prefilled prefilled = prefills.compute(request, prompt, Pace.chunks(chunkTokens), PrefillSteps.NONE);
-      side.pull(prompt).blockLast();
-      return prefilled;
+  /// Ways to prefill ranks: at once, or with a random delay of each slice.
+  private record Links(SliceShape shape, boolean slow, Scheduler time, Random random) {
+    private static final int MOST_MILLIS = 50;
+
+    Links(SliceShape shape, boolean slow, Scheduler time, long seed) {
+      this(shape, slow, time, new Random(seed));
+    }
+
+    Lane lane(BlockTier outlet) {
+      return new Lane(slow ? ViewSource.of(outlet, shape, this::delayed) : ViewSource.of(outlet, shape), 64);
+    }
+
+    private Flux<LayerSlice> delayed(Flux<LayerSlice> slices) {
+      return slices.concatMap(
+          slice -> Mono.just(slice).delayElement(Duration.ofMillis(random.nextInt(MOST_MILLIS)), time), 0);
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
-/// Rotary position embedding: element *i* and element *i + half* are a pair that is turned by an angle, which grows with
-/// the position and shrinks with *i*.
+/// Rotary position embedding: element *i* and element *i + half* are a pair that is turned by an angle, which grows
+/// with the position and shrinks with *i*.
 final class Rotary {
   private final int half;
   private final float[] cos;
