@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /// A plan under context parallelism as an engine writes it down: by context rank of the source, with ports and kernel
-/// blocks. An engine also pulls from ranks that have nothing to give, to tell them that it is done; a plan releases those.
+/// blocks. An engine also pulls from ranks that have nothing to give, to tell them that it is done; a plan releases
+/// those.
 final class ContextShards {
   private final TransferPlan plan;
   private final Parallelism prefill;

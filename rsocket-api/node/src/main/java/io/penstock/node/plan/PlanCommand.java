@@ -26,14 +26,14 @@ import tools.jackson.databind.SerializationFeature;
 /// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
 @Command(
     name = "plan",
-    description = {"Plans who sends what to whom when prefill and decode run with different parallelism.",
+    description = {"Plans which rank sends what to which when prefill and decode run with different parallelism.",
       "",
       "It reads JSON from standard input: a model, two sides and a request, as in the example, or a recorded case, a "
           + "list of those, or a whole file of cases. It prints every transfer with its layers, heads and blocks, how "
           + "many completions each rank waits for, and which prefill ranks are never pulled.",
       "",
       "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for MLA), type (bf16), draftLayers, "
-          + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp (1), "
+          + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp, "
           + "blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also state fields of the model.",
       "",
       "With --check it runs the rules over recorded cases. What a case is shows in its fields, not in the name of its "

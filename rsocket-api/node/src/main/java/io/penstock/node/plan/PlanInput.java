@@ -17,8 +17,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
-/// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side, too,
-/// where they count for that side alone.
+/// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side,
+/// too, where they count for that side alone.
 final class PlanInput {
   private final Fields model;
 

@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
-/// Cases of the sizes that an engine's store settings accept: binary units up to gigabytes, rounded down to whole bytes.
-/// The sizes that this node's settings accept have more units, and refuse parts of a byte.
+/// Cases of the sizes that an engine's store settings accept: binary units up to gigabytes, rounded down to whole
+/// bytes. The sizes that this node's settings accept have more units, and refuse parts of a byte.
 final class SizeRule {
   private static final Pattern FORM =
       Pattern.compile("\\+?((?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d{1,3})?)\\s*(gb|mb|kb|b|)");

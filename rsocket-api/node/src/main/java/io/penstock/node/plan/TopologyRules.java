@@ -26,7 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many completions it waits for.
+/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many completions it waits
+/// for.
 final class TopologyRules {
   private TopologyRules() {}
 
@@ -50,8 +51,8 @@ final class TopologyRules {
     return one.input().has("remote_ptp_size");
   }
 
-  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them, so
-  /// they are read from the ranks that the first decode ranks pull.
+  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them,
+  /// so they are read from the ranks that the first decode ranks pull.
   private static List<Integer> chosen(Case one, Manifest prefill, Manifest decode) {
     int readers = Math.max(1, decode.heads(0).tp() / decode.heads(0).heads());
     int groups = Math.max(1, prefill.heads(0).tp() / prefill.heads(0).heads());
@@ -158,8 +159,8 @@ final class TopologyRules {
     return "D:" + (input.at("decode").count("base_port") + plan.decode().parallelism().index(reader));
   }
 
-  /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to send: with
-  /// a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
+  /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to
+  /// send: with a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
   private static int announcedCompletions(TransferPlan plan, Rank reader, Fields input) {
     int blockTokens = input.count("block_size");
     int blocks = Math.ceilDiv(input.count("prompt_len"), blockTokens);

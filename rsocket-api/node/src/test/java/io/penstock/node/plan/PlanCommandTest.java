@@ -29,9 +29,11 @@ final class PlanCommandTest {
   private static final String PORTS =
       """
           {"cases": [
-            {"input": {"kv_port": 20000, "dp_rank": 1, "tp": 8, "pp": 1, "pcp": 2, "pp_rank": 0, "pcp_rank": 1, "tp_rank": 5},
+            {"input": {"kv_port": 20000, "dp_rank": 1, "tp": 8, "pp": 1, "pcp": 2,
+             "pp_rank": 0, "pcp_rank": 1, "tp_rank": 5},
              "base_port": 20016, "device_index": 13, "handshake_port": 20029},
-            {"input": {"kv_port": 20000, "dp_rank": 0, "tp": 8, "pp": 1, "pcp": 1, "pp_rank": 0, "pcp_rank": 0, "tp_rank": 3},
+            {"input": {"kv_port": 20000, "dp_rank": 0, "tp": 8, "pp": 1, "pcp": 1,
+             "pp_rank": 0, "pcp_rank": 0, "tp_rank": 3},
              "base_port": 20000, "device_index": 3, "handshake_port": %d}]}
           """;
 
