@@ -86,6 +86,15 @@ record Fields(String path, JsonNode node) {
     return found.intValue();
   }
 
+  /// A number of bytes, not negative.
+  long bytes(String name) {
+    JsonNode found = node.path(name);
+    if (!found.isIntegralNumber() || !found.canConvertToLong() || found.longValue() < 0) {
+      throw malformed(path(name), "an integer >= 0", found);
+    }
+    return found.longValue();
+  }
+
   double number(String name) {
     if (!node.path(name).isNumber()) {
       throw malformed(path(name), "a number", node.path(name));

@@ -17,6 +17,14 @@ final class ProxyRules {
   private static final String PREFILL = "prefill";
   private static final String DECODE = "decode";
 
+  private static final List<String> RELEASE = List.of("key", "load");
+  private static final List<String> INSTANCES = List.of("role", "instances");
+  private static final Map<String, List<String>> ARGUMENTS = Map.of("release_prefill_kv", RELEASE, "release_decoder",
+      RELEASE, "finish_request", List.of("prefiller_key", "prefiller_load", "decoder_key", "decoder_load",
+          "release_prefill_kv"),
+      "add_instances", INSTANCES, "remove_instances", INSTANCES, "activate_waiting_instance",
+      List.of("role", "host", "port"));
+
   private final ProxyInstances prefill;
   private final ProxyInstances decode;
   private final Fields step;
@@ -30,18 +38,40 @@ final class ProxyRules {
   }
 
   static Map<String, Object> score(Case one) {
-    return Map.of("score", ProxyInstances.prefillScore(one.fields().count("request_bytes")));
+    return Map.of("score", ProxyInstances.prefillScore(one.fields().bytes("request_bytes")));
   }
 
   static Map<String, Object> step(Case one) {
     JsonNode before = one.before();
-    Fields state = before == null ? one.fields().at("state") : new Fields("before", before).at("state");
-    ProxyRules rules = new ProxyRules(one.fields(), state, before == null);
-    Object result = rules.apply();
+    Fields state = one.fields().at("state");
     Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("result", result);
+    if (before == null && !begins(one.fields(), state)) {
+      ProxyRules rules = new ProxyRules(one.fields(), state, false);
+      rules.undoPick(one.json().path("result").path("key").asString(""));
+      answer.put("result", rules.apply());
+      return answer;
+    }
+    ProxyRules rules =
+        new ProxyRules(one.fields(), before == null ? state : new Fields("before", before).at("state"), before == null);
+    answer.put("result", rules.apply());
     answer.put("state", rules.state());
     return answer;
+  }
+
+  /// Whether the first step of a trace is the first of the proxy: it has no more requests than this step brings. The
+  /// rest of a longer trace says nothing of the state before its first step.
+  private static boolean begins(Fields step, Fields state) {
+    return state.count("request_num") == (step.text("op").equals("begin_request") ? 1 : 0);
+  }
+
+  /// Takes the load of this step from the instance that it picked.
+  private void undoPick(String picked) {
+    switch (step.text("op")) {
+      case "begin_request", "reserve_prefill_kv" -> prefill.charge(picked, 0, -argument(0));
+      case "pick_decoder" -> decode.charge(picked, -argument(0), 0);
+      default -> { // no other step picks
+      }
+    }
   }
 
   /// A trace begins with the instances of its first state, and no load.
@@ -146,9 +176,12 @@ final class ProxyRules {
     }
   }
 
+  /// An argument by its place, or by its name behind those.
   private JsonNode any(int argument) {
     JsonNode arguments = step.any("args");
-    JsonNode found = arguments.path(argument);
+    JsonNode found = arguments.size() > argument
+        ? arguments.path(argument)
+        : step.node().path("kwargs").path(ARGUMENTS.getOrDefault(step.text("op"), List.of("load")).get(argument));
     if (found.isMissingNode()) {
       throw new DataException("args must be more than " + argument + " (was " + arguments + ")");
     }
