@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -43,25 +44,33 @@ final class ProxyRules {
 
   static Map<String, Object> step(Case one) {
     JsonNode before = one.before();
+    return before == null
+        ? firstStep(one)
+        : new ProxyRules(one.fields(), new Fields("before", before).at("state"), false).answer(true);
+  }
+
+  /// A trace begins with instances without load, or is the later part of a longer one. Of a later part the state before
+  /// its first step is not known, so that state is taken as recorded, and what the step picks is checked alone.
+  private static Map<String, Object> firstStep(Case one) {
     Fields state = one.fields().at("state");
+    ProxyRules later = new ProxyRules(one.fields(), state, false);
+    later.undoPick(one.json().path("result").path("key").asString(""));
+    boolean begins = later.isIdle() && later.requests == (later.step.text("op").equals("begin_request") ? 1 : 0);
+    return begins ? new ProxyRules(one.fields(), state, true).answer(true) : later.answer(false);
+  }
+
+  private Map<String, Object> answer(boolean withState) {
     Map<String, Object> answer = new LinkedHashMap<>();
-    if (before == null && !begins(one.fields(), state)) {
-      ProxyRules rules = new ProxyRules(one.fields(), state, false);
-      rules.undoPick(one.json().path("result").path("key").asString(""));
-      answer.put("result", rules.apply());
-      return answer;
+    answer.put("result", apply());
+    if (withState) {
+      answer.put("state", state());
     }
-    ProxyRules rules =
-        new ProxyRules(one.fields(), before == null ? state : new Fields("before", before).at("state"), before == null);
-    answer.put("result", rules.apply());
-    answer.put("state", rules.state());
     return answer;
   }
 
-  /// Whether the first step of a trace is the first of the proxy: it has no more requests than this step brings. The
-  /// rest of a longer trace says nothing of the state before its first step.
-  private static boolean begins(Fields step, Fields state) {
-    return state.count("request_num") == (step.text("op").equals("begin_request") ? 1 : 0);
+  private boolean isIdle() {
+    return Stream.of(prefill, decode).flatMap(role -> role.loads().values().stream())
+        .allMatch(load -> load.tokens() == 0 && load.kv() == 0);
   }
 
   /// Takes the load of this step from the instance that it picked.

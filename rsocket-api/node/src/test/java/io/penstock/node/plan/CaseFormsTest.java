@@ -13,8 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Cases at the borders of their forms: nothing to do, inputs left out, texts for numbers, sizes that do not divide each
-/// other, and refusals. Their answers follow from the rules by hand.
+/// Cases at the borders of their forms: nothing to do, inputs left out, texts for numbers, sizes that do not divide
+/// each other, and refusals. Their answers follow from the rules by hand.
 final class CaseFormsTest {
   @TempDir
   private Path folder;
