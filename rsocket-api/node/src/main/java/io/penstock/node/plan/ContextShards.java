@@ -3,6 +3,7 @@ package io.penstock.node.plan;
 import io.penstock.disagg.plan.HeadShards;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.ReplicaChoice;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.TransferPlan;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.stream.IntStream;
 /// those.
 final class ContextShards {
   private final TransferPlan plan;
+  private final ReplicaChoice choice;
   private final Parallelism prefill;
   private final Parallelism decode;
   private final int firstPort;
@@ -26,8 +28,9 @@ final class ContextShards {
   private final List<Integer> sourceIds;
   private final List<Integer> destinationIds;
 
-  ContextShards(TransferPlan plan, Fields input) {
+  ContextShards(TransferPlan plan, ReplicaChoice choice, Fields input) {
     this.plan = plan;
+    this.choice = choice;
     this.prefill = plan.prefill().parallelism();
     this.decode = plan.decode().parallelism();
     this.firstPort = input.at("prefill").count("base_port");
@@ -43,7 +46,7 @@ final class ContextShards {
     this.destinationIds = input.integers("local_block_ids");
   }
 
-  Map<String, Object> of(Rank reader) {
+  List<Map<String, Object>> of(Rank reader) {
     List<Map<String, Object>> shards = new ArrayList<>();
     for (int contextRank : contextRanks(reader)) {
       List<Rank> sources = sources(reader, contextRank);
@@ -55,8 +58,7 @@ final class ContextShards {
           "remote_kernel_blocks", pieces.stream().flatMap(piece -> kernels(piece,
               sourceIds.get(piece.sourceBlock()), prefillTokens, piece.sourceToken()).boxed()).toList()));
     }
-    return Map.of("decode_tp_rank", reader.tp(), "decode_pcp_rank", reader.pcp(), "decode_dcp_rank",
-        reader.tp() % decode.dcp(), "shards", shards);
+    return shards;
   }
 
   /// How often each port is asked, those of empty shards counted.
@@ -81,13 +83,13 @@ final class ContextShards {
         .toArray();
   }
 
-  /// The ranks that keep the heads of a reader for one context rank: copies are read in turn.
+  /// The ranks that keep the heads of a reader for one context rank.
   private List<Rank> sources(Rank reader, int contextRank) {
     HeadShards source = plan.prefill().heads(0);
     HeadShards destination = plan.decode().heads(0);
     List<Rank> ranks = new ArrayList<>();
     for (int head = destination.first(reader.tp()); head < destination.end(reader.tp());) {
-      int copy = destination.copy(head, reader.tp()) % source.copies(head);
+      int copy = choice.choose(destination.copy(head, reader.tp()), destination.copies(head), source.copies(head));
       int tp = source.rank(head, copy, contextRank % prefill.dcp());
       ranks.add(new Rank(0, contextRank / prefill.dcp(), tp));
       head = source.end(tp);
