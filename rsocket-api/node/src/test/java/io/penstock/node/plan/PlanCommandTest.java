@@ -159,7 +159,7 @@ final class PlanCommandTest {
           not JSON               | must be JSON
           {"cases": []}          | must hold at least one case
           {"a": 1}               | must be a plan's input or a case of a known kind
-          {"model": {}, "prefill": {}, "decode": {}, "request": {"id": "r", "promptTokens": 4}} | layers must be an integer
+          {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r","promptTokens":4}} | layers must be an integer
           {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
           {"model": {"kvheads": 1}, "prefill": {}, "decode": {}, "request": {}} | fields of model must be among
           {"model": {"layers": 1, "kvHeads": 1}, "prefill": {"tp": 0}, "decode": {}, "request": {}} | tp must be > 0
