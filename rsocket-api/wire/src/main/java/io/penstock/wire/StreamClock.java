@@ -9,10 +9,10 @@ import reactor.core.publisher.Flux;
 /// the stream only, but for its end.
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
-  /// Of streams that nobody hears of.
+  /// Of streams without a listener.
   static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED, null);
 
-  /// Whom a stream waits for.
+  /// What a stream waits for.
   enum Wait {
     NOTHING, PEER, BUDGET, TIER
   }
