@@ -71,6 +71,7 @@ public final class DecodeConnector {
     @Override
     public boolean finished(String request) {
       matched.remove(request);
+      results.forget(Finished.Kind.RECEIVED, request);
       return false;
     }
 
@@ -106,15 +107,23 @@ public final class DecodeConnector {
       for (Task task : tasks) {
         Running one = new Running(orders.apply(task), Sinks.empty(), Disposables.swap());
         synchronized (running) {
-          running.put(task.request(), one);
+          running.putIfAbsent(task.request(), one);
         }
-        one.receiving().update(requests.receive(one.order()).subscribe(received -> over(one, received)));
+        one.receiving().update(requests.receive(one.order()).subscribe(received -> over(one, received),
+            error -> over(one, refused(one.order(), error))));
       }
+    }
+
+    /// The end of a request whose name is in use: one that was cancelled may still drain.
+    private static Received refused(ReceiveOrder order, Throwable error) {
+      BlockOutcomes.Tally blocks = new BlockOutcomes.Tally();
+      order.shards().forEach(shard -> blocks.add(shard.blocks(), BlockOutcome.of(error)));
+      return new Received(order.request(), Ending.FAILED, blocks.outcomes(), null, 0, error);
     }
 
     private void over(Running one, Received received) {
       synchronized (running) {
-        running.remove(received.request());
+        running.remove(received.request(), one);
         ended.add(received);
       }
       one.over().tryEmitEmpty();

@@ -106,10 +106,22 @@ public final class PrefillConnector {
     @Override
     public void begin(List<Task> tasks) {
       for (Task task : tasks) {
+        keep(task.request());
+      }
+    }
+
+    private void keep(String request) {
+      Sinks.Empty<Void> waiting = Sinks.empty();
+      synchronized (kept) {
+        kept.putIfAbsent(request, waiting); // before it is opened: its readers may be done already
+      }
+      try {
+        tracker().open(request, blocks.apply(request));
+      } catch (RuntimeException e) {
         synchronized (kept) {
-          kept.put(task.request(), Sinks.empty());
+          kept.remove(request, waiting);
         }
-        tracker().open(task.request(), blocks.apply(task.request()));
+        throw e;
       }
     }
 

@@ -80,15 +80,21 @@ final class Receiving extends TimerWheel.Timer {
     List<Runnable> after = new ArrayList<>();
     long moment;
     synchronized (this) {
-      if (runs.isEmpty()) {
-        finish(Ending.NOTHING_TO_MOVE, after);
-      } else {
-        runs.forEach(run -> attempt(run, after));
+      if (ending == null) { // not cancelled before it began
+        begin(after);
       }
       moment = moment(now());
     }
     owner.wheel().add(this, moment);
     after.forEach(Runnable::run);
+  }
+
+  @GuardedBy("this") private void begin(List<Runnable> after) {
+    if (runs.isEmpty()) {
+      finish(Ending.NOTHING_TO_MOVE, after);
+    } else {
+      runs.forEach(run -> attempt(run, after));
+    }
   }
 
   @GuardedBy("this") private void attempt(ShardRun run, List<Runnable> after) {

@@ -47,6 +47,11 @@ public final class ResultAggregator {
     awaited.putIfAbsent(new Awaited(requireNonNull(kind, "kind"), request), new Reports(ranks));
   }
 
+  /// Expects no report any more: the engine is done with the request.
+  public void forget(Kind kind, String request) {
+    awaited.remove(new Awaited(kind, request));
+  }
+
   /// Takes the results of one rank.
   ///
   /// @return what has ended with them, each request once

@@ -202,7 +202,12 @@ public final class Production extends Owned {
       }
     };
     return Flux.range(0, plan.size()).concatMap(i -> chunk.whenReady(plan.view(i).firstLayer(layout))
-        .then(Mono.fromSupplier(() -> scope.adopt(plan.slice(i, window, named)))), 0);
+        .then(Mono.defer(this::failed)).then(Mono.fromSupplier(() -> scope.adopt(plan.slice(i, window, named)))), 0);
+  }
+
+  /// Fails if this has failed or was closed: layers that were ready may be gone.
+  private synchronized Mono<Void> failed() {
+    return failure == null ? Mono.empty() : Mono.error(failure);
   }
 
   @Override

@@ -78,7 +78,7 @@ public final class PullBlocks {
   ///
   /// @param transfers to one destination
   public static Flux<Landed> pull(List<Transfer> transfers, Places places) {
-    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, true));
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), true));
   }
 
   /// Receives what the sources push: asks for it at once, before it is computed, and takes layers as they become ready.
@@ -87,7 +87,7 @@ public final class PullBlocks {
   ///
   /// @param transfers to one destination; their keys are those of [PushLayers#keys]
   public static Flux<Landed> receive(List<Transfer> transfers, Places places) {
-    return Flux.defer(() -> sideBySide(fetches(transfers, places), places, false));
+    return Flux.defer(() -> sideBySide(fetches(transfers, places), false));
   }
 
   /// The same for the life of a request: moves what one source gives, as often as it takes, and writes while its ticket
@@ -99,12 +99,21 @@ public final class PullBlocks {
     return new Mover(List.copyOf(transfers), places, isPush);
   }
 
-  private record Fetch(Transfer transfer, List<BlockKey> keys, ViewLanding landing) {
-    Fetch attempt(int number, Runnable check) {
-      return new Fetch(transfer, keys, landing.attempt(number, check));
+  private record Fetch(Transfer transfer, Lane lane, List<BlockKey> keys, ViewLanding landing) {
+    /// The same over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
+    Fetch attempt(Lane now, MoveTicket ticket) {
+      return new Fetch(transfer, now, keys,
+          landing.attempt(ticket.attempt(), () -> requireAdmitted(ticket, now.source().generation())));
     }
 
-    Flux<Landed> run(Lane lane, OnMiss onMiss) {
+    private static void requireAdmitted(MoveTicket ticket, long generation) {
+      if (!ticket.admits(generation)) {
+        throw new UnexpectedSliceException("generation",
+            "" + ticket.source().generation() + ", of a move that goes on", generation);
+      }
+    }
+
+    Flux<Landed> run(OnMiss onMiss) {
       return lane.source().fetch(keys, onMiss, landing);
     }
   }
@@ -115,6 +124,8 @@ public final class PullBlocks {
     private final boolean isPush;
     /// Parts of drafts are claimed once, by the first move.
     private volatile @Nullable List<Fetch> claimed;
+    /// The fetches of the last move.
+    private volatile List<Fetch> asked = List.of();
 
     Mover(List<Transfer> transfers, Places places, boolean isPush) {
       this.transfers = transfers;
@@ -127,39 +138,31 @@ public final class PullBlocks {
       return Mono.defer(() -> {
         List<Fetch> all = claimed == null ? fetches(transfers, places) : requireNonNull(claimed);
         claimed = all;
-        List<Fetch> attempt = all.stream().map(fetch -> fetch.attempt(ticket.attempt(),
-            () -> requireAdmitted(ticket, places.lane(fetch.transfer()).source().generation()))).toList();
-        return sideBySide(attempt, places, !isPush).doOnNext(landed -> ticket.landed(landed.bytes())).then();
+        List<Fetch> attempt =
+            all.stream().map(fetch -> fetch.attempt(places.lane(fetch.transfer()), ticket)).toList();
+        asked = attempt;
+        return sideBySide(attempt, !isPush).doOnNext(landed -> ticket.landed(landed.bytes())).then();
       });
     }
 
-    private static void requireAdmitted(MoveTicket ticket, long generation) {
-      if (!ticket.admits(generation)) {
-        throw new UnexpectedSliceException("generation", "" + ticket.source().generation() + ", of a move that goes on",
-            generation);
-      }
-    }
-
+    /// Asks the sources of the last move, which may have been replaced by later ones meanwhile.
     @Override
     public Mono<Void> drained(MoveTicket ticket) {
-      return Flux.fromIterable(transfers).map(transfer -> places.lane(transfer).source()).distinct()
+      return Flux.defer(() -> Flux.fromIterable(asked)).map(fetch -> fetch.lane().source()).distinct()
           .flatMap(ViewSource::drained).then();
     }
   }
 
-  private static Flux<Landed> sideBySide(List<Fetch> fetches, Places places, boolean inTurn) {
+  private static Flux<Landed> sideBySide(List<Fetch> fetches, boolean inTurn) {
     if (fetches.isEmpty()) {
       return Flux.empty();
     } else if (!inTurn) {
-      return Flux.fromIterable(fetches)
-          .flatMap(fetch -> fetch.run(places.lane(fetch.transfer()), OnMiss.AWAIT), fetches.size(), 1);
+      return Flux.fromIterable(fetches).flatMap(fetch -> fetch.run(OnMiss.AWAIT), fetches.size(), 1);
     }
     Map<Lane, List<Fetch>> lanes = new LinkedHashMap<>();
-    fetches.forEach(
-        fetch -> lanes.computeIfAbsent(places.lane(fetch.transfer()), lane -> new ArrayList<>()).add(fetch));
+    fetches.forEach(fetch -> lanes.computeIfAbsent(fetch.lane(), lane -> new ArrayList<>()).add(fetch));
     return Flux.fromIterable(lanes.entrySet()).flatMap(lane -> lane.getKey().inTurn(
-        Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(lane.getKey(), OnMiss.SKIP), 0)),
-        lanes.size(), 1);
+        Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(OnMiss.SKIP), 0)), lanes.size(), 1);
   }
 
   /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
@@ -168,7 +171,8 @@ public final class PullBlocks {
   }
 
   private static Fetch fetch(Transfer transfer, Places places) {
-    BlockLayout layout = places.lane(transfer).source().space().layout();
+    Lane lane = places.lane(transfer);
+    BlockLayout layout = lane.source().space().layout();
     List<BlockKey> all = places.keys(transfer);
     ViewLanding landing = new ViewLanding(layout, asked(transfer, layout));
     Map<Integer, Integer> positions = new LinkedHashMap<>();
@@ -179,7 +183,7 @@ public final class PullBlocks {
           transfer.layers().atDestination(), transfer.layers().count(), transfer.heads().atDestination(),
           transfer.heads().count(), piece.destinationToken(), piece.tokens())));
     }
-    return new Fetch(transfer, positions.keySet().stream().map(all::get).toList(), landing);
+    return new Fetch(transfer, lane, positions.keySet().stream().map(all::get).toList(), landing);
   }
 
   /// One view for all blocks of a transfer: from the first to the last token that is wanted of any of them.

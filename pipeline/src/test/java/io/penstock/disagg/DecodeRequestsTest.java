@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -139,6 +141,23 @@ final class DecodeRequestsTest {
     time.advanceTimeBy(Duration.ofMinutes(10));
     assertThat(requests.figures()).extracting(DecodeRequests.Figures::requests, DecodeRequests.Figures::telling,
         DecodeRequests.Figures::untold).containsExactly(0L, 0L, 1L);
+  }
+
+  @Test
+  void aRequestThatIsCancelledBeforeItBegins_movesNothing_andIsGivenUpOnce() {
+    requests.receive(order(FailurePolicy.fail(), shard(P0, GroupBlocks.range(0, 1), ticket -> Mono.never())))
+        .subscribe(new BaseSubscriber<>() {
+          @Override
+          protected void hookOnSubscribe(Subscription subscription) {
+            subscription.cancel();
+          }
+        });
+    cancelAcknowledged.tryEmitEmpty();
+    time.advanceTimeBy(DEADLINE.plusMinutes(1));
+    assertThat(tickets).isEmpty();
+    assertThat(freed).isOne();
+    assertThat(told).containsExactly("CANCEL prefill/0", "DONE prefill/2");
+    assertThat(requests.figures().requests()).isZero();
   }
 
   @Test

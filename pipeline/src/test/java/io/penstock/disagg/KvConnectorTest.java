@@ -1,6 +1,7 @@
 package io.penstock.disagg;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Plane.ElementType;
@@ -145,6 +146,51 @@ final class KvConnectorTest {
     boolean[] saved = new boolean[1];
     senders.getFirst().waitForSave().subscribe(nothing -> {}, error -> {}, () -> saved[0] = true);
     assertThat(saved[0]).isTrue();
+  }
+
+  @Test
+  void aRequestThatTheEngineIsDoneWith_isAwaitedNoMore() {
+    decode("r4", 0);
+    time.advanceTimeBy(Duration.ofMillis(10));
+    assertThat(decodeSide.update(0, receivers.get(0).results())).isEmpty();
+    receivers.get(1).results(); // is lost with its process
+    assertThat(decodeSide.finished("r4")).isFalse();
+    decode("r4", 0);
+    time.advanceTimeBy(Duration.ofMillis(10));
+    assertThat(decodeSide.update(1, receivers.get(1).results())).as("one of two ranks").isEmpty();
+    assertThat(decodeSide.update(0, receivers.get(0).results())).singleElement()
+        .extracting(end -> end.received().size()).isEqualTo(DECODE);
+  }
+
+  @Test
+  void aRequestThatIsBeingReceived_isRefusedAtOnce_andGoesOn() {
+    decode("r5", 0);
+    DecodeConnector.Worker worker = receivers.getFirst();
+    worker.begin(List.of(new Task(Task.Kind.RECEIVE, "r5", 40, 0)));
+    assertThat(worker.results().received()).singleElement().extracting(Received::ending, end -> end.blocks().invalid(0))
+        .containsExactly(Ending.FAILED, List.of(0, 1, 2));
+    assertThat(worker.completionsExpected("r5")).isEqualTo(2);
+    time.advanceTimeBy(Duration.ofMillis(10));
+    assertThat(worker.results().received()).singleElement().extracting(Received::ending).isEqualTo(Ending.READY);
+    boolean[] loaded = new boolean[1];
+    worker.loadLayer(0).subscribe(nothing -> {}, error -> {}, () -> loaded[0] = true);
+    assertThat(loaded[0]).isTrue();
+  }
+
+  @Test
+  void aRequestThatIsKept_isRefused_andItsReadersAreStillAwaited() {
+    prefill("r6");
+    boolean[] saved = new boolean[1];
+    PrefillConnector.Worker worker = senders.getFirst();
+    worker.waitForSave().subscribe(nothing -> {}, error -> {}, () -> saved[0] = true);
+    List<Task> again = List.of(new Task(Task.Kind.KEEP, "r6", 0, 0));
+    assertThatThrownBy(() -> worker.begin(again)).isInstanceOf(IllegalArgumentException.class);
+    decode("r6", 40);
+    assertThat(saved[0]).isTrue();
+    assertThatThrownBy(() -> worker.begin(again)).isInstanceOf(IllegalArgumentException.class);
+    boolean[] nothingWaits = new boolean[1];
+    worker.waitForSave().subscribe(nothing -> {}, error -> {}, () -> nothingWaits[0] = true);
+    assertThat(nothingWaits[0]).isTrue();
   }
 
   @Test

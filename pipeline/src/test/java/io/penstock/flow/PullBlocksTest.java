@@ -379,6 +379,64 @@ final class PullBlocksTest {
     }
   }
 
+  /// A source of one start of a peer.
+  private static final class Started implements ViewSource {
+    private final ViewSource source;
+    private final long generation;
+    private int drains;
+
+    Started(ViewSource source, long generation) {
+      this.source = source;
+      this.generation = generation;
+    }
+
+    @Override
+    public CacheSpace space() {
+      return source.space();
+    }
+
+    @Override
+    public long generation() {
+      return generation;
+    }
+
+    @Override
+    public Flux<Landed> fetch(List<BlockKey> keys, OnMiss onMiss, ViewLanding landing) {
+      return source.fetch(keys, onMiss, landing);
+    }
+
+    @Override
+    public Mono<Void> drained() {
+      return Mono.fromRunnable(() -> drains++);
+    }
+  }
+
+  @Test
+  void aPeerThatRestartsDuringAMove_landsNothingOfItsEarlierStart() {
+    BlockLayout layout = MODEL.rank(0, 2, 0, 2, 4, TokenOrder.NHD).layout();
+    Side side = new Side(MODEL, Manifest.of("resharded", layout, Parallelism.ofTp(1)));
+    TransferPlan plan = new Planner(side.manifest(), side.manifest()).plan(new KvRequest("restart", 20, 0));
+    Rank only = new Rank(0, 0, 0);
+    SlabArena arena = leaks.watch(new SlabArena("from", layout, 8, 8));
+    RankTier tier = new RankTier(side.rank(only), arena);
+    Map<Rank, PullBlocks.Lane> lanes = new HashMap<>();
+    Started later = new Started(ViewSource.of(tier, SliceShape.defaults()), 2);
+    Started earlier = new Started(ViewSource.of(tier, SliceShape.defaults(),
+        slices -> slices.doOnNext(slice -> lanes.put(only, new PullBlocks.Lane(later, 8)))), 1);
+    lanes.put(only, new PullBlocks.Lane(earlier, 8));
+    try (BlockScope scope = new BlockScope()) {
+      Destination destination = Destination.of(side, only, plan.request(), scope);
+      ShardMover mover = PullBlocks.mover(plan.to(only), destination.from(side, lanes), false);
+      Ticket ofLater = new Ticket(1, 2);
+      assertThatThrownBy(() -> mover.move(ofLater).block()).isInstanceOf(UnexpectedSliceException.class)
+          .hasMessageContaining("generation");
+      mover.drained(ofLater).block();
+      assertThat(earlier.drains).as("questions to the start that was asked for bytes").isOne();
+      mover.move(new Ticket(2, 2)).block();
+      destination.requireBytes(scope);
+    }
+  }
+
   @Test
   void transfersThatClaimTheSameBytes_areRefused_beforeAnythingIsAsked() {
     Two two = Two.begin();

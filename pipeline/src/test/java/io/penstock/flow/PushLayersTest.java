@@ -191,6 +191,20 @@ final class PushLayersTest {
   }
 
   @Test
+  void aClosedRequest_isReadNoMore_evenWhereItsLayersAreReady() {
+    try (Decode decode = new Decode("closed", 1); Prefill prefill = new Prefill("closed", 1)) {
+      decode.receive(link(LAYER_MILLIS));
+      prefill.compute(0, 1, 0, 1, true);
+      time.advanceTimeBy(Duration.ofMillis(3 * LAYER_MILLIS));
+      int lent = prefill.spansLent;
+      prefill.production.close();
+      time.advanceTimeBy(Duration.ofMinutes(1));
+      assertThat(prefill.spansLent).isEqualTo(lent);
+      assertThat(decode.failure).isInstanceOf(IncompleteBlockException.class);
+    }
+  }
+
+  @Test
   void aSlowDecodeNode_slowsItsOwnWorkAlone() {
     try (Decode slow = new Decode("slow", 2);
         Decode fast = new Decode("fast", 2);

@@ -120,8 +120,8 @@ final class Ask<T> extends Mono<T> {
 
     @Override
     public void onComplete() {
-      if (isEnded()) {
-        actual.onComplete();
+      if (isEnded()) { // a node that says nothing has not answered
+        actual.onError(connection.failure(WireFormatException.request("reply of " + route, "a message", "none")));
       }
     }
 

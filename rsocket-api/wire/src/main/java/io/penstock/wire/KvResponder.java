@@ -8,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
@@ -303,13 +304,14 @@ final class KvResponder implements RSocket {
     SliceShape shape =
         new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
             request.sliceOrder(), startLayer(request.startLayer(), layout));
-    StreamClock clock = clock(call, true);
-    SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(),
-        carriers.sender(request.proof()), clock, serving.options().limits().maxSliceBytes(), outgoing);
+    SliceSender sender = carriers.sender(request.proof());
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
-      return Flux.using(inFlight::openScope,
+      StreamClock clock = clock(call, true);
+      SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender, clock,
+          serving.options().limits().maxSliceBytes(), outgoing);
+      return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
@@ -317,7 +319,7 @@ final class KvResponder implements RSocket {
           scope -> {
             scope.close();
             inFlight.over();
-          }, false); // after the last frame: a node that drains closes its connections when the last stream is over
+          }, false)); // after the last frame: a node that drains closes its connections when the last stream is over
     });
   }
 

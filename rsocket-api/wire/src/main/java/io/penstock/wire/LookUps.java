@@ -138,17 +138,24 @@ final class LookUps {
       for (int i = 0; i < keys.size(); i++) {
         mine.set(i, of.get(positions.getOrDefault(keys.get(i), -1)));
       }
-      try {
+      tell(() -> {
         actual.onNext(Presence.of(keys.size(), mine));
         actual.onComplete();
-      } catch (RuntimeException e) { // one reader's failure is not another's
-        Operators.onErrorDropped(e, actual.currentContext());
-      }
+      });
     }
 
     private void failed(Throwable error) {
       if (!over.getAndSet(true)) {
-        actual.onError(error);
+        tell(() -> actual.onError(error));
+      }
+    }
+
+    /// One reader's failure is not another's.
+    private void tell(Runnable signals) {
+      try {
+        signals.run();
+      } catch (RuntimeException e) {
+        Operators.onErrorDropped(e, actual.currentContext());
       }
     }
   }

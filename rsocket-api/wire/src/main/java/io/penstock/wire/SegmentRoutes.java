@@ -111,9 +111,10 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     if (!room.isStaged()) {
       return new SegmentSender(room.memory(), setting, inFlight, null);
     }
-    return Mono.<List<MemorySegment>>create(sink -> room.fetch(sink::success, sink::error))
-        .doOnError(setting.clock()::ended)
-        .flatMapMany(memory -> new SegmentSender(memory, setting, inFlight, null)).doFinally(end -> {
+    return setting.clock()
+        .over(Mono.<List<MemorySegment>>create(sink -> room.fetch(sink::success, sink::error))
+            .flatMapMany(memory -> new SegmentSender(memory, setting, inFlight, null)))
+        .doFinally(end -> {
           room.leave();
           inFlight.over();
         });

@@ -1,10 +1,12 @@
 package io.penstock.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.wire.trace.TraceContext;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 
 /// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
-/// the stream only.
+/// the stream only, but for its end.
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
   /// Of streams without a listener.
@@ -28,7 +30,7 @@ final class StreamClock implements Carried {
   private long since;
   private long inline;
   private long shared;
-  private boolean over;
+  @GuardedBy("this") private boolean over;
 
   private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
       @Nullable TraceContext trace) {
@@ -77,14 +79,24 @@ final class StreamClock implements Carried {
     }
   }
 
-  /// It has ended; what it hears later does not count.
+  /// Hears of the end of `stream` also where that comes before its first step.
+  <T> Flux<T> over(Flux<T> stream) {
+    return runs ? stream.doOnError(this::ended).doFinally(end -> ended(null)) : stream;
+  }
+
+  private synchronized boolean isFirstEnd() {
+    boolean first = !over;
+    over = true;
+    return first;
+  }
+
+  /// It has ended; what it hears later does not count. Called from any thread.
   ///
   /// @param error null if it completed, or was cancelled
   void ended(@Nullable Throwable error) {
-    if (!runs || over) {
+    if (!runs || !isFirstEnd()) {
       return;
     }
-    over = true;
     waits(Wait.NOTHING);
     listener.ended(new StreamListener.Report(route, peer.toString(), isOutgoing, inline, shared,
         System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],

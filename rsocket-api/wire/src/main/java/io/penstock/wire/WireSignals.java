@@ -7,6 +7,7 @@ import io.penstock.disagg.PeerSignals;
 import io.penstock.disagg.Signal;
 import io.rsocket.transport.ClientTransport;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -47,10 +48,23 @@ public final class WireSignals implements PeerSignals {
     return known != null
         ? Mono.just(known)
         : places.apply(to)
-            .map(transport -> lanes.computeIfAbsent(to,
-                rank -> RegistryClient.lane(transport, "rank " + rank, options, connections, timers, random)))
+            .map(transport -> lane(to, transport))
             .switchIfEmpty(Mono.error(() -> new RemotePermanentException(ErrorCode.PERMANENT.code(),
                 "rank " + to + " must be registered (is gone)")));
+  }
+
+  /// Forgets earlier starts of the rank: their processes are gone.
+  private Lane<NodeConnection> lane(Incarnation to, ClientTransport transport) {
+    lanes.keySet().stream()
+        .filter(known -> known.rank().equals(to.rank()) && known.generation() < to.generation())
+        .forEach(gone -> forget(gone).onErrorComplete().subscribe());
+    return lanes.computeIfAbsent(to,
+        rank -> RegistryClient.lane(transport, "rank " + rank, options, connections, timers, random));
+  }
+
+  /// The ranks that have a connection, or had one and may have it again.
+  Set<Incarnation> ranks() {
+    return Set.copyOf(lanes.keySet());
   }
 
   /// Forgets a rank that is gone, and ends its connection.

@@ -28,6 +28,7 @@ import io.rsocket.SocketAcceptor;
 import io.rsocket.core.RSocketServer;
 import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.netty.client.TcpClientTransport;
 import io.rsocket.transport.netty.server.CloseableChannel;
 import io.rsocket.transport.netty.server.TcpServerTransport;
@@ -75,11 +76,16 @@ final class HostileServerTest {
     private List<byte[]> stream = List.of();
     private @Nullable Throwable failure;
     private boolean ends;
+    /// Ends each request but the handshake without a reply.
+    private boolean isMute;
 
     @Override
     public Mono<Payload> requestResponse(Payload payload) {
       boolean hello = RequestMetadata.read(payload.sliceMetadata(), "").route().equals(Routes.HELLO);
       payload.release();
+      if (!hello && isMute) {
+        return Mono.empty();
+      }
       return !hello && failure != null
           ? Mono.error(failure)
           : Mono.fromSupplier(() -> ByteBufPayload.create(bytes(hello ? welcome : reply)));
@@ -176,6 +182,22 @@ final class HostileServerTest {
 
   private static List<Integer> positions(int... positions) {
     return IntStream.of(positions).boxed().toList();
+  }
+
+  @Test
+  void endInsteadOfAReply_isATypedError_alsoForLookUpsThatShareARequest() {
+    lies.isMute = true;
+    for (ClientTransport transport : List.of(TcpClientTransport.create(server.address()),
+        Link.PENSTOCK.client(server.address().getPort()))) {
+      KvClient connected = requireNonNull(KvClient.connect(transport,
+          KvClientOptions.builder().maxSliceBytes(4096).windowBlocks(WINDOW).build(), SPACE, arena, budget)
+          .block(WireNode.PATIENCE));
+      for (Mono<?> question : List.of(connected.match(ALL), connected.contains(ALL))) {
+        KvException e = assertThrows(KvException.class, () -> question.block(WireNode.PATIENCE));
+        assertTrue(String.valueOf(e.getMessage()).contains("reply"), e::toString);
+      }
+      connected.close().block(WireNode.PATIENCE);
+    }
   }
 
   @Test

@@ -29,6 +29,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /// Small look-ups of one turn share a request, and each hears of its own keys.
@@ -110,6 +112,34 @@ final class LookUpsTest {
 
     assertThat(other.join().count()).isEqualTo(1);
     assertThat(requests()).isEqualTo(1);
+  }
+
+  @Test
+  void readerThatThrows_failsAlone() {
+    client.contains(Blocks.keys(SPACE, 0, 1)).subscribe(new CoreSubscriber<Presence>() {
+      @Override
+      public void onSubscribe(Subscription subscription) {
+        subscription.request(1);
+      }
+
+      @Override
+      public void onNext(Presence found) {}
+
+      @Override
+      public void onError(Throwable error) {
+        throw new IllegalStateException("reader failed", error);
+      }
+
+      @Override
+      public void onComplete() {}
+    });
+    CompletableFuture<Presence> other = client.contains(Blocks.keys(SPACE, 1, 2)).toFuture();
+
+    now(client.close().thenReturn(true));
+
+    assertThat(time.runUntil(other::isDone, PATIENCE)).isTrue();
+    assertThat(other).failsWithin(Duration.ZERO).withThrowableThat().havingCause()
+        .isInstanceOf(ConnectionLostException.class);
   }
 
   @Test

@@ -173,6 +173,19 @@ final class RegistrySocketsTest {
   }
 
   @Test
+  void aRankThatCameBack_takesThePlaceOfItsEarlierStarts() {
+    WireSignals signals = new WireSignals(rank -> Mono.just(Link.PENSTOCK.client(Link.PENSTOCK.port(server))),
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    Signal done = new Signal(Signal.Kind.DONE, "r", DECODE, 1);
+    for (long generation = 1; generation <= GENERATION; generation++) {
+      signals.send(PREFILL.rank().since(generation), done).onErrorComplete().block(PATIENCE);
+    }
+    signals.send(new RankId("p", 1).since(GENERATION), done).block(PATIENCE);
+    assertThat(signals.ranks()).containsExactlyInAnyOrder(PREFILL, new RankId("p", 1).since(GENERATION));
+    signals.close().block(PATIENCE);
+  }
+
+  @Test
   void rolesAreRespected(@TempDir Path folder) throws IOException {
     Path file = Files.write(folder.resolve("users"), List.of("reader", "writer").stream()
         .map(user -> UserFile.lineOf(user, user.toCharArray())).toList());
