@@ -68,7 +68,7 @@ final class DecodeNode implements Peer {
   ///
   /// @param received null until it is asked for
   private record Open(Sequence sequence, DecodeSide side, LayerClock clock, int cachedTokens,
-      @Nullable CompletableFuture<Prefilled> received) {}
+      @Nullable CompletableFuture<@Nullable Prefilled> received) {}
 
   /// @param name of the instance
   /// @param registryPort where the registry listens
@@ -115,7 +115,7 @@ final class DecodeNode implements Peer {
     return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
   }
 
-  private CompletableFuture<Prefilled> receive(DecodeSide side) {
+  private CompletableFuture<@Nullable Prefilled> receive(DecodeSide side) {
     return side.receive(setup.push(), ranks, setup.deadline()).toFuture();
   }
 
@@ -166,9 +166,10 @@ final class DecodeNode implements Peer {
     }
   }
 
-  private Prefilled await(CompletableFuture<Prefilled> received) {
+  private Prefilled await(CompletableFuture<@Nullable Prefilled> received) {
     try {
-      return received.get(setup.deadline().plus(PATIENCE).toMillis(), TimeUnit.MILLISECONDS);
+      return requireNonNull(received.get(setup.deadline().plus(PATIENCE).toMillis(), TimeUnit.MILLISECONDS),
+          "prefilled");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("decode must not be interrupted", e);

@@ -39,6 +39,7 @@ import java.util.function.ToIntFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -243,7 +244,7 @@ final class DisaggregationTest {
         VirtualTimeScheduler time) {
       Pace pace = Pace.chunks(chunkTokens);
       Mono<Prefilled> receive = side.receive(push, requests(decode, prefills, time), PATIENCE);
-      CompletableFuture<Prefilled> received = push ? receive.toFuture() : new CompletableFuture<>();
+      CompletableFuture<@Nullable Prefilled> received = push ? receive.toFuture() : new CompletableFuture<>();
       if (push) {
         prefills.push(request, prompt, pace, PrefillSteps.NONE);
       } else {
@@ -253,7 +254,7 @@ final class DisaggregationTest {
       for (int second = 1; slowLinks && second < PATIENCE.toSeconds() && !received.isDone(); second++) {
         time.advanceTimeBy(Duration.ofSeconds(1));
       }
-      Prefilled prefilled = received.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+      Prefilled prefilled = requireNonNull(received.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
       assertThat(prefills.held()).as("requests that the prefill still keeps").isZero();
       assertThat(prefills.claimedBlocks()).as("blocks that the prefill still keeps").isZero();
       return prefilled;
