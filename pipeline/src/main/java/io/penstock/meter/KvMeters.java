@@ -189,7 +189,7 @@ enum KvMeters implements MeterDocumentation {
   STREAM_CARRIED("penstock.stream.carried", Meter.Type.COUNTER, "bytes", "Bytes of slices that streams moved",
       MeterTag.ROUTE, MeterTag.CARRIER),
   /// Reasons: the peer (credit of a reader, slices of a writer), the budget, the tier.
-  STREAM_WAITED("penstock.stream.waited", Meter.Type.COUNTER, "milliseconds", "Time that streams waited, by whom for",
+  STREAM_WAITED("penstock.stream.waited", Meter.Type.COUNTER, "milliseconds", "Time that streams waited, by reason",
       MeterTag.ROUTE, MeterTag.CARRIER, MeterTag.REASON),
   STREAM_FAILURES("penstock.stream.failures", Meter.Type.COUNTER, null, "Streams of slices that failed, by code",
       MeterTag.ROUTE, MeterTag.CODE),

@@ -50,12 +50,14 @@ public record SaveWindow(int start, int end) {
     return IntStream.range(0, Checks.notNegative("chunks", chunks)).filter(chunk -> chunk % copies == copy);
   }
 
-  /// The index of the block after the full ones, if it has tokens.
+  /// The index of the last block, if it has no hash: because it is not full, or because its hash is not there yet.
   ///
-  /// @param fullBlocks blocks that have a hash
-  public static OptionalInt partialBlock(int tokens, int blockTokens, int fullBlocks) {
-    return tokens > (long) Checks.positive("blockTokens", blockTokens) * fullBlocks
-        ? OptionalInt.of(fullBlocks)
-        : OptionalInt.empty();
+  /// @param hashes blocks that have a hash
+  public static OptionalInt partialBlock(int tokens, int blockTokens, int hashes) {
+    int full = Checks.notNegative("tokens", tokens) / Checks.positive("blockTokens", blockTokens);
+    if (tokens % blockTokens != 0) {
+      return OptionalInt.of(full);
+    }
+    return full > hashes ? OptionalInt.of(full - 1) : OptionalInt.empty();
   }
 }

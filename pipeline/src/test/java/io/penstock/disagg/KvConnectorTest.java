@@ -119,7 +119,7 @@ final class KvConnectorTest {
   }
 
   @Test
-  void aFullHit_releasesPrefill_andIsReportedByNobody() {
+  void aFullHit_releasesPrefill_andIsNotReported() {
     prefill("r2");
     assertThat(decode("r2", 40)).isEqualTo(Matched.NONE);
     assertThat(received()).isEmpty();

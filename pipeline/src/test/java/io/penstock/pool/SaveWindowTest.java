@@ -48,8 +48,10 @@ final class SaveWindowTest {
   }
 
   @Test
-  void partialBlock_isTheOneAfterTheFullOnes_ifItHasTokens() {
+  void partialBlock_isTheLastOne_ifItHasNoHash() {
     assertThat(SaveWindow.partialBlock(20, 16, 1)).hasValue(1);
+    assertThat(SaveWindow.partialBlock(20, 16, 9)).hasValue(1);
+    assertThat(SaveWindow.partialBlock(32, 16, 1)).hasValue(1);
     assertThat(SaveWindow.partialBlock(32, 16, 2)).isEmpty();
     assertThat(SaveWindow.partialBlock(0, 16, 0)).isEmpty();
   }

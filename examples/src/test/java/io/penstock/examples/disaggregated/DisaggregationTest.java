@@ -61,7 +61,7 @@ final class DisaggregationTest {
 
   @Test
   void randomPairs_giveTheBitsOfOneRank() {
-    pairs(IntStream.range(0, 11));
+    pairs(IntStream.range(0, 20));
   }
 
   @Tag("proof")

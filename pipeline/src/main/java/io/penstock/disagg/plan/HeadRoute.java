@@ -8,7 +8,7 @@ import java.util.List;
 /// @param heads of the group
 /// @param copy of the first of them
 record HeadRoute(Extent heads, int copy) {
-  /// The routes of one decode rank: from the first head it lacks, as many as the chosen rank keeps, and so on.
+  /// Splits the heads of a decode rank into routes. A route ends where the chosen prefill rank keeps no more of them.
   ///
   /// @param reader tensor-parallel rank of the decode side
   static List<HeadRoute> of(HeadShards source, HeadShards destination, int reader, ReplicaChoice choice) {

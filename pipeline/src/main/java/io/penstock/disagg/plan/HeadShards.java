@@ -5,8 +5,8 @@ import io.penstock.check.Checks;
 /// Which KV heads a tensor-parallel rank keeps, and which ranks keep a head.
 ///
 /// A rank keeps all heads that its share of the query heads attends to: share `t` of `tp` equal shares of `[0, heads)`,
-/// widened to whole heads. So heads are replicated where ranks outnumber them, and at the borders where `heads` and `tp`
-/// do not divide each other.
+/// widened to whole heads. So heads are replicated where ranks outnumber them, and at the borders where `heads` and
+/// `tp` do not divide each other.
 ///
 /// @param heads KV heads of the model; 1 for latents
 /// @param tp tensor-parallel ranks

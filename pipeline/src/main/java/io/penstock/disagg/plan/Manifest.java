@@ -22,7 +22,7 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
   ///
   /// @param layout of a block that no rank splits: all layers of the group and all KV heads. Its planes have equal
   ///     numbers of heads; 1 stands for latents, which every rank keeps
-  /// @param layers of the model that belong to the group, in rising order, one for each layer of `layout`
+  /// @param layers of the model that belong to the group, in ascending order, one for each layer of `layout`
   /// @param windowTokens how far back a token looks, itself included; 0 without a sliding window
   public record Group(BlockLayout layout, List<Integer> layers, int windowTokens) {
     public Group {
@@ -36,7 +36,7 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
       for (int i = 0; i < layers.size(); i++) {
         Checks.notNegative("layer", layers.get(i));
         if (i > 0 && layers.get(i) <= layers.get(i - 1)) {
-          throw new IllegalArgumentException("layers must rise (was %s)".formatted(layers));
+          throw new IllegalArgumentException("layers must be in ascending order (was %s)".formatted(layers));
         }
       }
       if (layout.planes().stream().mapToInt(Plane::heads).distinct().count() > 1) {

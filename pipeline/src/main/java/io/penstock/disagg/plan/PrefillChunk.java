@@ -2,8 +2,8 @@ package io.penstock.disagg.plan;
 
 import io.penstock.check.Checks;
 
-/// The blocks that a push sends after one step of a chunked prefill: whole ones only, until the last step sends the rest
-/// of the prompt.
+/// The blocks that a push sends after one step of a chunked prefill: whole ones only, until the last step sends the
+/// rest of the prompt.
 ///
 /// @param firstBlock of the prompt
 /// @param endBlock after the last; not below `firstBlock`

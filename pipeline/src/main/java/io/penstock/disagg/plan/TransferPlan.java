@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// All transfers of one request, and what follows from them: how many completions each side waits for, and which prefill ranks
-/// nothing is read from.
+/// All transfers of one request, and what follows from them: how many completions each side waits for, and which
+/// prefill ranks nothing is read from.
 ///
 /// Transfers to one decode rank stand in the order in which it asks for them; the end of the prompt comes last.
 public final class TransferPlan {

@@ -1,5 +1,6 @@
-/// Who sends what to whom when prefill and decode run with different parallelism: pure functions from two manifests and
-/// a request to a plan. Both sides compute the same plan, so they share no state. No bytes, threads or clocks.
+/// Which rank sends what to which when prefill and decode run with different parallelism: pure functions from two
+/// manifests and a request to a plan. Both sides compute the same plan, so they share no state. No bytes, threads or
+/// clocks.
 @NullMarked
 package io.penstock.disagg.plan;
 

@@ -45,7 +45,8 @@ public record InstanceView(String instance, Side side, int version, Manifest man
     return ranks.stream().filter(each -> each.who().rank().rank() == number).findFirst();
   }
 
-  /// The rank at a place of a data-parallel replica: whom a signal for it goes to, on whichever host it lives.
+  /// The rank at a place of a data-parallel replica: the endpoint that a signal for it goes to, on whichever host it
+  /// lives.
   ///
   /// @throws UnknownInstanceException if it is not registered
   public Registered rank(int replica, Rank place) {

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Who is there, and whom a request belongs to.
+/// Which ranks are there, and which of them a request belongs to.
 ///
 /// Registering again changes nothing. An instance is ready when as many distinct ranks have registered as its manifest
 /// says, and is not any more when one of them is gone: it said so, it was silent for some heartbeats, or the same rank

@@ -73,8 +73,8 @@ final class Shards {
     return shards;
   }
 
-  /// What the ranks of a side keep when they have computed the tokens from `from` to `to` of a group: every element says
-  /// which one of the model it is.
+  /// What the ranks of a side keep when they have computed the tokens from `from` to `to` of a group: every element
+  /// says which one of the model it is.
   Shards computed(int group, int from, int to) {
     int contextRanks = side.parallelism().contextRanks();
     ranks.forEach((rank, groups) -> {

@@ -248,8 +248,8 @@ public final class KvClient {
     return connection.ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
-  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event loop
-  /// go as one request.
+  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event
+  /// loop go as one request.
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
     return lookUps.of(asked);
@@ -371,7 +371,8 @@ public final class KvClient {
         context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
   }
 
-  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it ends.
+  /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it
+  /// ends.
   private Mono<Void> drain(long ticket, GetReceiver stream) {
     return connection
         .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, () -> stream.done).then();

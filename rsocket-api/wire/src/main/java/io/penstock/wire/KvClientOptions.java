@@ -22,8 +22,8 @@ import reactor.core.scheduler.Scheduler;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
-/// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events and
-///     blocks that are awaited, and four times as long for room for a put
+/// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events
+///     and blocks that are awaited, and four times as long for room for a put
 /// @param timers of that limit; null for those of the connection, which transports of this module have: over another
 ///     transport there is no limit then
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
@@ -61,8 +61,8 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 30 s for an answer, shared memory where the node has it, else
-  /// frames.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 30 s for an answer, shared memory where the
+  /// node has it, else frames.
   public static Builder builder() {
     return new Builder();
   }

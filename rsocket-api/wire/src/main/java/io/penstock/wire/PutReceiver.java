@@ -40,7 +40,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param stall how long a sender may be silent
   /// @param shared reads slices whose frames have references; null if there must be none
   /// @param over told once when the channel holds nothing any more
-  /// @param clock hears whom the stream waits for, what it moved, and of its end
+  /// @param clock hears what the stream waits for, what it moved, and of its end
   record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room,
       AtomicInteger waiting,
       int windowsAhead,

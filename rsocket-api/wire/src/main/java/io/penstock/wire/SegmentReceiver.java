@@ -36,7 +36,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   /// @param landings where slices land in the memory of `room`
   /// @param sliceBytes what a slice is charged
   /// @param reply made once all bytes are in the segment
-  /// @param clock hears whom the channel waits for, what it moved, and of its end
+  /// @param clock hears what the channel waits for, what it moved, and of its end
   /// @param over told once when the channel uses the segment no more
   SegmentReceiver(CoreSubscriber<? super Payload> out, SegmentRoom room,
       Function<List<MemorySegment>, SegmentLanding> landings, Budget budget, int sliceBytes,

@@ -27,7 +27,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   /// @param request of the item
   /// @param window pays for the bytes that the socket has not released
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
-  /// @param clock hears whom the stream waits for, what it moved, and of its end
+  /// @param clock hears what the stream waits for, what it moved, and of its end
   record Setting(SegmentMessages.ItemRequest request, Budget window, ByteBufAllocator allocator,
       SilenceLimit.@Nullable Rule stall, StreamClock clock) {}
 

@@ -62,7 +62,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
-  /// @param clock hears whom the stream waits for, and of its end
+  /// @param clock hears what the stream waits for, and of its end
   static Flux<Payload> of(Flux<LayerSlice> slices, SliceFraming framing, @Nullable Supplier<Payload> head,
       InFlight inFlight, SilenceLimit.@Nullable Rule stall, StreamClock clock) {
     return Flux.from(subscriber -> slices

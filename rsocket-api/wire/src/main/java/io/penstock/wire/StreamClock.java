@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /// the stream only.
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
-  /// Of streams that nobody hears of.
+  /// Of streams without a listener.
   static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED, null);
 
-  /// Whom a stream waits for.
+  /// What a stream waits for.
   enum Wait {
     NOTHING, PEER, BUDGET, TIER
   }

@@ -93,7 +93,9 @@ final class CheckedFramesTest {
   @EnumSource
   void setup_cutShortAnywhere_isRefused_namingTheRule(Link link) throws Exception {
     try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
-      int inMimeType = setup().readableBytes() - 5; // of the data, the last thing that must be there
+      ByteBuf whole = setup();
+      int inMimeType = whole.readableBytes() - 5; // of the data, the last thing that must be there
+      whole.release();
       for (int length : new int[] {LIFETIME_OFFSET, LIFETIME_OFFSET + Integer.BYTES, inMimeType}) {
         assertThat(refused(node, setup().writerIndex(length))).isEqualTo("SETUP must be whole (was cut short)");
       }

@@ -138,7 +138,7 @@ final class RegistrySocketsTest {
         .isInstanceOf(RemotePermanentException.class).hasMessageContaining("generation must be >= 7 (was 6)");
     Registration other = new Registration(Side.DECODE, DECODE, 2, ONE, new Endpoint("h", 1));
     assertThatThrownBy(() -> client.stay(other).blockLast(PATIENCE)).hasMessageContaining("version must be 1 (was 2)");
-    assertThatThrownBy(() -> client.ready("nobody", Duration.ofMillis(10)).block(PATIENCE))
+    assertThatThrownBy(() -> client.ready("absent", Duration.ofMillis(10)).block(PATIENCE))
         .hasRootCauseInstanceOf(java.util.concurrent.TimeoutException.class);
   }
 

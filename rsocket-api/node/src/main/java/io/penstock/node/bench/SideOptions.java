@@ -29,7 +29,8 @@ final class SideOptions {
   private CongestionControl congestion = CongestionControl.AUTOMATIC;
 
   @Option(names = "--memory", paramLabel = "KIND",
-      description = "Memory that bytes come from and go to: host, or device, which only bench transfer has (default: ${DEFAULT-VALUE}).",
+      description = "Memory that bytes come from and go to: host, or device, which only bench transfer has "
+          + "(default: ${DEFAULT-VALUE}).",
       defaultValue = "host")
   private MemoryKind memory = MemoryKind.HOST;
 

@@ -8,7 +8,6 @@ import io.penstock.disagg.plan.HostRoutes;
 import io.penstock.disagg.plan.HostRoutes.Host;
 import io.penstock.disagg.plan.LayerSlots;
 import io.penstock.disagg.plan.Parallelism;
-import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.plan.ProducerBlocks;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.RankPorts;
@@ -18,17 +17,21 @@ import io.penstock.disagg.plan.StageLayers;
 import io.penstock.node.cli.DataException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
 
 /// Cases about parts of a plan: heads, layers, block lists, ports, hosts and counts.
 final class BlockRules {
   private static final int MOST_LAYERS = 100_000;
+  private static final Pattern OFFSETS_A_HOST = Pattern.compile("offset -> h\\[offset/([1-9]\\d{0,4})]");
 
   private BlockRules() {}
 
@@ -46,22 +49,17 @@ final class BlockRules {
 
   /// Each copy of all heads, as the ranks that keep one, counted in units of the ranks that split a sequence.
   static Map<String, Object> copies(Case one) {
+    int tp = one.fields().count("tp");
+    int heads = one.fields().count("heads");
     int dcp = one.fields().count("dcp");
-    HeadShards shards;
-    try {
-      shards = new HeadShards(one.fields().count("heads"), one.fields().count("tp"), dcp);
-    } catch (PlanRefusedException e) {
-      return Map.of("output", List.of());
+    int holders = tp / heads;
+    if (holders == 0) {
+      return Map.of("output", List.of(IntStream.range(0, tp / dcp).boxed().toList()));
     }
-    List<List<Integer>> copies = new ArrayList<>();
-    for (int copy = 0; copy < shards.copies(0); copy++) {
-      TreeSet<Integer> units = new TreeSet<>();
-      for (int head = 0; head < shards.heads(); head++) {
-        units.add(shards.rank(head, copy, 0) / dcp);
-      }
-      copies.add(List.copyOf(units));
-    }
-    return Map.of("output", copies);
+    return Map.of("output", IntStream.range(0, holders / dcp)
+        .mapToObj(copy -> IntStream.range(0, heads * dcp)
+            .map(i -> (i / dcp * holders + copy * dcp + i % dcp) / dcp).distinct().sorted().boxed().toList())
+        .toList());
   }
 
   static Map<String, Object> runs(Case one) {
@@ -73,8 +71,8 @@ final class BlockRules {
   }
 
   private static List<Run> runs(Fields input, List<Integer> source, List<Integer> destination) {
-    return ContiguousRuns.of(source, destination, input.count("src_block_stride"), input.count("dst_block_stride"),
-        input.count("block_len"));
+    return ContiguousRuns.of(source, destination, input.bytes("src_block_stride"), input.bytes("dst_block_stride"),
+        input.bytes("block_len"));
   }
 
   private static List<List<Integer>> parts(List<Integer> list, List<Run> runs) {
@@ -85,36 +83,33 @@ final class BlockRules {
     return Map.of("output", Map.of("src_groups", source, "dst_groups", destination));
   }
 
+  /// Groups of neighbours stay as they are where blocks of both sides lie without gaps. Elsewhere they are cut anew.
   static Map<String, Object> splitRuns(Case one) {
     Fields input = one.input();
     List<List<Integer>> sources = input.integerLists("src_groups");
     List<List<Integer>> destinations = input.integerLists("dst_groups");
-    if (sources.size() != destinations.size()) {
-      throw new IllegalArgumentException("src_groups and dst_groups must be of equal size (were %d and %d)"
-          .formatted(sources.size(), destinations.size()));
+    long length = input.bytes("block_len");
+    if (input.bytes("src_block_stride") == length && input.bytes("dst_block_stride") == length) {
+      return groups(sources, destinations);
     }
-    List<List<Integer>> source = new ArrayList<>();
-    List<List<Integer>> destination = new ArrayList<>();
-    for (int i = 0; i < sources.size(); i++) {
-      List<Run> runs = runs(input, sources.get(i), destinations.get(i));
-      source.addAll(parts(sources.get(i), runs));
-      destination.addAll(parts(destinations.get(i), runs));
-    }
-    return groups(source, destination);
+    List<Integer> source = sources.stream().flatMap(List::stream).toList();
+    List<Integer> destination = destinations.stream().flatMap(List::stream).toList();
+    List<Run> runs = runs(input, source, destination);
+    return groups(parts(source, runs), parts(destination, runs));
   }
 
   static Map<String, Object> trim(Case one) {
     Fields input = one.input();
     List<Fields> groups = input.objects("groups");
     List<List<Integer>> blocks = input.integerLists("blocks");
-    if (groups.size() != blocks.size()) {
+    if (!blocks.isEmpty() && groups.size() != blocks.size()) {
       throw new DataException("input.blocks must be %d lists, one a group (was %d)".formatted(groups.size(),
           blocks.size()));
     }
-    int contextRanks = Math.multiplyExact(input.count("pcp"), input.count("dcp"));
+    int contextRanks = Math.max(1, Math.multiplyExact(input.count("pcp"), input.count("dcp")));
     List<List<Integer>> trimmed = new ArrayList<>();
     List<List<Integer>> clipped = new ArrayList<>();
-    for (int i = 0; i < groups.size(); i++) {
+    for (int i = 0; i < blocks.size(); i++) {
       Fields group = groups.get(i);
       boolean state = group.flag("is_state_group");
       int window = group.count("blocks_per_window");
@@ -130,27 +125,46 @@ final class BlockRules {
 
   static Map<String, Object> replicated(Case one) {
     Fields input = one.input();
-    List<List<Integer>> source = input.integerLists("remote_block_ids");
-    boolean isFull = input.any("local_full_block_ids").isArray() && !input.any("local_full_block_ids").isEmpty();
-    List<List<Integer>> destination = input.integerLists(isFull ? "local_full_block_ids" : "local_block_ids");
-    int external = input.count("num_external_tokens");
-    if (external == 0 || source.isEmpty() || destination.isEmpty()) {
-      return Map.of("output", Map.of("local", List.of(), "remote", List.of()));
+    List<List<Integer>> source = idLists(input, "remote_block_ids");
+    List<List<Integer>> missing = idLists(input, "local_block_ids");
+    List<List<Integer>> full = idLists(input, "local_full_block_ids");
+    int external = input.integer("num_external_tokens");
+    if (external <= 0 || source.isEmpty() || missing.isEmpty()) {
+      return blockIds(List.of(), List.of());
     }
+    int sourceRanks = Math.multiplyExact(input.count("remote_pcp_size"), input.count("remote_dcp_size"));
+    int destinationRanks = Math.multiplyExact(input.count("pcp"), input.count("dcp"));
     int blocks = input.count("num_prompt_blocks");
     int computed = input.count("num_computed_tokens");
-    int cached = computed / blockTokens(input, external + computed, blocks);
-    List<ReplicatedBlocks> pairs = ReplicatedBlocks.of(source.getFirst(),
-        Math.multiplyExact(input.count("remote_pcp_size"), input.count("remote_dcp_size")), destination.getFirst(),
-        Math.multiplyExact(input.count("pcp"), input.count("dcp")), Math.min(cached, blocks), blocks);
-    return Map.of("output", Map.of("local", List.of(pairs.stream().map(ReplicatedBlocks::destination).toList()),
-        "remote", List.of(pairs.stream().map(ReplicatedBlocks::source).toList())));
+    int blockTokens = blockTokens(input, Math.addExact(external, computed), blocks);
+    int cached = Math.min(computed / blockTokens, blocks);
+    if (source.size() != 1 || missing.size() != 1 || sourceRanks % destinationRanks != 0
+        || blocks - cached < Math.ceilDiv(external, blockTokens) || (cached > 0 && full.isEmpty())) {
+      throw new IllegalArgumentException("a replicated indexer must have one group, context ranks that divide those of "
+          + "prefill, all external tokens in blocks, and all ids of a cached prefix");
+    }
+    List<Integer> destination = (full.isEmpty() ? missing : full).getFirst();
+    if (destination.isEmpty()) {
+      return blockIds(List.of(), List.of());
+    }
+    List<ReplicatedBlocks> pairs =
+        ReplicatedBlocks.of(source.getFirst(), sourceRanks, destination, destinationRanks, cached, blocks);
+    return blockIds(List.of(pairs.stream().map(ReplicatedBlocks::destination).toList()),
+        List.of(pairs.stream().map(ReplicatedBlocks::source).toList()));
   }
 
-  /// A case does not say the size of its blocks: it is the least power of two with which they hold the prompt.
+  private static List<List<Integer>> idLists(Fields input, String name) {
+    return input.isNull(name) ? List.of() : input.integerLists(name);
+  }
+
+  private static Map<String, Object> blockIds(List<List<Integer>> local, List<List<Integer>> remote) {
+    return Map.of("output", Map.of("local", local, "remote", remote));
+  }
+
+  /// A case does not say the size of its blocks: it is a power of two, at least 16, with which they hold the prompt.
   private static int blockTokens(Fields input, int tokens, int blocks) {
-    int least = Math.ceilDiv(tokens, Math.max(1, blocks));
-    return input.count("block_size", least <= 1 ? 1 : Integer.highestOneBit(least - 1) << 1);
+    int least = Math.max(16, Math.ceilDiv(tokens, Math.max(1, blocks)));
+    return input.count("block_size", Integer.highestOneBit(least - 1) << 1);
   }
 
   static Map<String, Object> route(Case one) {
@@ -162,25 +176,31 @@ final class BlockRules {
     return Map.of("output", List.of(routes.route(port).name(), routes.route(port).engine()));
   }
 
-  /// Hosts are recorded as `8..15`, a host for each, or by a formula: four offsets a host.
+  /// Hosts are recorded as `8..15`, a host for each, or by a formula: some offsets a host. No host may be recorded,
+  /// too.
   private static Map<Integer, Host> hosts(Fields input, int port) {
-    Map<Integer, Host> hosts = new HashMap<>();
-    if (input.has("mapping_keys")) {
-      String keys = input.text("mapping_keys");
-      int[] ends = input.parsed("mapping_keys", keys, "two numbers with dots between",
-          text -> Arrays.stream(text.split("\\.\\.", -1)).mapToInt(Integer::parseInt).toArray());
-      if (ends.length != 2 || ends[0] < 0 || ends[1] > 65_535) {
-        throw new DataException("input.mapping_keys must be two numbers with dots between (was " + keys + ")");
-      }
-      IntStream.rangeClosed(ends[0], ends[1]).forEach(i -> hosts.put(i, new Host("host-" + i, "engine-" + i)));
-    } else if (input.text("mapping").equals("offset -> h[offset/4]")) {
-      int offset = port - input.count("kv_port");
-      IntStream.rangeClosed(0, Math.max(0, offset))
-          .forEach(i -> hosts.put(i, new Host("h" + i / 4, "e" + i / 4)));
-    } else {
+    if (!input.isNull("mapping_keys")) {
+      return ends(input).boxed().collect(Collectors.toMap(i -> i, i -> new Host("host-" + i, "engine-" + i)));
+    } else if (input.isNull("mapping")) {
+      return Map.of();
+    }
+    Matcher formula = OFFSETS_A_HOST.matcher(input.text("mapping"));
+    if (!formula.matches()) {
       throw new DataException("input.mapping must be \"offset -> h[offset/4]\" (was " + input.text("mapping") + ")");
     }
-    return hosts;
+    int offsets = Integer.parseInt(formula.group(1));
+    return IntStream.rangeClosed(0, Math.max(0, port - input.count("kv_port"))).boxed()
+        .collect(Collectors.toMap(i -> i, i -> new Host("h" + i / offsets, "e" + i / offsets)));
+  }
+
+  private static IntStream ends(Fields input) {
+    String keys = input.text("mapping_keys");
+    int[] ends = input.parsed("mapping_keys", keys, "two numbers with dots between",
+        text -> Arrays.stream(text.split("\\.\\.", -1)).mapToInt(Integer::parseInt).toArray());
+    if (ends.length != 2 || ends[0] < 0 || ends[1] > 65_535) {
+      throw new DataException("input.mapping_keys must be two numbers with dots between (was " + keys + ")");
+    }
+    return IntStream.rangeClosed(ends[0], ends[1]);
   }
 
   static Map<String, Object> ports(Case one) {
@@ -221,16 +241,16 @@ final class BlockRules {
   }
 
   static Map<String, Object> slots(Case one) {
-    Fields config = one.input().at("config");
-    int layers = one.input().count("num_layers");
+    Fields config = one.input().isNull("config") ? Fields.of(NullNode.getInstance()) : one.input().at("config");
+    int layers = one.input().integer("num_layers");
     if (layers > MOST_LAYERS) {
       throw new DataException("input.num_layers must be <= %d (was %d)".formatted(MOST_LAYERS, layers));
     }
     Map<String, Object> output = new LinkedHashMap<>();
     try {
-      int shared = number(config, "layerwise_num_shared_buffers", layers);
-      LayerSlots slots = LayerSlots.of(layers, shared,
-          number(config, "layerwise_prefetch_layers", LayerSlots.prefetch(shared)), independent(config, layers));
+      int shared = positive(config, "layerwise_num_shared_buffers", layers);
+      int prefetch = positive(config, "layerwise_prefetch_layers", LayerSlots.prefetch(shared));
+      LayerSlots slots = LayerSlots.of(layers, shared, prefetch, independent(config, layers));
       output.put("num_shared", slots.shared());
       output.put("prefetch", slots.prefetch());
       output.put("independent", slots.independent());
@@ -245,15 +265,19 @@ final class BlockRules {
     return Map.of("output", output);
   }
 
-  private static int number(Fields config, String name, int otherwise) {
-    return config.isNull(name) ? otherwise : number(config.any(name));
+  private static int positive(Fields config, String name, int otherwise) {
+    int number = config.isNull(name) ? otherwise : number(config.any(name));
+    if (number < 1) {
+      throw new IllegalArgumentException(name + " must be >= 1 (was " + number + ")");
+    }
+    return number;
   }
 
   /// As the engine reads its settings: a text that is a number will do.
   private static int number(JsonNode node) {
     if (node.isIntegralNumber() && node.canConvertToInt()) {
       return node.intValue();
-    } else if (node.isString() && node.stringValue().strip().matches("-?\\d{1,9}")) {
+    } else if (node.isString() && node.stringValue().strip().matches("[+-]?\\d{1,9}")) {
       return Integer.parseInt(node.stringValue().strip());
     } else if (node.isNumber()) {
       return (int) node.doubleValue();
@@ -277,7 +301,9 @@ final class BlockRules {
 
   static Map<String, Object> finished(Case one) {
     Fields input = one.input();
-    FinishedCounts counts = new FinishedCounts(input.count("expected_finished_count"));
+    FinishedCounts counts = new FinishedCounts(input.isNull("expected_finished_count")
+        ? input.any("per_step_per_worker").path(0).size() // each worker reports
+        : input.count("expected_finished_count"));
     List<List<String>> steps = input.list("per_step_per_worker", (path, step) -> {
       TreeSet<String> finished = new TreeSet<>();
       input.elements(path, step, (at, worker) -> input.elements(at, worker, (id, request) -> request.asString()))

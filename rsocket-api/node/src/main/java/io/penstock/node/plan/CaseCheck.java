@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import tools.jackson.core.JacksonException;
@@ -50,7 +51,7 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
     kinds.merge(rule.kind(), 1, Integer::sum);
     try {
       compare(one, rule);
-    } catch (DataException | JacksonException e) {
+    } catch (DataException | JacksonException | ClassCastException | NoSuchElementException e) {
       faults.add(one.name() + " is malformed: " + e.getMessage());
     }
   }
@@ -59,8 +60,11 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
     boolean refused = one.json().has("error");
     try {
       Map<String, Object> answer = rule.answer().of(one);
-      if (refused && !answer.containsKey("error") && CaseRules.plans(rule)) {
-        return; // the planner goes beyond the engine, which refused these sides
+      if (refused && !answer.containsKey("error")) {
+        if (!CaseRules.plans(rule)) { // the planner goes beyond an engine that refused the sides
+          found(one, new Difference("error", one.json().path("error").toString(), "an answer"));
+        }
+        return;
       }
       if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
         throw new DataException("must have a recorded answer: " + String.join(", ", new TreeSet<>(answer.keySet())));

@@ -13,10 +13,10 @@ final class CaseRules {
   private static final List<CaseRule> ALL = List.of(
       input("ranks to pull", TopologyRules::pulledRanks, "req_id", "decode_tp"),
       input("blocks under context parallelism", TopologyRules::shards, "prefill", "num_prompt_blocks_p_units"),
-      rule("blocks to push", one -> has(one.json(), "per_prefill_rank"), TopologyRules::pushedBlocks),
       rule("completions of a push",
           one -> has(one.json(), "per_decode_endpoint") || has(one.json().path("input"), "args"),
           TopologyRules::completions),
+      input("blocks to push", TopologyRules::pushedBlocks, "prefill", "decode", "req_index_in_batch"),
       rule("heads of ranks", one -> has(one.json(), "num_kv_heads", "tp"), BlockRules::headsOfRanks),
       rule("copies of heads", one -> has(one.json(), "tp", "heads", "dcp"), BlockRules::copies),
       input("contiguous blocks", BlockRules::runs, "src", "dst", "block_len"),

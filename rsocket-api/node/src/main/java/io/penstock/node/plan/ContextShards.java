@@ -3,6 +3,7 @@ package io.penstock.node.plan;
 import io.penstock.disagg.plan.HeadShards;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.ReplicaChoice;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.TransferPlan;
 import java.util.ArrayList;
@@ -12,9 +13,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /// A plan under context parallelism as an engine writes it down: by context rank of the source, with ports and kernel
-/// blocks. An engine also pulls from ranks that have nothing to give, to tell them that it is done; a plan releases those.
+/// blocks. An engine also pulls from ranks that have nothing to give, to tell them that it is done; a plan releases
+/// those.
 final class ContextShards {
   private final TransferPlan plan;
+  private final ReplicaChoice choice;
   private final Parallelism prefill;
   private final Parallelism decode;
   private final int firstPort;
@@ -25,8 +28,9 @@ final class ContextShards {
   private final List<Integer> sourceIds;
   private final List<Integer> destinationIds;
 
-  ContextShards(TransferPlan plan, Fields input) {
+  ContextShards(TransferPlan plan, ReplicaChoice choice, Fields input) {
     this.plan = plan;
+    this.choice = choice;
     this.prefill = plan.prefill().parallelism();
     this.decode = plan.decode().parallelism();
     this.firstPort = input.at("prefill").count("base_port");
@@ -42,7 +46,7 @@ final class ContextShards {
     this.destinationIds = input.integers("local_block_ids");
   }
 
-  Map<String, Object> of(Rank reader) {
+  List<Map<String, Object>> of(Rank reader) {
     List<Map<String, Object>> shards = new ArrayList<>();
     for (int contextRank : contextRanks(reader)) {
       List<Rank> sources = sources(reader, contextRank);
@@ -54,8 +58,7 @@ final class ContextShards {
           "remote_kernel_blocks", pieces.stream().flatMap(piece -> kernels(piece,
               sourceIds.get(piece.sourceBlock()), prefillTokens, piece.sourceToken()).boxed()).toList()));
     }
-    return Map.of("decode_tp_rank", reader.tp(), "decode_pcp_rank", reader.pcp(), "decode_dcp_rank",
-        reader.tp() % decode.dcp(), "shards", shards);
+    return shards;
   }
 
   /// How often each port is asked, those of empty shards counted.
@@ -80,13 +83,13 @@ final class ContextShards {
         .toArray();
   }
 
-  /// The ranks that keep the heads of a reader for one context rank: copies are read in turn.
+  /// The ranks that keep the heads of a reader for one context rank.
   private List<Rank> sources(Rank reader, int contextRank) {
     HeadShards source = plan.prefill().heads(0);
     HeadShards destination = plan.decode().heads(0);
     List<Rank> ranks = new ArrayList<>();
     for (int head = destination.first(reader.tp()); head < destination.end(reader.tp());) {
-      int copy = destination.copy(head, reader.tp()) % source.copies(head);
+      int copy = choice.choose(destination.copy(head, reader.tp()), destination.copies(head), source.copies(head));
       int tp = source.rank(head, copy, contextRank % prefill.dcp());
       ranks.add(new Rank(0, contextRank / prefill.dcp(), tp));
       head = source.end(tp);

@@ -3,10 +3,12 @@ package io.penstock.node.plan;
 import io.penstock.node.cli.DataException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 
-/// The fields of one object of a case. Whatever is missing or of another type is said with its path.
+/// The fields of one object of a case. A message about a field that is missing or of another type names its path.
 ///
 /// @param path of the object, empty for a case itself
 record Fields(String path, JsonNode node) {
@@ -34,6 +36,16 @@ record Fields(String path, JsonNode node) {
       }
     }
     return true;
+  }
+
+  /// Refuses fields of other names: a misspelt one would otherwise count as left out.
+  void refuseOthers(Set<String> names) {
+    for (String name : node.propertyNames()) {
+      if (!names.contains(name)) {
+        throw new DataException("fields of %s must be among %s (was %s)".formatted(path.isEmpty() ? "the input" : path,
+            String.join(", ", new TreeSet<>(names)), name));
+      }
+    }
   }
 
   boolean isNull(String name) {
@@ -84,6 +96,15 @@ record Fields(String path, JsonNode node) {
       throw malformed(at, "an integer", found);
     }
     return found.intValue();
+  }
+
+  /// A number of bytes, not negative.
+  long bytes(String name) {
+    JsonNode found = node.path(name);
+    if (!found.isIntegralNumber() || !found.canConvertToLong() || found.longValue() < 0) {
+      throw malformed(path(name), "an integer >= 0", found);
+    }
+    return found.longValue();
   }
 
   double number(String name) {

@@ -26,19 +26,20 @@ import tools.jackson.databind.SerializationFeature;
 /// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
 @Command(
     name = "plan",
-    description = {"Plans who sends what to whom when prefill and decode run with different parallelism.",
+    description = {"Plans which rank sends what to which when prefill and decode run with different parallelism.",
       "",
       "It reads JSON from standard input: a model, two sides and a request, as in the example, or a recorded case, a "
           + "list of those, or a whole file of cases. It prints every transfer with its layers, heads and blocks, how "
           + "many completions each rank waits for, and which prefill ranks are never pulled.",
       "",
       "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for MLA), type (bf16), draftLayers, "
-          + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp (1), "
-          + "blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also state fields of the model.",
+          + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp "
+          + "(1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also state fields of the "
+          + "model, but not windowTokens and groups.",
       "",
-      "With --check it runs the rules over recorded cases. What a case is shows in its fields, not in the name of its "
-          + "file. It exits with 1 if a case says something else than its rule, and with 2 if a file cannot be read, "
-          + "is of no known kind, or is malformed.",
+      "With --check it runs the rules over recorded cases. The fields of a case tell its kind; the name of its file "
+          + "does not. It exits with 1 if a case differs from its rule, and with 2 if a file cannot be read, or a case "
+          + "is of no known kind or malformed.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -63,6 +64,10 @@ public final class PlanCommand implements Callable<Integer> {
 
   /// @param number of the case
   private record Answered(String kind, int number, Map<String, Object> answer) {}
+
+  /// @param number of the case
+  /// @param refused why it has no plan
+  private record Refused(int number, String refused) {}
 
   PlanCommand(Console console) {
     this.console = console;
@@ -115,7 +120,12 @@ public final class PlanCommand implements Callable<Integer> {
         plan.ifPresentOrElse(found -> print(one, cases.size(), found), () -> answer(one));
       } catch (PlanRefusedException e) {
         console.say("plan: %s is refused: %s".formatted(one.name(), e.getMessage()));
+        if (json) {
+          console.json(new Refused(one.number(), String.valueOf(e.getMessage())));
+        }
         code = ExitCode.FOUND_FAILURE;
+      } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
+        throw new DataException("standard input, %s cannot be computed: %s".formatted(one.name(), e.getMessage()), e);
       } catch (JacksonException e) {
         throw new DataException("standard input, %s is malformed: %s".formatted(one.name(), e.getOriginalMessage()), e);
       }

@@ -14,12 +14,24 @@ import io.penstock.disagg.plan.TransferPlan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
-/// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side, too,
-/// where they count for that side alone.
+/// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side,
+/// too, where they count for that side alone.
 final class PlanInput {
+  private static final Set<String> SHAPE = Set.of("kvHeads", "headDim", "latentRank", "ropeDim", "windowTokens");
+  private static final Set<String> GROUP = with(SHAPE, "layers");
+  private static final Set<String> MODEL =
+      with(SHAPE, "name", "layers", "draftLayers", "type", "groups");
+  private static final Set<String> OF_A_SIDE =
+      Set.of("name", "layers", "draftLayers", "type", "kvHeads", "headDim", "latentRank", "ropeDim");
+  private static final Set<String> SIDE = with(OF_A_SIDE, "tp", "pp", "pcp", "dcp", "dp", "blockTokens", "order",
+      "stageLayers");
+
   private final Fields model;
 
   private PlanInput(Fields model) {
@@ -34,11 +46,19 @@ final class PlanInput {
     Fields fields = one.fields();
     PlanInput input = new PlanInput(fields.at("model"));
     Fields request = fields.at("request");
+    fields.refuseOthers(Set.of("model", "prefill", "decode", "request"));
+    input.model.refuseOthers(MODEL);
+    request.refuseOthers(Set.of("id", "promptTokens", "cachedTokens"));
     return new Planner(input.side(fields.at("prefill")), input.side(fields.at("decode")))
         .plan(new KvRequest(request.text("id"), request.count("promptTokens"), request.count("cachedTokens", 0)));
   }
 
+  private static Set<String> with(Set<String> names, String... more) {
+    return Stream.concat(names.stream(), Stream.of(more)).collect(Collectors.toUnmodifiableSet());
+  }
+
   private Manifest side(Fields side) {
+    side.refuseOthers(SIDE);
     int draft = either(side, "draftLayers").count("draftLayers", 0);
     List<Group> groups = groups(side);
     Parallelism parallelism = new Parallelism(side.count("tp", 1), side.count("pp", 1), side.count("dp", 1),
@@ -64,6 +84,7 @@ final class PlanInput {
     }
     List<Group> groups = new ArrayList<>();
     for (Fields group : model.objects("groups")) {
+      group.refuseOthers(GROUP);
       List<Integer> layers = group.integers("layers");
       groups.add(new Group(layout(side, group, layers.size()), layers, group.count("windowTokens", 0)));
     }

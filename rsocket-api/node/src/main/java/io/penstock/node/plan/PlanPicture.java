@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// A plan as a picture (SVG): prefill ranks at the left, decode ranks at the right, and an arrow from each source to each
-/// of its readers, the thicker the more bytes. Ranks that are never pulled are dashed.
+/// A plan as a picture (SVG): prefill ranks at the left, decode ranks at the right, and an arrow from each source to
+/// each of its readers, the thicker the more bytes. Ranks that are never pulled are dashed.
 final class PlanPicture {
   private static final int ROW = 34;
   private static final int TOP = 70;
@@ -61,7 +61,8 @@ final class PlanPicture {
     }
     long most = bytes.values().stream().mapToLong(Long::longValue).max().orElse(1);
     bytes.forEach((pair, moved) -> svg.append(String.format(Locale.ROOT,
-        "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke-width=\"%.1f\"><title>%s to %s: %,d bytes</title></line>%n",
+        "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke-width=\"%.1f\">"
+            + "<title>%s to %s: %,d bytes</title></line>%n",
         20 + BOX, y(prefill, pair.source(), rows) + 13, WIDTH - BOX - 20, y(decode, pair.reader(), rows) + 13,
         1 + 3.0 * moved / most, pair.source(), pair.reader(), moved)));
   }

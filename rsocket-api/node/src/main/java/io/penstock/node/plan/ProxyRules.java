@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -16,6 +17,14 @@ import tools.jackson.databind.JsonNode;
 final class ProxyRules {
   private static final String PREFILL = "prefill";
   private static final String DECODE = "decode";
+
+  private static final List<String> RELEASE = List.of("key", "load");
+  private static final List<String> INSTANCES = List.of("role", "instances");
+  private static final Map<String, List<String>> ARGUMENTS = Map.of("release_prefill_kv", RELEASE, "release_decoder",
+      RELEASE, "finish_request", List.of("prefiller_key", "prefiller_load", "decoder_key", "decoder_load",
+          "release_prefill_kv"),
+      "add_instances", INSTANCES, "remove_instances", INSTANCES, "activate_waiting_instance",
+      List.of("role", "host", "port"));
 
   private final ProxyInstances prefill;
   private final ProxyInstances decode;
@@ -30,18 +39,48 @@ final class ProxyRules {
   }
 
   static Map<String, Object> score(Case one) {
-    return Map.of("score", ProxyInstances.prefillScore(one.fields().count("request_bytes")));
+    return Map.of("score", ProxyInstances.prefillScore(one.fields().bytes("request_bytes")));
   }
 
   static Map<String, Object> step(Case one) {
     JsonNode before = one.before();
-    Fields state = before == null ? one.fields().at("state") : new Fields("before", before).at("state");
-    ProxyRules rules = new ProxyRules(one.fields(), state, before == null);
-    Object result = rules.apply();
+    return before == null
+        ? firstStep(one)
+        : new ProxyRules(one.fields(), new Fields("before", before).at("state"), false).answer(true);
+  }
+
+  /// A trace begins with instances without load, or is the later part of a longer one. Of a later part the state before
+  /// its first step is not known, so that state is taken as recorded, and what the step picks is checked alone.
+  private static Map<String, Object> firstStep(Case one) {
+    Fields state = one.fields().at("state");
+    ProxyRules later = new ProxyRules(one.fields(), state, false);
+    later.undoPick(one.json().path("result").path("key").asString(""));
+    boolean begins = later.isIdle() && later.requests == (later.step.text("op").equals("begin_request") ? 1 : 0);
+    return begins ? new ProxyRules(one.fields(), state, true).answer(true) : later.answer(false);
+  }
+
+  private Map<String, Object> answer(boolean withState) {
     Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("result", result);
-    answer.put("state", rules.state());
+    answer.put("result", apply());
+    if (withState) {
+      answer.put("state", state());
+    }
     return answer;
+  }
+
+  private boolean isIdle() {
+    return Stream.of(prefill, decode).flatMap(role -> role.loads().values().stream())
+        .allMatch(load -> load.tokens() == 0 && load.kv() == 0);
+  }
+
+  /// Takes the load of this step from the instance that it picked.
+  private void undoPick(String picked) {
+    switch (step.text("op")) {
+      case "begin_request", "reserve_prefill_kv" -> prefill.charge(picked, 0, -argument(0));
+      case "pick_decoder" -> decode.charge(picked, -argument(0), 0);
+      default -> { // no other step picks
+      }
+    }
   }
 
   /// A trace begins with the instances of its first state, and no load.
@@ -146,9 +185,12 @@ final class ProxyRules {
     }
   }
 
+  /// An argument by its place, or by its name behind those.
   private JsonNode any(int argument) {
     JsonNode arguments = step.any("args");
-    JsonNode found = arguments.path(argument);
+    JsonNode found = arguments.size() > argument
+        ? arguments.path(argument)
+        : step.node().path("kwargs").path(ARGUMENTS.getOrDefault(step.text("op"), List.of("load")).get(argument));
     if (found.isMissingNode()) {
       throw new DataException("args must be more than " + argument + " (was " + arguments + ")");
     }

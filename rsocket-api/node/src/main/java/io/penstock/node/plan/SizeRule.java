@@ -1,22 +1,23 @@
 package io.penstock.node.plan;
 
+import java.math.BigDecimal;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
-/// Cases of the sizes that an engine's store settings accept: binary units up to gigabytes, rounded down to whole bytes.
-/// The sizes that this node's settings accept have more units, and refuse parts of a byte.
+/// Cases of the sizes that an engine's store settings accept: binary units up to gigabytes, rounded down to whole
+/// bytes. The sizes that this node's settings accept have more units, and refuse parts of a byte.
 final class SizeRule {
-  private static final Pattern FORM =
-      Pattern.compile("\\+?((?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d{1,3})?)\\s*(gb|mb|kb|b|)");
+  private static final Pattern FORM = Pattern.compile("(\\d+\\.?\\d*|\\.\\d+)\\s*(gb|mb|kb|b|)");
 
   private SizeRule() {}
 
   static boolean fits(JsonNode one) {
-    return one.isObject() && one.path("input").isValueNode() && (one.has("output") || one.has("error"))
-        && one.size() == 2;
+    JsonNode input = one.path("input");
+    return one.isObject() && one.size() == 2
+        && (input.isValueNode() ? one.has("output") || one.has("error") : input.isContainer() && one.has("error"));
   }
 
   static Map<String, Object> bytes(Case one) {
@@ -24,7 +25,7 @@ final class SizeRule {
     if (input.isIntegralNumber()) {
       return Map.of("output", input.bigIntegerValue());
     } else if (input.isNumber()) {
-      return Map.of("output", (long) input.doubleValue());
+      return Map.of("output", input.decimalValue().toBigInteger());
     } else if (input.isBoolean()) {
       return Map.of("output", input.booleanValue()); // a number to the engine
     } else if (!input.isString()) {
@@ -40,6 +41,6 @@ final class SizeRule {
       case "kb" -> 10;
       default -> 0;
     };
-    return Map.of("output", (long) (Double.parseDouble(form.group(1)) * (1L << power)));
+    return Map.of("output", new BigDecimal(Double.parseDouble(form.group(1)) * (1L << power)).toBigInteger());
   }
 }

@@ -6,7 +6,6 @@ import io.penstock.disagg.plan.HeadShards;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
-import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.plan.PrefillChunk;
 import io.penstock.disagg.plan.Rank;
@@ -24,9 +23,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
+import tools.jackson.databind.JsonNode;
 
-/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many completions it waits for.
+/// Cases that are two sides and a request: which rank reads from which, which blocks, and how many completions it waits
+/// for.
 final class TopologyRules {
   private TopologyRules() {}
 
@@ -50,8 +52,8 @@ final class TopologyRules {
     return one.input().has("remote_ptp_size");
   }
 
-  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them, so
-  /// they are read from the ranks that the first decode ranks pull.
+  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them,
+  /// so they are read from the ranks that the first decode ranks pull.
   private static List<Integer> chosen(Case one, Manifest prefill, Manifest decode) {
     int readers = Math.max(1, decode.heads(0).tp() / decode.heads(0).heads());
     int groups = Math.max(1, prefill.heads(0).tp() / prefill.heads(0).heads());
@@ -100,7 +102,7 @@ final class TopologyRules {
     return new Parallelism(side.count("tp"), 1, 1, side.count("pcp"), side.count("dcp"));
   }
 
-  /// A pull under context parallelism. Replicas are read in turn.
+  /// A pull, mostly under context parallelism.
   static TransferPlan pull(Case one) {
     Fields input = one.input();
     int blockTokens = input.at("prefill").count("block_size");
@@ -111,7 +113,24 @@ final class TopologyRules {
     int cached = input.count("prefix_cached_blocks_p_units");
     return new Planner(prefill, decode)
         .plan(new KvRequest("case", Math.multiplyExact(blocks, blockTokens), Math.multiplyExact(cached, blockTokens)),
-            ReplicaChoice.inTurn());
+            choice(one, prefill, decode));
+  }
+
+  /// Under context parallelism, and between sides of equal size, replicas are read in turn. Elsewhere they are drawn,
+  /// and the case tells neither the draw nor the request's id, so the groups are read from the first ports of the first
+  /// ranks.
+  private static ReplicaChoice choice(Case one, Manifest prefill, Manifest decode) {
+    HeadShards source = prefill.heads(0);
+    HeadShards destination = decode.heads(0);
+    if (prefill.parallelism().contextRanks() * decode.parallelism().contextRanks() > 1
+        || source.tp() == destination.tp() || !one.json().path("output").isArray()) {
+      return ReplicaChoice.inTurn();
+    }
+    int firstPort = one.input().at("prefill").count("base_port");
+    int groups = Math.max(1, source.tp() / source.heads());
+    return ReplicaChoice.given(IntStream.range(0, Math.max(1, destination.tp() / destination.heads()))
+        .map(reader -> one.json().at("/output/" + reader + "/shards/0/ports/0").asInt(firstPort))
+        .map(port -> Math.floorMod(port - firstPort, groups)).boxed().toList());
   }
 
   /// The push of one step of a prefill. Replicas are taken in turn by the requests of a batch.
@@ -143,7 +162,9 @@ final class TopologyRules {
             "remote_block_ids", transfer.pieces().stream().map(piece -> remote + piece.destinationBlock()).toList(),
             "trans_count", announcedCompletions(plan, transfer.destination(), input)));
       }
-      ranks.add(Map.of("p_tp_rank", source.tp(), "p_pcp_rank", source.pcp(), "output", destinations));
+      JsonNode error = one.json().path("per_prefill_rank").path(ranks.size()).path("error");
+      ranks.add(Map.of("p_tp_rank", source.tp(), "p_pcp_rank", source.pcp(), error.isMissingNode() ? "output" : "error",
+          error.isMissingNode() ? destinations : error));
     }
     return Map.of("per_prefill_rank", ranks);
   }
@@ -158,8 +179,8 @@ final class TopologyRules {
     return "D:" + (input.at("decode").count("base_port") + plan.decode().parallelism().index(reader));
   }
 
-  /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to send: with
-  /// a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
+  /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to
+  /// send: with a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
   private static int announcedCompletions(TransferPlan plan, Rank reader, Fields input) {
     int blockTokens = input.count("block_size");
     int blocks = Math.ceilDiv(input.count("prompt_len"), blockTokens);
@@ -212,39 +233,37 @@ final class TopologyRules {
     return answer;
   }
 
+  /// Where an engine crashed on a rank there is nothing to compare: the planner refuses the sides, or serves them.
   static Map<String, Object> shards(Case one) {
+    Parallelism decode = parallelism(one.input().at("decode"));
+    Parallelism prefill = parallelism(one.input().at("prefill"));
+    JsonNode recorded = one.json().path("output");
+    List<Rank> ranks = decode.allRanks();
+    Optional<ContextShards> shards = ranks.stream().allMatch(rank -> recorded.path(decode.index(rank)).has("error"))
+        ? Optional.empty()
+        : Optional.of(contextShards(one));
     Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("expected_pull_count_per_prefill_port", null);
-    try {
-      TransferPlan plan = pull(one);
-      if (isRefusedByEngine(plan)) {
-        answer.put("output", refused(one, "an engine refuses sides that do not divide each other"));
-        return answer;
+    answer.put("expected_pull_count_per_prefill_port",
+        prefill.contextRanks() * decode.contextRanks() == 1
+            ? null
+            : shards.map(ContextShards::pullsByPort).orElse(null));
+    answer.put("output", ranks.stream().map(rank -> {
+      JsonNode error = recorded.path(decode.index(rank)).path("error");
+      Map<String, Object> row = new LinkedHashMap<>(Map.of("decode_tp_rank", rank.tp(), "decode_pcp_rank", rank.pcp(),
+          "decode_dcp_rank", rank.tp() % decode.dcp()));
+      if (error.isMissingNode()) {
+        row.put("shards", shards.orElseThrow().of(rank));
+      } else {
+        row.put("error", error);
       }
-      ContextShards shards = new ContextShards(plan, one.input());
-      if (plan.prefill().parallelism().contextRanks() * plan.decode().parallelism().contextRanks() > 1) {
-        answer.put("expected_pull_count_per_prefill_port", shards.pullsByPort());
-      }
-      answer.put("output", plan.decode().parallelism().allRanks().stream().map(shards::of).toList());
-    } catch (PlanRefusedException e) {
-      answer.put("output", refused(one, String.valueOf(e.getMessage())));
-    }
+      return row;
+    }).toList());
     return answer;
   }
 
-  /// What an engine demands beyond this planner: context ranks and heads of one side divide those of the other.
-  private static boolean isRefusedByEngine(TransferPlan plan) {
-    return plan.prefill().parallelism().contextRanks() % plan.decode().parallelism().contextRanks() != 0
-        || plan.decode().heads(0).count(0) % plan.prefill().heads(0).count(0) != 0;
-  }
-
-  /// An engine that was not prepared for the topology crashed on each rank; the planner refuses it with a reason.
-  private static List<Map<String, Object>> refused(Case one, String reason) {
-    Parallelism decode = parallelism(one.input().at("decode"));
-    return IntStream.range(0, decode.ranks()).mapToObj(decode::rank).map(rank -> Map.<String, Object>of(
-        "decode_tp_rank", rank.tp(), "decode_pcp_rank", rank.pcp(), "decode_dcp_rank", rank.tp() % decode.dcp(),
-        "error", one.json().path("output").path(decode.index(rank)).path("error").asString(reason)))
-        .toList();
+  private static ContextShards contextShards(Case one) {
+    TransferPlan plan = pull(one);
+    return new ContextShards(plan, choice(one, plan.prefill(), plan.decode()), one.input());
   }
 
   static List<TokenPiece> pieces(TransferPlan plan, Rank source, Rank reader) {

@@ -35,7 +35,8 @@ final class StreamReports implements StreamListener {
   }
 
   static String line(Report stream) {
-    return "slow %s of %s: %d ms for %d bytes, %s; waited %d ms for the peer, %d ms for the budget, %d ms for the tier%s%s"
+    return ("slow %s of %s: %d ms for %d bytes, %s; waited %d ms for the peer, %d ms for the budget, "
+        + "%d ms for the tier%s%s")
         .formatted(stream.route(), stream.peer(), millis(stream.nanos()), stream.bytes(), stream.carrier().label(),
             millis(stream.peerNanos()), millis(stream.budgetNanos()), millis(stream.tierNanos()),
             stream.failure() == null ? "" : "; failed: " + stream.failure(),

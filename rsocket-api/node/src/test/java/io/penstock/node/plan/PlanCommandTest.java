@@ -29,9 +29,11 @@ final class PlanCommandTest {
   private static final String PORTS =
       """
           {"cases": [
-            {"input": {"kv_port": 20000, "dp_rank": 1, "tp": 8, "pp": 1, "pcp": 2, "pp_rank": 0, "pcp_rank": 1, "tp_rank": 5},
+            {"input": {"kv_port": 20000, "dp_rank": 1, "tp": 8, "pp": 1, "pcp": 2,
+             "pp_rank": 0, "pcp_rank": 1, "tp_rank": 5},
              "base_port": 20016, "device_index": 13, "handshake_port": 20029},
-            {"input": {"kv_port": 20000, "dp_rank": 0, "tp": 8, "pp": 1, "pcp": 1, "pp_rank": 0, "pcp_rank": 0, "tp_rank": 3},
+            {"input": {"kv_port": 20000, "dp_rank": 0, "tp": 8, "pp": 1, "pcp": 1,
+             "pp_rank": 0, "pcp_rank": 0, "tp_rank": 3},
              "base_port": 20000, "device_index": 3, "handshake_port": %d}]}
           """;
 
@@ -125,6 +127,18 @@ final class PlanCommandTest {
   }
 
   @Test
+  void refusedCaseAmongSeveral_keepsItsLineInJson() {
+    String sides = """
+        {"input": {"prefill": {"tp": %d, "pcp": 1, "dcp": 2, "base_port": 1, "block_size": 16},
+         "decode": {"tp": 2, "pcp": 1, "dcp": 1, "block_size": 16}, "num_kv_heads": 2, "mla": false,
+         "num_prompt_blocks_p_units": 1, "prefix_cached_blocks_p_units": 0}}""";
+    CommandLineRun run = plan("[" + sides.formatted(2) + "," + sides.formatted(4) + "]", "--json");
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out().lines()).hasSize(2);
+    assertThat(run.out()).startsWith("{\"number\":0,\"refused\":\"dcp must divide tp / kvHeads");
+  }
+
+  @Test
   void recordedCase_isPlanned() {
     CommandLineRun run = plan("""
         {"input": {"req_id": "x", "prefill_tp": 4, "decode_tp": 2, "prefill_pp": 1, "num_kv_heads": 4, "mla": false},
@@ -139,14 +153,17 @@ final class PlanCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
-      ''                     | must hold at least one case
-      not JSON               | must be JSON
-      {"cases": []}          | must hold at least one case
-      {"a": 1}               | must be a plan's input or a case of a known kind
-      {"model": {}, "prefill": {}, "decode": {}, "request": {"id": "r", "promptTokens": 4}} | layers must be an integer
-      {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
-      """)
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          ''                     | must hold at least one case
+          not JSON               | must be JSON
+          {"cases": []}          | must hold at least one case
+          {"a": 1}               | must be a plan's input or a case of a known kind
+          {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r","promptTokens":4}} | layers must be an integer
+          {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
+          {"model": {"kvheads": 1}, "prefill": {}, "decode": {}, "request": {}} | fields of model must be among
+          {"model": {"layers": 1, "kvHeads": 1}, "prefill": {"tp": 0}, "decode": {}, "request": {}} | tp must be > 0
+          """)
   void badInput_isADataError(String input, String reason) {
     CommandLineRun run = plan(input);
     assertThat(run.exitCode()).as(run.err()).isEqualTo(65);

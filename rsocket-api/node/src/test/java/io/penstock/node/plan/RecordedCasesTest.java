@@ -20,8 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The rules are those of an engine, as recorded cases say. The cases are not part of this repository: name their folder
-/// in `-Dpenstock.oracles=…`; without it, `shared/oracles` beside the repository is looked for.
+/// The rules are those of an engine, as recorded cases say. The cases are not part of this repository: name their
+/// folder in `-Dpenstock.oracles=…`; without it, `shared/oracles` beside the repository is looked for.
 final class RecordedCasesTest {
   @TempDir
   private Path folder;

@@ -8,8 +8,8 @@ import reactor.util.context.ContextView;
 
 /// Where a request is in a distributed trace, as W3C Trace Context writes it: version, trace, parent and flags.
 ///
-/// A get or put of a client takes it from the Reactor context of its subscriber, under this class as the key; a batch of
-/// transfers is given it. A request without one costs nothing.
+/// A get or put of a client takes it from the Reactor context of its subscriber, under this class as the key; a batch
+/// of transfers is given it. A request without one costs nothing.
 public record TraceContext(String traceparent) {
   private static final Pattern FORM =
       Pattern.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");

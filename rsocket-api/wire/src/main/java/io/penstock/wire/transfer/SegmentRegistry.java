@@ -181,7 +181,8 @@ public final class SegmentRegistry {
     return register(reserve(batch));
   }
 
-  /// Registers memory that the CPU does not reach. It must not overlap another segment, which is the caller's to see to.
+  /// Registers memory that the CPU does not reach. It must not overlap another segment, which is the caller's to see
+  /// to.
   ///
   /// @throws IllegalArgumentException if `name` is in use
   public Segment register(String name, StagedMemory memory) {

@@ -40,7 +40,7 @@ public final class TransferEngine {
     this(options, connector, timers, random, TransferListener.noop());
   }
 
-  /// The same with somebody who hears what it does, such as meters and a [SlowTransferLog].
+  /// The same with a listener that hears what it does, such as meters and a [SlowTransferLog].
   public TransferEngine(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
       RandomGenerator random, TransferListener listener) {
     this.options = requireNonNull(options, "options");

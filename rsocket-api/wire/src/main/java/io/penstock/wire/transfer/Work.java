@@ -29,7 +29,7 @@ final class Work {
   boolean alone;
   /// What it takes of the lane.
   int place;
-  /// Made when it has ended and somebody listens.
+  /// Made when it has ended and a listener waits.
   TransferListener.@Nullable ItemReport report;
   /// How often the peer had been described when an attempt last began.
   long described;
