@@ -73,11 +73,20 @@ final class Sending extends TimerWheel.Timer {
       renewedNanos = sinceNanos;
       ends = release != null || isDone();
     }
-    owner.wheel().add(this, sinceNanos() + owner.options().bootstrap().toNanos());
+    watch();
     if (ends) {
       end(Release.DONE);
     }
     return true;
+  }
+
+  /// Looks at this again when it ends, as far as is known now.
+  private void watch() {
+    long moment;
+    synchronized (this) {
+      moment = endNanos();
+    }
+    owner.wheel().add(this, moment);
   }
 
   private synchronized long sinceNanos() {
@@ -86,14 +95,19 @@ final class Sending extends TimerWheel.Timer {
 
   void renew() {
     renewedNanos = owner.wheel().now();
-    if (state == RequestState.BOOTSTRAPPING || state == RequestState.WAITING_FOR_INPUT) {
+    RequestState before = state;
+    if (before == RequestState.BOOTSTRAPPING || before == RequestState.WAITING_FOR_INPUT) {
       state = RequestState.TRANSFERRING;
+    }
+    if (before == RequestState.BOOTSTRAPPING) {
+      watch(); // a lease may be shorter than the time for the first sign
     }
   }
 
   /// @return the acknowledgement; null if this has been forgotten
   @Nullable Mono<Void> hear(Signal signal) {
     boolean ends;
+    boolean isFirst;
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
         return null;
@@ -104,10 +118,14 @@ final class Sending extends TimerWheel.Timer {
         return Mono.empty();
       }
       readers = signal.readers();
+      RequestState before = state;
       ends = hear(signal.kind(), signal.from().rank()) && phase == Phase.OPEN;
+      isFirst = before == RequestState.BOOTSTRAPPING && state != before && phase == Phase.OPEN;
     }
     if (ends) {
       end(Release.DONE);
+    } else if (isFirst) {
+      watch();
     }
     return acknowledgement(signal.kind());
   }

@@ -97,6 +97,20 @@ final class PrefillRequestsTest {
   }
 
   @Test
+  void aReceiverThatVanishesAfterItsFirstSign_costsNoMoreThanALease() {
+    requests.open("asked", Set.of(A), HeldBlocks.none());
+    tell(Kind.RENEW, "asked", A);
+    requests.open("read", Set.of(A), HeldBlocks.none());
+    requests.moved("read");
+    tell(Kind.RENEW, "early", A);
+    requests.open("early", Set.of(A), HeldBlocks.none());
+    time.advanceTimeBy(Duration.ofSeconds(29));
+    assertThat(released).isEmpty();
+    time.advanceTimeBy(Duration.ofSeconds(2));
+    assertThat(released).containsOnlyKeys("asked", "read", "early").containsValue(Release.EXPIRED);
+  }
+
+  @Test
   void nothingIsKeptForLongerThanAllowed() {
     requests.open("r", Set.of(A), HeldBlocks.none());
     for (int i = 0; i < 16; i++) {

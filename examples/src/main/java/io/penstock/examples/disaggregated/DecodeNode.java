@@ -2,26 +2,45 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.CacheSpace;
+import io.penstock.disagg.DecodeRequests;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.LifecycleListener;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
-import io.penstock.flow.PullBlocks.Lane;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.spi.ViewSource;
 import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.RegistryClient;
 import io.penstock.wire.RemoteViews;
+import io.penstock.wire.WireSignals;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
-/// A decode: an instance of the model, and connections to the ranks of the prefill nodes.
+/// A decode: an instance of the model, and the requests of its ranks. It finds the ranks of prefills in a registry.
 final class DecodeNode implements Peer {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final long BUDGET_BYTES = 64 << 20;
@@ -32,20 +51,46 @@ final class DecodeNode implements Peer {
   private final LongSupplier micros;
   private final Instance instance;
   private final RankTiers tiers;
+  private final AuxBlocks aux;
+  private final RegistryClient registry;
+  private final WireSignals signals;
+  private final List<DecodeRequests> ranks;
   private final ByteBudget budget = new ByteBudget("decode", BUDGET_BYTES, MOST_WAITING);
-  private final Map<Integer, RemoteViews> connections = new HashMap<>();
+  private final Map<Incarnation, Endpoint> endpoints = new ConcurrentHashMap<>();
+  private final Map<Connection, Mono<RemoteViews>> connections = new ConcurrentHashMap<>();
+  private final Queue<RemoteViews> connected = new ConcurrentLinkedQueue<>();
   private final Map<String, Open> open = new HashMap<>();
 
-  /// A request that has begun.
-  private record Open(Sequence sequence, DecodeSide side, LayerClock clock, int cachedTokens,
-      CompletableFuture<@Nullable Void> received) {}
+  /// @param space that is read there
+  private record Connection(Incarnation rank, CacheSpace space) {}
 
-  DecodeNode(Setup setup, Network network, TierMaker maker, LongSupplier micros) {
+  /// A request that has begun.
+  ///
+  /// @param received null until it is asked for
+  private record Open(Sequence sequence, DecodeSide side, LayerClock clock, int cachedTokens,
+      @Nullable CompletableFuture<@Nullable Prefilled> received) {}
+
+  /// @param name of the instance
+  /// @param registryPort where the registry listens
+  DecodeNode(String name, Setup setup, int registryPort, Network network, TierMaker maker, LongSupplier micros) {
     this.setup = setup;
     this.network = network;
     this.micros = micros;
-    this.instance = new Instance(setup.decode(), setup.requests(), setup.sequenceTokens());
+    this.instance = new Instance(setup.decode(), setup.keptRequests(), setup.sequenceTokens());
     this.tiers = new RankTiers(setup.decode(), shard -> maker.make(shard, setup.tierBlocks(shard)));
+    this.aux = new AuxBlocks(setup.decode().model(), setup.keptRequests());
+    this.registry = RegistryNode.client(registryPort, network);
+    this.signals = new WireSignals(rank -> Mono.justOrEmpty(endpoints.get(rank)).map(this::transport),
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(), new Random());
+    long generation = Instant.now().toEpochMilli();
+    this.ranks = IntStream.range(0, setup.decode().shards().size())
+        .mapToObj(rank -> new DecodeRequests(new RankId(name, rank).since(generation), setup.lifecycle(), signals,
+            LifecycleListener.noop(), network.timers(), new Random()))
+        .toList();
+  }
+
+  private ClientTransport transport(Endpoint endpoint) {
+    return TcpTransport.client(TcpClientOptions.to(endpoint.host(), endpoint.port()), network.loops());
   }
 
   @Override
@@ -56,8 +101,7 @@ final class DecodeNode implements Peer {
         yield Reply.DONE;
       }
       case DECODE -> decode(ask);
-      case PREFILL, RELEASE -> throw new IllegalArgumentException("kind must be RECEIVE or DECODE (was "
-          + ask.kind() + ")");
+      case PREFILL -> throw new IllegalArgumentException("kind must be RECEIVE or DECODE (was PREFILL)");
     };
   }
 
@@ -66,45 +110,66 @@ final class DecodeNode implements Peer {
     Sequence sequence = instance.open(ask.request());
     int cachedTokens = tiers.load(sequence, ask.tokens());
     LayerClock clock = new LayerClock(micros);
-    Map<Integer, Lane> lanes = new HashMap<>();
-    DecodeSide side = new DecodeSide(sequence, setup.prefill(),
-        rank -> lanes.computeIfAbsent(rank, missing -> lane(ask.ports().get(rank), clock)), ask.request(),
-        ask.prompt().size(), cachedTokens);
-    CompletableFuture<@Nullable Void> received =
-        setup.push() ? side.receive().then().toFuture() : CompletableFuture.completedFuture(null);
-    return new Open(sequence, side, clock, cachedTokens, received);
+    DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(), sources(ask.prefill(), clock), ask.request(),
+        ask.tokens(), cachedTokens);
+    return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
   }
 
-  private Lane lane(int port, LayerClock clock) {
-    RemoteViews views = connections.computeIfAbsent(port,
-        missing -> RemoteViews.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), network.loops()),
-            KvClientOptions.defaults(), setup.decode().shards().getFirst().space(), budget)
-            .blockOptional(PATIENCE).orElseThrow());
-    return new Lane(new TimedSource(views, clock), MOST_WAITING);
+  private CompletableFuture<@Nullable Prefilled> receive(DecodeSide side) {
+    return side.receive(setup.push(), ranks, setup.deadline()).toFuture();
+  }
+
+  /// The ranks of a prefill, where the registry says that they are.
+  private DecodeSide.Sources sources(String prefill, LayerClock clock) {
+    InstanceView view = registry.ready(prefill, PATIENCE).blockOptional(PATIENCE).orElseThrow();
+    view.ranks().forEach(rank -> endpoints.put(rank.who(), rank.endpoint()));
+    return new DecodeSide.Sources() {
+      @Override
+      public Incarnation rank(int number) {
+        return view.rank(number).map(Registered::who).orElseThrow();
+      }
+
+      @Override
+      public Mono<ViewSource> cache(int number) {
+        return views(rank(number), setup.decode().shards().getFirst().space())
+            .map(views -> new TimedSource(views, clock));
+      }
+
+      @Override
+      public Mono<ViewSource> aux() {
+        return views(rank(0), aux.space()).cast(ViewSource.class);
+      }
+    };
+  }
+
+  /// One connection a rank and space, made anew when it was lost.
+  private Mono<RemoteViews> views(Incarnation rank, CacheSpace space) {
+    return connections.computeIfAbsent(new Connection(rank, space), missing -> Mono
+        .defer(() -> RemoteViews.connect(transport(requireNonNull(endpoints.get(rank), "endpoint")),
+            KvClientOptions.defaults(), space, budget))
+        .doOnNext(connected::add).cacheInvalidateWhen(RemoteViews::onClose));
   }
 
   private Reply decode(Ask ask) {
     Open request = requireNonNull(open.remove(ask.request()), "request");
     int[] prompt = ask.tokens();
+    Prefilled prefilled = await(request.received() == null ? receive(request.side()) : request.received());
     try (Sequence sequence = request.sequence()) {
-      if (!setup.push()) {
-        request.side().pull(prompt).blockLast(PATIENCE);
-      }
-      await(request.received());
       sequence.finish(prompt.length);
       int draftLayers = sequence.model().config().draftLayers();
       Generated generated = Decode.of(sequence, new SpeculativeConfig(draftLayers, setup.draftTokens()), prompt.length,
-          requireNonNull(ask.aux(), "aux").prefilled(), setup.newTokens());
+          prefilled, setup.newTokens());
       tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
           .blockTokens());
-      return Reply.of(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),
+      return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),
           request.clock().transferTimes());
     }
   }
 
-  private static void await(CompletableFuture<@Nullable Void> received) {
+  private Prefilled await(CompletableFuture<@Nullable Prefilled> received) {
     try {
-      received.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return requireNonNull(received.get(setup.deadline().plus(PATIENCE).toMillis(), TimeUnit.MILLISECONDS),
+          "prefilled");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("decode must not be interrupted", e);
@@ -113,14 +178,30 @@ final class DecodeNode implements Peer {
     }
   }
 
+  /// What the ranks have under way, and have counted.
+  List<DecodeRequests.Figures> figures() {
+    return ranks.stream().map(DecodeRequests::figures).toList();
+  }
+
+  /// Blocks of requests that are in memory.
+  synchronized long claimedBlocks() {
+    return instance.claimedBlocks();
+  }
+
   @Override
   public synchronized void close() {
     open.values().forEach(request -> {
-      request.received().cancel(true);
-      request.sequence().close();
+      if (request.received() == null) {
+        request.sequence().close();
+      } else {
+        request.received().cancel(true); // gives the memory up when the sources have drained
+      }
     });
-    Flux.fromIterable(List.copyOf(connections.values())).flatMap(RemoteViews::close).blockLast(PATIENCE);
+    Flux.fromIterable(ranks).concatMap(DecodeRequests::close).blockLast(PATIENCE);
+    Flux.fromIterable(connected).flatMap(RemoteViews::close).then(signals.close()).then(registry.close())
+        .block(PATIENCE);
     tiers.close();
+    aux.close();
     instance.close();
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.examples.disaggregated;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
+import io.penstock.disagg.LifecycleOptions;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.plan.Planner;
@@ -19,6 +20,7 @@ import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -52,6 +54,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   enum Layout {
     NHD, HND
   }
+
+  private static final Duration DEADLINE = Duration.ofMinutes(1);
 
   private final Console console;
 
@@ -171,6 +175,12 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   @Option(names = "--serve", paramLabel = "ROLE", hidden = true)
   private @Nullable Role serve;
 
+  @Option(names = "--number", paramLabel = "N", defaultValue = "0", hidden = true)
+  private int number;
+
+  @Option(names = "--registry", paramLabel = "PORT", defaultValue = "0", hidden = true)
+  private int registryPort;
+
   public DisaggregatedCommand(Console console) {
     this.console = console;
   }
@@ -229,21 +239,19 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     new Planner(prefill.manifest(), decode.manifest()); // is refused now if the sides do not fit
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
     return new Setup(prefill, decode, mode == Mode.PUSH, longest, tokens, draftTokens,
-        new Pace(chunkTokens, layerRepeats), requests);
+        new Pace(chunkTokens, layerRepeats), requests, LifecycleOptions.defaults(), DEADLINE);
   }
 
   private int serve(Role role, Setup setup) throws IOException {
     try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
         TierMaker maker = maker(folder);
         Network network = Network.create(role.name().toLowerCase(Locale.ROOT))) {
-      if (role == Role.PREFILL) {
-        try (PrefillNode node = new PrefillNode(setup, network, maker, DisaggregatedCommand::micros)) {
-          new ChildLoop(console, node).run(Reply.listening(node.ports()));
-        }
-      } else {
-        try (DecodeNode node = new DecodeNode(setup, network, maker, DisaggregatedCommand::micros)) {
-          new ChildLoop(console, node).run(Reply.DONE);
-        }
+      try (Peer node = role == Role.PREFILL
+          ? new PrefillNode(Nodes.prefillName(number), setup, registryPort, network, maker,
+              DisaggregatedCommand::micros)
+          : new DecodeNode(Nodes.decodeName(number), setup, registryPort, network, maker,
+              DisaggregatedCommand::micros)) {
+        new ChildLoop(console, node).run(Reply.DONE);
       }
     }
     return ExitCode.OK;

@@ -1,6 +1,5 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.examples.disaggregated.Nodes.Started;
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -27,10 +26,9 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
   /// @param nodes closed here
   DisaggregatedReport run(Nodes nodes) throws IOException {
     try (nodes) {
-      List<Started> prefillNodes = start(prefills, nodes::prefill);
-      List<Started> decodeNodes = start(decodes, nodes::decode);
-      Router router = new Router(setup, prefillNodes.stream().map(Started::peer).toList(),
-          prefillNodes.stream().map(Started::ports).toList(), decodeNodes.stream().map(Started::peer).toList());
+      List<Peer> prefillNodes = start(prefills, nodes::prefill);
+      List<Peer> decodeNodes = start(decodes, nodes::decode);
+      Router router = new Router(setup, prefillNodes, decodeNodes);
       router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
       return new DisaggregatedReport(setup.push() ? "push" : "pull", setup.prefill().toString(),
           setup.decode().toString(), all(router));
@@ -38,13 +36,13 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
   }
 
   private interface Starting {
-    Started start() throws IOException;
+    Peer start(int number) throws IOException;
   }
 
-  private static List<Started> start(int count, Starting starting) throws IOException {
-    List<Started> started = new ArrayList<>();
+  private static List<Peer> start(int count, Starting starting) throws IOException {
+    List<Peer> started = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      started.add(starting.start());
+      started.add(starting.start(i));
     }
     return started;
   }

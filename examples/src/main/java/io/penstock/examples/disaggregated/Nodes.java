@@ -7,43 +7,58 @@ import java.util.function.LongSupplier;
 
 /// Starts the nodes of a story.
 interface Nodes extends AutoCloseable {
-  /// A node, and the ports of its ranks if it is a prefill.
-  record Started(Peer peer, List<Integer> ports) {}
+  /// @param number of the node, counted from 0
+  Peer prefill(int number) throws IOException;
 
-  Started prefill() throws IOException;
-
-  Started decode() throws IOException;
+  /// @param number of the node, counted from 0
+  Peer decode(int number) throws IOException;
 
   @Override
   void close();
 
-  /// Each node is a process.
+  /// What the registry calls a prefill.
+  static String prefillName(int number) {
+    return "prefill " + number;
+  }
+
+  /// What prefills call a decode.
+  static String decodeName(int number) {
+    return "decode " + number;
+  }
+
+  /// Each node is a process; the registry is here.
   ///
   /// @param args of the story
   static Nodes processes(List<String> args) {
+    Network network = Network.create("registry");
+    RegistryNode registry = new RegistryNode(network);
     List<ChildPeer> children = new ArrayList<>();
     return new Nodes() {
       @Override
-      public Started prefill() throws IOException {
-        return start("prefill");
+      public Peer prefill(int number) throws IOException {
+        return start("prefill", number);
       }
 
       @Override
-      public Started decode() throws IOException {
-        return start("decode");
+      public Peer decode(int number) throws IOException {
+        return start("decode", number);
       }
 
-      private Started start(String role) throws IOException {
-        List<String> all = new ArrayList<>(List.of("disaggregated", "--serve", role));
+      private Peer start(String role, int number) throws IOException {
+        List<String> all = new ArrayList<>(List.of("disaggregated", "--serve", role, "--number", "" + number,
+            "--registry", "" + registry.port()));
         all.addAll(args);
         ChildPeer child = ChildPeer.start(all);
         children.add(child);
-        return new Started(child, child.started().ports());
+        child.started();
+        return child;
       }
 
       @Override
       public void close() {
-        children.forEach(ChildPeer::close);
+        children.reversed().forEach(ChildPeer::close);
+        registry.close();
+        network.close();
       }
     };
   }
@@ -53,25 +68,28 @@ interface Nodes extends AutoCloseable {
   /// @param maker stays the caller's
   static Nodes here(Setup setup, TierMaker maker, LongSupplier micros) {
     Network network = Network.create("disaggregated");
+    RegistryNode registry = new RegistryNode(network);
     List<Peer> peers = new ArrayList<>();
     return new Nodes() {
       @Override
-      public Started prefill() {
-        PrefillNode node = new PrefillNode(setup, network, maker, micros);
-        peers.add(node);
-        return new Started(node, node.ports());
+      public Peer prefill(int number) {
+        return added(new PrefillNode(prefillName(number), setup, registry.port(), network, maker, micros));
       }
 
       @Override
-      public Started decode() {
-        DecodeNode node = new DecodeNode(setup, network, maker, micros);
+      public Peer decode(int number) {
+        return added(new DecodeNode(decodeName(number), setup, registry.port(), network, maker, micros));
+      }
+
+      private Peer added(Peer node) {
         peers.add(node);
-        return new Started(node, List.of());
+        return node;
       }
 
       @Override
       public void close() {
         peers.reversed().forEach(Peer::close); // a decode before the prefills that it is connected to
+        registry.close();
         network.close();
       }
     };

@@ -1,11 +1,13 @@
 package io.penstock.examples.disaggregated;
 
+import io.penstock.disagg.HeldBlocks;
 import io.penstock.flow.Production;
 import io.penstock.flow.PushLayers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// Sends the cache of one request while it is computed: a layer of the blocks that a chunk has filled is ready as soon
 /// as it is written.
@@ -17,21 +19,27 @@ final class Pushing implements PrefillSteps, AutoCloseable {
   private static final class RankPush {
     private final RankCache cache;
     private final int blocks;
+    /// Those of the chunks so far; the production hands them to the thread that sends.
+    private final KvBlock[] chunked;
     private final Production production;
     private int sentBlocks;
     private int endBlock;
     private Production.@Nullable Chunk chunk;
 
-    RankPush(RankCache cache, int blocks, Production production) {
+    RankPush(RankCache cache, int blocks, PushLayers outlet, String request) {
       this.cache = cache;
       this.blocks = blocks;
-      this.production = production;
+      this.chunked = new KvBlock[blocks];
+      this.production = outlet.begin(request, blocks, (block, granules) -> chunked[block].span(granules));
     }
 
     /// Whole blocks, and with the last chunk the rest.
     void chunk(int end, boolean last) {
       sentBlocks = endBlock;
       endBlock = last ? blocks : cache.fullBlocks(end);
+      for (int block = sentBlocks; block < endBlock; block++) {
+        chunked[block] = cache.block(block);
+      }
       chunk = endBlock > sentBlocks ? production.chunk(endBlock - sentBlocks) : null;
     }
 
@@ -52,8 +60,7 @@ final class Pushing implements PrefillSteps, AutoCloseable {
       PushLayers outlet = outlets.get(rank);
       int blocks = cache.shard().blocks(promptTokens);
       if (blocks > 0 && outlet != null) {
-        ranks.add(new RankPush(cache, blocks,
-            outlet.begin(request, blocks, (block, granules) -> cache.block(block).span(granules))));
+        ranks.add(new RankPush(cache, blocks, outlet, request));
       }
     }
   }
@@ -72,6 +79,14 @@ final class Pushing implements PrefillSteps, AutoCloseable {
   /// All layers of all blocks are ready.
   void end() {
     ranks.forEach(rank -> rank.production.end());
+  }
+
+  /// What a rank keeps of the request. Readers that have not got all of it when it is given up fail.
+  HeldBlocks held(RankCache cache) {
+    return () -> Mono.fromRunnable(() -> {
+      ranks.stream().filter(rank -> rank.cache.equals(cache)).forEach(rank -> rank.production.close());
+      cache.close();
+    });
   }
 
   /// Forgets the request: readers that have not got all of it fail.

@@ -47,12 +47,20 @@ final class RankCache implements AutoCloseable {
   /// This rank's block `number`, claimed with those before it when it is first asked for.
   KvBlock block(int number) {
     while (blocks.size() <= number) {
-      blocks.add(claim(blocks.size()));
+      blocks.add(claimed(blocks.size()));
     }
     return blocks.get(number);
   }
 
-  private KvBlock claim(int number) {
+  /// Claims the blocks of the first `tokens` tokens.
+  void claim(int tokens) {
+    int all = shard.blocks(tokens);
+    if (all > 0) {
+      block(all - 1);
+    }
+  }
+
+  private KvBlock claimed(int number) {
     BlockKey key = shard.space().key(PrefixHasher.ofPart(request, BlockHash.ROOT, shard.sequenceBlock(number)));
     List<BlockDraft> drafts = arena.tryClaim(List.of(key));
     if (drafts == null) {

@@ -16,14 +16,11 @@ import java.util.stream.IntStream;
 final class Router {
   private final Setup setup;
   private final List<Peer> prefills;
-  private final List<List<Integer>> ports;
   private final List<Peer> decodes;
 
-  /// @param ports of the ranks of each prefill node
-  Router(Setup setup, List<? extends Peer> prefills, List<List<Integer>> ports, List<? extends Peer> decodes) {
+  Router(Setup setup, List<? extends Peer> prefills, List<? extends Peer> decodes) {
     this.setup = setup;
     this.prefills = List.copyOf(prefills);
-    this.ports = List.copyOf(ports);
     this.decodes = List.copyOf(decodes);
   }
 
@@ -44,11 +41,10 @@ final class Router {
 
   private Served serve(String request, int prefill, int decode, int[] prompt) {
     List<Integer> tokens = IntStream.of(prompt).boxed().toList();
-    decodes.get(decode).ask(new Ask(Kind.RECEIVE, request, tokens, ports.get(prefill), null));
-    Reply computed = prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, List.of(), null));
-    Reply generated =
-        decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, ports.get(prefill), computed.aux()));
-    prefills.get(prefill).ask(new Ask(Kind.RELEASE, request, List.of(), List.of(), null));
+    String name = Nodes.prefillName(prefill);
+    decodes.get(decode).ask(new Ask(Kind.RECEIVE, request, tokens, name));
+    Reply computed = prefills.get(prefill).ask(new Ask(Kind.PREFILL, request, tokens, name));
+    Reply generated = decodes.get(decode).ask(new Ask(Kind.DECODE, request, tokens, name));
     return new Served(computed, generated);
   }
 

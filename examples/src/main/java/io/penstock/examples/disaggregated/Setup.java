@@ -1,6 +1,8 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.check.Checks;
+import io.penstock.disagg.LifecycleOptions;
+import java.time.Duration;
 
 /// What all nodes of a story share.
 ///
@@ -12,8 +14,10 @@ import io.penstock.check.Checks;
 /// @param draftTokens guessed a step
 /// @param pace of a prefill
 /// @param requests most requests of a node at one time
+/// @param lifecycle leases and time limits of requests
+/// @param deadline of the transfer of one request
 record Setup(Deployment prefill, Deployment decode, boolean push, int promptTokens, int newTokens, int draftTokens,
-    Pace pace, int requests) {
+    Pace pace, int requests, LifecycleOptions lifecycle, Duration deadline) {
   Setup {
     Checks.positive("--tokens", newTokens);
     Checks.notNegative("--draft-tokens", draftTokens);
@@ -27,7 +31,12 @@ record Setup(Deployment prefill, Deployment decode, boolean push, int promptToke
 
   /// Blocks that a rank's tier has room for: those of all prompts.
   int tierBlocks(Shard shard) {
-    return 2 * requests * Math.max(1, shard.blocks(promptTokens));
+    return keptRequests() * Math.max(1, shard.blocks(promptTokens));
+  }
+
+  /// Requests of which a node has memory: those that warm it up may still be kept.
+  int keptRequests() {
+    return 2 * requests;
   }
 
   int sequenceTokens() {

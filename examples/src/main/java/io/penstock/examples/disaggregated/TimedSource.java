@@ -9,6 +9,7 @@ import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
 import java.util.List;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// A source that tells a clock which layers landed.
 ///
@@ -18,6 +19,16 @@ record TimedSource(ViewSource source, LayerClock clock) implements ViewSource {
   @Override
   public CacheSpace space() {
     return source.space();
+  }
+
+  @Override
+  public long generation() {
+    return source.generation();
+  }
+
+  @Override
+  public Mono<Void> drained() {
+    return source.drained();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
@@ -7,11 +8,16 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
+import io.penstock.disagg.DecodeRequests;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.LifecycleListener;
+import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.PeerSignals;
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
-import io.penstock.flow.PullBlocks.Lane;
 import io.penstock.storage.EngineKind;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
@@ -33,6 +39,7 @@ import java.util.function.ToIntFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +54,7 @@ final class DisaggregationTest {
   private static final int NEW_TOKENS = 4;
   private static final int PAIRS_A_MODEL = 50;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final LifecycleOptions LIFECYCLE = LifecycleOptions.defaults();
 
   @TempDir
   private Path folder;
@@ -110,19 +118,60 @@ final class DisaggregationTest {
     Model model = Model.seeded(ModelConfig.tiny(), 3);
     int[] prompt = RandomDeployment.prompt(new SplittableRandom(3), 40);
     Deployment two = Deployment.of(model, Parallelism.ofTp(2), KvFormat.defaults());
-    try (PrefillSide prefills = new PrefillSide(new Instance(two, 1, 40),
-        shard -> new HostTier(shard.space(), 8, TierListener.noop()), Schedulers.immediate());
+    VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    try (PrefillSide prefills = new PrefillSide(new Instance(two, 1, 40), 1,
+        shard -> new HostTier(shard.space(), 8, TierListener.noop()), Schedulers.immediate(), LIFECYCLE, time);
         Instance decodes = new Instance(two, 1, 48);
+        AuxBlocks aux = new AuxBlocks(model, 1);
         Sequence all = decodes.open("a")) {
-      DecodeSide side = new DecodeSide(all, two, rank -> new Lane(rank == 0
-          ? ViewSource.of(prefills.outlet(rank), SliceShape.defaults())
-          : new NoSource(prefills.outlet(rank)), 64), "a", prompt.length, 0);
-      Prefilled prefilled = prefills.compute("a", prompt, Pace.whole(), PrefillSteps.NONE);
-      side.pull(prompt).blockLast();
+      Links links = new Links(SliceShape.defaults(), false, time, 3);
+      DecodeSide side = new DecodeSide(all, aux, two, new Sources(prefills, links) {
+        @Override
+        public Mono<ViewSource> cache(int number) {
+          return number == 0 ? super.cache(number) : Mono.just(new NoSource(prefills.outlet(number)));
+        }
+      }, "a", prompt, 0);
+      prefills.compute("a", prompt, Pace.whole(), PrefillSteps.NONE);
+      Prefilled prefilled = requireNonNull(side.receive(false, requests(two, prefills, time), PATIENCE).block());
       all.finish(prompt.length);
 
       assertThat(decode(all, prompt, prefilled).firstDifference(monolithic(model, ElementType.FP32, prompt)))
           .as("the first token comes from the prefill").isEqualTo(1);
+    }
+  }
+
+  /// The requests of each decode rank, whose signals reach the prefill at once.
+  private static List<DecodeRequests> requests(Deployment decode, PrefillSide prefills, Scheduler timers) {
+    PeerSignals signals = (to, signal) -> prefills.kept(to.rank().rank()).accept(signal);
+    return IntStream.range(0, decode.shards().size())
+        .mapToObj(rank -> new DecodeRequests(new RankId("decode", rank).since(1), LIFECYCLE, signals,
+            LifecycleListener.noop(), timers, new Random(rank)))
+        .toList();
+  }
+
+  /// The ranks of a prefill in this process.
+  private static class Sources implements DecodeSide.Sources {
+    private final PrefillSide prefills;
+    private final Links links;
+
+    Sources(PrefillSide prefills, Links links) {
+      this.prefills = prefills;
+      this.links = links;
+    }
+
+    @Override
+    public Incarnation rank(int number) {
+      return new RankId("prefill", number).since(0);
+    }
+
+    @Override
+    public Mono<ViewSource> cache(int number) {
+      return Mono.just(links.to(prefills.outlet(number)));
+    }
+
+    @Override
+    public Mono<ViewSource> aux() {
+      return Mono.just(links.to(prefills.auxOutlet()));
     }
   }
 
@@ -150,8 +199,9 @@ final class DisaggregationTest {
     List<Generated> run(int[] prompt) {
       try (TierMaker prefillMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("prefill"));
           TierMaker decodeMaker = new TierMaker(tier, EngineKind.PLAIN, folder.resolve("decode"));
-          PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length),
-              shard -> prefillMaker.make(shard, Math.max(1, shard.blocks(prompt.length))), Schedulers.immediate());
+          PrefillSide prefills = new PrefillSide(new Instance(prefill, 1, prompt.length), 1,
+              shard -> prefillMaker.make(shard, Math.max(1, shard.blocks(prompt.length))), Schedulers.immediate(),
+              LIFECYCLE, VirtualTimeScheduler.create());
           Instance decodes = new Instance(decode, 1, prompt.length + NEW_TOKENS + 2)) {
         if (!twice) {
           return List.of(once("request", prompt, prefills, decodes, to -> compute(to, prompt), to -> {}));
@@ -176,10 +226,9 @@ final class DisaggregationTest {
         ToIntFunction<Sequence> before, Consumer<Sequence> after) {
       VirtualTimeScheduler time = VirtualTimeScheduler.create();
       Links links = new Links(SliceShape.defaults().withSliceBytes(sliceBytes), slowLinks, time, linkSeed);
-      try (Sequence to = decodes.open(request)) {
+      try (AuxBlocks aux = new AuxBlocks(decode.model(), 1); Sequence to = decodes.open(request)) {
         int cached = before.applyAsInt(to);
-        DecodeSide side = new DecodeSide(to, prefill, rank -> links.lane(prefills.outlet(rank)), request,
-            prompt.length, cached);
+        DecodeSide side = new DecodeSide(to, aux, prefill, new Sources(prefills, links), request, prompt, cached);
         Prefilled prefilled = move(request, prompt, prefills, side, time);
         to.finish(prompt.length);
         Generated generated = DisaggregationTest.decode(to, prompt, prefilled);
@@ -194,14 +243,20 @@ final class DisaggregationTest {
     private Prefilled move(String request, int[] prompt, PrefillSide prefills, DecodeSide side,
         VirtualTimeScheduler time) {
       Pace pace = Pace.chunks(chunkTokens);
-      CompletableFuture<Long> received = push ? side.receive().count().toFuture() : new CompletableFuture<>();
-      Prefilled prefilled = push
-          ? prefills.push(request, prompt, pace, PrefillSteps.NONE)
-          : prefills.compute(request, prompt, pace, PrefillSteps.NONE);
-      CompletableFuture<Long> all = push ? received : side.pull(prompt).count().toFuture();
-      time.advanceTimeBy(PATIENCE);
-      all.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
-      prefills.release(request);
+      Mono<Prefilled> receive = side.receive(push, requests(decode, prefills, time), PATIENCE);
+      CompletableFuture<@Nullable Prefilled> received = push ? receive.toFuture() : new CompletableFuture<>();
+      if (push) {
+        prefills.push(request, prompt, pace, PrefillSteps.NONE);
+      } else {
+        prefills.compute(request, prompt, pace, PrefillSteps.NONE);
+        received = receive.toFuture();
+      }
+      for (int second = 1; slowLinks && second < PATIENCE.toSeconds() && !received.isDone(); second++) {
+        time.advanceTimeBy(Duration.ofSeconds(1));
+      }
+      Prefilled prefilled = requireNonNull(received.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
+      assertThat(prefills.held()).as("requests that the prefill still keeps").isZero();
+      assertThat(prefills.claimedBlocks()).as("blocks that the prefill still keeps").isZero();
       return prefilled;
     }
   }
@@ -214,8 +269,8 @@ final class DisaggregationTest {
       this(shape, slow, time, new Random(seed));
     }
 
-    Lane lane(BlockTier outlet) {
-      return new Lane(slow ? ViewSource.of(outlet, shape, this::delayed) : ViewSource.of(outlet, shape), 64);
+    ViewSource to(BlockTier outlet) {
+      return slow ? ViewSource.of(outlet, shape, this::delayed) : ViewSource.of(outlet, shape);
     }
 
     private Flux<LayerSlice> delayed(Flux<LayerSlice> slices) {
