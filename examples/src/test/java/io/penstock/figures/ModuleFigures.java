@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 /// @param types of its main code, nested ones included
 /// @param forUsers public types of its main code, nested ones left out, in packages exported to all; of a module
 ///     without a descriptor, in every package
-/// @param forAuthors the same in a package `spi`, for authors of stores and tiers
+/// @param forAuthors the same in a package `spi` or `disagg`, for authors of stores, tiers and engines
 /// @param shared the same in packages exported to some modules of this project, or to none
 /// @param longLines of all its Java files: those with more than [#MOST_COLUMNS] columns
 /// @param goneWords in all its Java and Markdown files
@@ -26,7 +26,7 @@ record ModuleFigures(long lines, long types, long forUsers, long forAuthors, lon
       + "(?:class|interface|record|enum|@interface) \\p{Lu}";
   private static final Pattern ANY = Pattern.compile("(?m)^ *(?:public )?" + TYPE);
   private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
-  private static final Pattern OF_AUTHORS = Pattern.compile("(?m)^package [\\w.]+\\.spi;");
+  private static final Pattern OF_AUTHORS = Pattern.compile("(?m)^package (?:[\\w.]+\\.spi|io\\.penstock\\.disagg);");
   private static final Pattern PUBLIC = Pattern.compile("(?m)^public " + TYPE);
 
   /// @param root of the repository

@@ -1,6 +1,7 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,10 +14,20 @@ import java.nio.charset.StandardCharsets;
 /// @param peer that answers
 record ChildLoop(Console console, Peer peer) {
   void run(Reply started) throws IOException {
+    endWithTheParent();
     console.json(started);
     BufferedReader lines = new BufferedReader(new InputStreamReader(console.in(), StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       console.json(peer.ask(Json.MAPPER.readValue(line, Ask.class)));
     }
+  }
+
+  /// A long computation reads no line, so it does not notice that standard input has ended.
+  private static void endWithTheParent() {
+    ProcessHandle.current().parent().ifPresent(parent -> Thread.ofPlatform().name("penstock-parent").daemon()
+        .start(() -> {
+          parent.onExit().join();
+          Runtime.getRuntime().halt(ExitCode.UNAVAILABLE);
+        }));
   }
 }

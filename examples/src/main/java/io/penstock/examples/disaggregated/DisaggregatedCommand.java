@@ -19,6 +19,7 @@ import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -198,6 +199,9 @@ public final class DisaggregatedCommand implements Callable<Integer> {
 
   private int run() throws IOException {
     if (writeModel != null) {
+      if (Files.exists(writeModel.resolve("model.safetensors"))) {
+        throw new IllegalArgumentException("--write-model must name a folder without a model (was " + writeModel + ")");
+      }
       Model.write(config(), seed, writeModel);
       console.print("disaggregated: model in " + writeModel);
       return ExitCode.OK;
