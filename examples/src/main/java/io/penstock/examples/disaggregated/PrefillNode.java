@@ -23,8 +23,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
-/// A prefill: an instance of the model, and a server for each rank, where decodes ask for its part of the cache, and say
-/// that they are done. The ranks stay in a registry while the node lives.
+/// A prefill: an instance of the model, and a server for each rank, where decodes ask for its part of the cache, and
+/// say that they are done. The ranks stay in a registry while the node lives.
 final class PrefillNode implements Peer {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final long BUDGET_BYTES = 64 << 20;
