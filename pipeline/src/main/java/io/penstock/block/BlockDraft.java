@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -355,8 +356,11 @@ public final class BlockDraft extends Owned {
     /// Fills what did not come with zeros: the tokens behind the end of a prompt, for instance.
     public void landZeros() {
       for (int granule = view.granules().first(); granule < view.granules().end(); granule++) {
-        for (int token = nextMissing(granule, view.firstToken()); token < end(); token = nextMissing(granule, token)) {
-          land(granule, token, 1, MemorySegment.ofArray(new byte[view.tokenBytes(draft.layout(), granule)]));
+        if (nextMissing(granule, view.firstToken()) < end()) {
+          try (Arena zeros = Arena.ofConfined()) {
+            long bytes = (long) view.tokens() * view.tokenBytes(draft.layout(), granule);
+            landMissing(granule, view.firstToken(), view.tokens(), zeros.allocate(bytes));
+          }
         }
       }
     }

@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -82,8 +81,7 @@ public final class DecodeRequests {
   ///
   /// @return cold; completes when all have acknowledged, or were told often enough
   public Mono<Void> reject(String request, List<Incarnation> sources) {
-    return Flux.fromIterable(sources).flatMap(source -> told(source, request, Kind.REJECT, 1), Integer.MAX_VALUE, 1)
-        .then();
+    return Mono.when(sources.stream().map(source -> told(source, request, Kind.REJECT, 1)).toList());
   }
 
   /// Fails the moves from a process that is known to be gone.
@@ -198,8 +196,8 @@ public final class DecodeRequests {
       end(received, emit);
       return;
     }
-    Mono<Void> acknowledged = Flux.fromIterable(unsent)
-        .flatMap(source -> told(source, order.request(), Kind.CANCEL, 1), Integer.MAX_VALUE, 1).then().cache();
+    Mono<Void> acknowledged =
+        Mono.when(unsent.stream().map(source -> told(source, order.request(), Kind.CANCEL, 1)).toList()).cache();
     follow(acknowledged, () -> {});
     Mono<Void> quiet = drained.and(acknowledged.timeout(options.drain(), Mono.empty(), timers)).cache();
     if (received.ending() == Ending.RECOMPUTE) { // the engine writes these blocks next

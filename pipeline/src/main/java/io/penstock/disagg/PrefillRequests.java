@@ -117,7 +117,7 @@ public final class PrefillRequests {
   /// Ends all requests, and expects no others.
   ///
   /// @return cold; completes when all blocks have drained
-  public Mono<Void> close() {
+  public Mono<Void> close() { // all at once: an end that drains slowly must not keep the others' blocks
     return Flux.defer(() -> Flux.fromIterable(requests.values())).flatMap(Sending::closed, Integer.MAX_VALUE, 1).then()
         .doOnTerminate(wheel::dispose);
   }

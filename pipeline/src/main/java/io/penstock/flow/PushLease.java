@@ -48,7 +48,8 @@ final class PushLease extends Lease {
   /// Not in whole blocks: a reader of a push asks for a view.
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
-    return Flux.error(() -> new UnsupportedOperationException("blocks of a push must be asked for as a view"));
+    return Flux.error(
+        () -> new IllegalArgumentException("blocks of a push must be asked for as views (was for whole blocks)"));
   }
 
   @Override

@@ -7,12 +7,16 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /// The other end of a [ChildPeer]: answers the lines of standard input until it ends.
 ///
 /// @param console of the process
 /// @param peer that answers
 record ChildLoop(Console console, Peer peer) {
+  private static final Duration GOODBYE = Duration.ofSeconds(3);
+
   void run(Reply started) throws IOException {
     endWithTheParent();
     console.json(started);
@@ -27,6 +31,8 @@ record ChildLoop(Console console, Peer peer) {
     ProcessHandle.current().parent().ifPresent(parent -> Thread.ofPlatform().name("penstock-parent").daemon()
         .start(() -> {
           parent.onExit().join();
+          Thread.ofPlatform().daemon().start(() -> System.exit(ExitCode.UNAVAILABLE)); // deletes temporary folders
+          LockSupport.parkNanos(GOODBYE.toNanos());
           Runtime.getRuntime().halt(ExitCode.UNAVAILABLE);
         }));
   }

@@ -60,7 +60,8 @@ final class PutSender {
             .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open, trace),
                 inFlight, null, StreamClock.NONE)),
         BlockScope::close, false);
-    Flux<Payload> counted = up.doOnRequest(credit::addAndGet).doOnNext(payload -> sent.incrementAndGet());
+    Flux<Payload> counted =
+        up.doOnRequest(n -> credit.accumulateAndGet(n, Demand::plus)).doOnNext(payload -> sent.incrementAndGet());
     return AnsweredStream.of(connection.rsocket().requestChannel(counted),
         new AnsweredStream.Setting<>(connection, Routes.PUT, this::signalled, this::owedLimits,
             () -> credit.get() + sent.get() + framing.sendWindow().returned()))
