@@ -103,7 +103,8 @@ public final class PullBlocks {
     /// The same over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
     Fetch attempt(Lane now, MoveTicket ticket) {
       return new Fetch(transfer, now, keys,
-          landing.attempt(ticket.attempt(), () -> requireAdmitted(ticket, now.source().generation())));
+          landing.attempt(ticket.attempt(), ticket.request(),
+              () -> requireAdmitted(ticket, now.source().generation())));
     }
 
     private static void requireAdmitted(MoveTicket ticket, long generation) {

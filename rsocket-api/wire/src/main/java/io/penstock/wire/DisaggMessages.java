@@ -19,7 +19,9 @@ import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The control messages of prefill and decode ranks; see [Messages] for what holds for all.
@@ -222,6 +224,44 @@ final class DisaggMessages {
   /// @param replica null if it is not known
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record ReplicaReply(@Nullable Integer replica) {}
+
+  /// @param keys of the blocks to keep; null to keep them no more
+  /// @param receivers ranks that say when they are done; null if they are not known yet, and tell how many they are
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
+    KeepRequest {
+      name("request", request);
+      receivers = receivers == null ? null : copied("receivers", receivers);
+    }
+
+    static KeepRequest of(String request, Messages.Keys keys, Set<RankId> receivers) {
+      return new KeepRequest(request, keys,
+          receivers.isEmpty() ? null : receivers.stream().sorted().map(Receiver::of).toList());
+    }
+
+    /// Empty if they are not known.
+    Set<RankId> ranks() {
+      return receivers == null ? Set.of() : receivers.stream().map(Receiver::rankId).collect(Collectors.toSet());
+    }
+  }
+
+  /// A rank whatever its process.
+  record Receiver(String instance, int rank) {
+    Receiver {
+      name("receivers.instance", instance);
+    }
+
+    static Receiver of(RankId rank) {
+      return new Receiver(rank.instance(), rank.rank());
+    }
+
+    RankId rankId() {
+      return valid("receivers", () -> new RankId(instance, rank));
+    }
+  }
+
+  /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
+  record KeepReply(boolean kept) {}
 
   /// A receiving rank tells a prefill rank.
   ///

@@ -9,6 +9,17 @@ import org.jspecify.annotations.Nullable;
 /// @param registry of ranks; null on a node that keeps none
 /// @param kept requests whose blocks this node keeps as a prefill rank; null on another node
 public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillRequests kept) {
+  /// What hears of the slices of a `get`: it renews the lease of the request that the `get` is for.
+  ///
+  /// @param request null for none
+  Carried renewing(Carried counted, @Nullable String request) {
+    PrefillRequests requests = kept;
+    return requests == null || request == null ? counted : (bytes, shared) -> {
+      counted.count(bytes, shared);
+      requests.moved(request);
+    };
+  }
+
   /// A node that serves neither.
   public static DisaggServices none() {
     return new DisaggServices(null, null);
