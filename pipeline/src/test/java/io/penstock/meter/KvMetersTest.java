@@ -17,6 +17,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.PrefillRequests;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;

@@ -21,6 +21,9 @@ import reactor.core.scheduler.Scheduler;
 /// @param generation of this start of the node
 /// @param decisions runs what may take longer
 record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler decisions) {
+  /// Ranks that one reply tells.
+  static final int MOST_RANKS = 1024;
+
   /// Whether this node answers `route`.
   boolean serves(String route) {
     return switch (route) {
@@ -70,10 +73,11 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     return Mono.just(call.reply(new DisaggMessages.HeartbeatReply(known)));
   }
 
-  private static Mono<Payload> instances(Call call, RankRegistry registry) {
-    String wanted = call.message(DisaggMessages.InstancesRequest.class).instance();
-    return Mono.just(call.reply(new DisaggMessages.InstancesReply(registry.instances().stream()
-        .filter(view -> wanted == null || view.instance().equals(wanted)).map(DisaggMessages.Instance::of).toList())));
+  private Mono<Payload> instances(Call call, RankRegistry registry) {
+    DisaggMessages.InstancesRequest request = call.message(DisaggMessages.InstancesRequest.class);
+    return Mono.fromSupplier(() -> registry.instances(request.instance(), request.afterRank(), MOST_RANKS))
+        .map(views -> call.reply(DisaggMessages.InstancesReply.of(views, MOST_RANKS)))
+        .subscribeOn(decisions);
   }
 
   private static Mono<Payload> replica(Call call, RankRegistry registry) {

@@ -81,6 +81,7 @@ public final class RankViews {
 
   private void lost(Place place, RemoteViews views) {
     open.remove(views);
+    connections.remove(place); // the cache may not have heard yet
     Mono<RemoteViews> again = Mono.defer(() -> of(place.rank(), place.space()));
     watch(again.onErrorResume(TransientKvException.class, first -> Mono.delay(backOff, timers).then(again)), () -> {},
         error -> gone.accept(place.rank()));
