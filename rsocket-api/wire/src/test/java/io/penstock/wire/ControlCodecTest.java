@@ -70,8 +70,7 @@ final class ControlCodecTest {
           new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", random.nextInt(100),
               random.nextInt(1 << random.nextInt(1, 31)),
               random.nextInt(300), random.nextLong(1, 1L << random.nextInt(1, 63))),
-          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space),
-          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, null, null, "request"));
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space));
       for (Object message : messages) {
         byte[] general = GENERAL_CBOR.writeValueAsBytes(message);
         ByteBuf quick = ControlCodec.CBOR.encode(message, UnpooledByteBufAllocator.DEFAULT);
