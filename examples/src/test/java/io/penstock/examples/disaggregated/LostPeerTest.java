@@ -2,6 +2,7 @@ package io.penstock.examples.disaggregated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
@@ -12,6 +13,7 @@ import io.penstock.disagg.Signal;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.examples.OtherJvm;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
@@ -118,6 +120,11 @@ final class LostPeerTest {
     try (TierMaker maker = maker("decode");
         DecodeNode decode = new DecodeNode(Nodes.decodeName(0), setup, registry.port(), network, maker, () -> 0)) {
       assertThat(process.inputReader().readLine()).as("the prefill has started").isNotNull();
+      RegistryClient client = RegistryNode.client(registry.port(), network);
+      assertThat(client.instances().blockOptional(PATIENCE).orElseThrow())
+          .extracting(InstanceView::instance, InstanceView::side, InstanceView::isReady).containsExactly(
+              tuple(Nodes.decodeName(0), Side.DECODE, true), tuple(Nodes.prefillName(0), Side.PREFILL, true));
+      client.close().block(PATIENCE);
       decode.ask(ask(Ask.Kind.RECEIVE));
       assertThat(decode.figures()).extracting(figures -> figures.requests()).containsExactly(2L, 1L);
 

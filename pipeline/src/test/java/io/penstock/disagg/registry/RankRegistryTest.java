@@ -59,6 +59,14 @@ final class RankRegistryTest {
   }
 
   @Test
+  void instancesOfOneManifest_shareIt() {
+    registry.register(prefill(0, 1, 2));
+    registry.register(new Registration(Side.PREFILL, rank("q", 0, 1), 1, manifest(2), new Endpoint("h", 1)));
+    assertThat(registry.instance("q").orElseThrow().manifest())
+        .isSameAs(registry.instance("p").orElseThrow().manifest());
+  }
+
+  @Test
   void whatDiffers_isRefused_andNamed() {
     registry.register(prefill(0, 5, 2));
     assertRefused(new Registration(Side.DECODE, rank("p", 1, 1), 1, manifest(2), new Endpoint("h", 1)), "side");

@@ -378,6 +378,7 @@ final class TransferSocketsTest {
     String port = "" + serve(Link.PENSTOCK);
     TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
     BlockingTransfers blocking = engine.blocking();
+    blocking.run(TransferBatch.builder().read(port, "kv", 0, arena.allocate(16)).build()); // loads classes, which pins
     Path file = Files.createTempFile("pinned", ".jfr");
     try (Recording recording = new Recording()) {
       recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO);

@@ -117,12 +117,12 @@ final class NodeAsRank {
     return new Registration.Endpoint(address.getHostString(), address.getPort());
   }
 
-  /// Leaves the registry, and gives up the blocks of all requests. Lazy; waits for the registry for some seconds.
+  /// Gives up the blocks of all requests, and leaves the registry, for whose answer it waits some seconds. Lazy.
   Mono<Void> close() {
     return Mono.defer(() -> {
       staying.dispose();
       PrefillRequests requests = kept;
-      return leave().then(requests == null ? Mono.empty() : requests.close());
+      return (requests == null ? Mono.<Void>empty() : requests.close()).then(leave());
     });
   }
 

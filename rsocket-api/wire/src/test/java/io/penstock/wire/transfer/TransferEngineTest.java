@@ -155,6 +155,15 @@ final class TransferEngineTest {
   }
 
   @Test
+  void peerWhoseIdleConnectionIsLost_isForgotten() {
+    engine.submit(reads(1).build());
+    peer.calls.get(0).end(null);
+    peer.links.getFirst().close();
+
+    assertThat(engine.stat().peers()).isZero();
+  }
+
+  @Test
   void destinationThatStandsStill_keepsNoOtherBack() {
     TransferBatch.Builder batch = reads(4);
     for (int i = 0; i < 4; i++) {
