@@ -165,7 +165,7 @@ final class PlanCommandTest {
           ''                     | must hold at least one case
           not JSON               | must be JSON
           {"cases": []}          | must hold at least one case
-          {"a": 1}               | must be a plan's input or a case of a known kind
+          {"a": 1}               | case must be a plan's input or of a known kind
           {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
           {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r"}} | model.layers must be an integer
           {"model": {"layers": 1, "kvHeads": 1}, "decode": {}, "request": {}} | prefill must be an object (was left out)
