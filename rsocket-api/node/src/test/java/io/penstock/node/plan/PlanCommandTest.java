@@ -271,6 +271,12 @@ final class PlanCommandTest {
   }
 
   @Test
+  void page_listsEveryKindOfCase() throws IOException {
+    String page = Files.readString(Path.of("../../pipeline/docs/disaggregation.md"));
+    assertThat(CaseRules.kinds()).allSatisfy(kind -> assertThat(page).contains("\n| " + kind + " | "));
+  }
+
+  @Test
   void check_ofAMissingFile_exitsWithTwo() {
     CommandLineRun run = plan("", "--check", folder.resolve("none.json").toString());
     assertThat(run.exitCode()).isEqualTo(2);
