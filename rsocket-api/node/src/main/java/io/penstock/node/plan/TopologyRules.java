@@ -72,7 +72,7 @@ final class TopologyRules {
     Parallelism prefill = plan.prefill().parallelism();
     HeadShards source = plan.prefill().heads(0);
     Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("tp_num_need_pulls", plan.decode().heads(0).count(0) / source.count(0));
+    answer.put("tp_num_need_pulls", headsOfRank(plan.decode()) / headsOfRank(plan.prefill()));
     answer.put("output_ranks_per_decode_rank", plan.decode().parallelism().allRanks().stream()
         .map(reader -> plan.to(reader).stream().map(transfer -> prefill.index(transfer.source())).toList()).toList());
     if (!isAnnounced(one)) {
@@ -81,6 +81,11 @@ final class TopologyRules {
       answer.put("prefill_ranks_never_pulled", plan.neverPulled().stream().map(prefill::index).toList());
     }
     return answer;
+  }
+
+  /// As engines count, which drop what is left over.
+  private static int headsOfRank(Manifest side) {
+    return Math.max(1, side.heads(0).heads() / side.parallelism().tp());
   }
 
   private static String hash(String request) {
