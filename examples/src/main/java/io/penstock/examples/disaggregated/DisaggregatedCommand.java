@@ -35,6 +35,9 @@ import picocli.CommandLine.Spec;
     description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
         + " parallelism, whose caches go from rank to rank over TCP as the planner says. Prints both texts, when each"
         + " layer was computed and transferred, and whether all logits are equal bit for bit.",
+      "",
+      "Each side has a tensor-parallel (TP), pipeline (PP), prefill context (PCP) and decode context (DCP) parallelism"
+          + " of its own, and at most 64 ranks. The row `draft` of the time line is the layer of the draft head.",
       ""},
     footer = {"", "Examples:", "  penstock example disaggregated --mode push --svg layers.svg",
       "  penstock example disaggregated --prefill 2 --decode 2 --prefill-tp 8 --decode-tp 2 --mla --decode-dcp 2"

@@ -35,10 +35,10 @@ import tools.jackson.databind.SerializationFeature;
           + "(1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also state fields of the "
           + "model, but not windowTokens and groups. Fields of the request: id, promptTokens, cachedTokens (0).",
       "",
-      "The table names a rank by its stage, context and tensor-parallel number: pp1.cp0.tp3. Its column BLOCKS has "
-          + "runs of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3 of the source into "
-          + "blocks 4 to 7 of the destination. Blocks are counted in each rank's own list, the cached prefix included. "
-          + "0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.",
+      "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel number. Its column BLOCKS has runs "
+          + "of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3 of the source into blocks 4 "
+          + "to 7 of the destination. Blocks are counted in each rank's own list, the cached prefix included. 0>2@32>0 "
+          + "copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.",
       "",
       "With --check it runs the rules of engines over recorded cases. The fields of a case tell its kind; the name of "
           + "its file does not. A case has its inputs, and beside them the answer that the engine gave. The page "
@@ -55,7 +55,7 @@ import tools.jackson.databind.SerializationFeature;
       "    \"decode\": {\"tp\": 2, \"blockTokens\": 16},",
       "    \"request\": {\"id\": \"a\", \"promptTokens\": 300, \"cachedTokens\": 16}}' |",
       "    penstock plan --svg plan.svg",
-      "  echo '{\"input\": {\"num_layers\": 61, \"pp_size\": 2, \"partition\": null}}' | penstock plan",
+      "  echo '{\"input\": {\"num_layers\": 61, \"pp_size\": 2, \"partition\": null}}' |", "    penstock plan",
       "  penstock plan --json < cases.json", "  penstock plan --check cases/*.json",
       ""})
 public final class PlanCommand implements Callable<Integer> {
