@@ -46,14 +46,14 @@ final class ConnectedParties implements Parties {
   }
 
   /// Connects both parties to the node at `address`.
-  static Mono<Parties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
+  static Mono<ConnectedParties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
       LongSupplier nanoClock) {
     return Mono.defer(() -> {
       Loops loops = Loops.create();
       TcpClientOptions node = TcpClientOptions.to(address);
       return PartyConnection.decode(TcpTransport.client(node, loops.decode()), plan)
           .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(node, loops.prefill()), plan)
-              .<Parties>map(
+              .map(
                   prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
               .onErrorResume(error -> Endings.after(error, decoding.close())))
           .onErrorResume(error -> Endings.after(error, loops.close()));
@@ -63,6 +63,16 @@ final class ConnectedParties implements Parties {
   @Override
   public String description() {
     return "%s, carried by %s over %s".formatted(description, decoding.carriers(), decoding.transport());
+  }
+
+  /// The connection of the party that decodes.
+  PartyConnection decoding() {
+    return decoding;
+  }
+
+  /// The connection of the party that prefills.
+  PartyConnection prefilling() {
+    return prefilling;
   }
 
   @Override

@@ -35,7 +35,7 @@ final class LoopbackParties implements Parties {
   private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
   private final ByteBudget budget;
   private @Nullable KvServer server;
-  private @Nullable Parties clients;
+  private @Nullable ConnectedParties clients;
 
   private LoopbackParties(FlowPlan plan, NodeTiers tier) {
     this.tier = tier;
@@ -45,14 +45,14 @@ final class LoopbackParties implements Parties {
   /// Starts a node and connects both parties to it.
   ///
   /// @param timers for time limits of the node
-  static Mono<Parties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+  static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
       LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
-  private Mono<Parties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+  private Mono<LoopbackParties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     KvServerOptions options = KvServerOptions.defaults().withNode("replay")
         .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
     return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
@@ -94,7 +94,8 @@ final class LoopbackParties implements Parties {
         nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }
 
-  private Parties connected() {
+  /// Those that are connected to the node.
+  ConnectedParties connected() {
     return requireNonNull(clients, "open() completes when connected");
   }
 }

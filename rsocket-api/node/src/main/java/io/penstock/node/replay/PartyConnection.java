@@ -71,8 +71,14 @@ final class PartyConnection {
     return new Prefiller(tier(), plan.shape(), keys, arena);
   }
 
-  private BlockTier tier() {
+  /// The node as a tier.
+  BlockTier tier() {
     return new RemoteTier(client, plan.space());
+  }
+
+  /// Where blocks of this party land, or are produced.
+  SlabArena arena() {
+    return arena;
   }
 
   /// Bytes in flight now towards this party.
