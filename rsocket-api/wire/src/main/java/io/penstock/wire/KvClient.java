@@ -41,9 +41,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// One connection to a node, protocol version 1. Safe from any thread.
+/// One connection to a node, protocol version 1.
 ///
-/// The arena and the budget are the caller's; several clients may share them.
+/// Safe from any thread: threads share one client, and their gets, puts and look-ups run side by side over its
+/// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, or
+/// on the caller's thread if they are known at once. Each lease has one reader and each scope one owner: share the
+/// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
+/// several connections instead.
+///
+/// The arena and the budget are the caller's; several clients may share them, and all calls of a client do.
 public final class KvClient {
   private final NodeConnection connection;
   private final KvClientOptions options;
@@ -230,6 +236,11 @@ public final class KvClient {
   /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
   public CarriedBytes carried() {
     return new CarriedBytes(in.byCarrier(), out.byCarrier());
+  }
+
+  /// Look-ups that have not been sent.
+  int waitingLookUps() {
+    return lookUps.waiting();
   }
 
   /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].

@@ -20,6 +20,16 @@ public interface StreamListener {
     return this;
   }
 
+  /// The rate of a connection refused a request.
+  default void requestRefused() {
+    // counts for those who tell of rates
+  }
+
+  /// The rate of a connection has bytes wait for so long.
+  default void bytesDelayed(long nanos) {
+    // counts for those who tell of rates
+  }
+
   /// All of `listeners`, in order.
   static StreamListener all(List<StreamListener> listeners) {
     return new StreamListener() {
@@ -32,6 +42,16 @@ public interface StreamListener {
       @Override
       public void ended(Report report) {
         listeners.forEach(listener -> listener.ended(report));
+      }
+
+      @Override
+      public void requestRefused() {
+        listeners.forEach(StreamListener::requestRefused);
+      }
+
+      @Override
+      public void bytesDelayed(long nanos) {
+        listeners.forEach(listener -> listener.bytesDelayed(nanos));
       }
     };
   }

@@ -45,7 +45,8 @@ final class LoopbackParties implements Parties {
   /// Starts a node and connects both parties to it.
   ///
   /// @param timers for time limits of the node
-  static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+  static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
+      LongSupplier nanoClock) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
       LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
