@@ -335,18 +335,24 @@ public final class KvClient {
           new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
               options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection.transport().answers(),
               connection.peer(), connection::failure);
-      GetReceiver stream = new GetReceiver(setting, asked, landing(ticket),
+      TraceContext trace = TraceContext.of(sink.contextView());
+      StreamClock clock = clock(Routes.GET, false, in, trace);
+      GetReceiver stream = new GetReceiver(setting, asked, landing(ticket, clock), clock,
           (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
           sink::error);
       sink.onCancel(stream::cancel);
-      TraceContext trace = TraceContext.of(sink.contextView());
       connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
     });
   }
 
-  private Landing landing(long ticket) {
+  private StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    return StreamClock.of(options.streams(), route, connection.peer(), connection.transport().word(), isOutgoing, all,
+        trace);
+  }
+
+  private Landing landing(long ticket, Carried carried) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), in);
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), carried);
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
@@ -378,8 +384,11 @@ public final class KvClient {
     PutMessages.PutRequest open =
         PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
             tickets.incrementAndGet(), terms);
-    return Flux.deferContextual(
-        context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
+    return Flux.deferContextual(context -> {
+      TraceContext trace = TraceContext.of(context);
+      StreamClock clock = clock(Routes.PUT, true, out, trace);
+      return clock.over(new PutSender(source, asked, open).over(connection, framing.counted(clock), trace));
+    });
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it

@@ -10,6 +10,7 @@ import picocli.CommandLine.Command;
     description = {"Measures a part of Penstock on this machine.", ""},
     mixinStandardHelpOptions = true,
     subcommands = {WireCommand.class, TransferCommand.class, LatencyCommand.class, ReplayBenchCommand.class,
+      StartCommand.class,
       FarSideCommand.class,
       ReclaimCommand.class,
       RecoveryCommand.class},

@@ -1,11 +1,14 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.client.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -73,6 +76,13 @@ final class ConnectedParties implements Parties {
   /// The connection of the party that prefills.
   PartyConnection prefilling() {
     return prefilling;
+  }
+
+  @Override
+  public Map<String, StreamTimes.Times> times() {
+    Map<String, StreamTimes.Times> times = new TreeMap<>(decoding.times());
+    times.putAll(prefilling.times());
+    return times;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.AscendListener;
+import io.penstock.node.client.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
@@ -17,6 +18,7 @@ import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -69,6 +71,11 @@ final class LoopbackParties implements Parties {
   @Override
   public String description() {
     return connected().description();
+  }
+
+  @Override
+  public Map<String, StreamTimes.Times> times() {
+    return connected().times();
   }
 
   @Override
