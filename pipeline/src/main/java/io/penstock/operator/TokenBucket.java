@@ -1,7 +1,5 @@
 package io.penstock.operator;
 
-import io.penstock.check.Checks;
-
 /// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm.
 ///
 /// Used by one thread at a time.
@@ -38,7 +36,9 @@ public final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public long waitNanos(long units, long nowNanos) {
-    Checks.notNegative("units", units);
+    if (units < 0) {
+      throw new IllegalArgumentException("units must be >= 0 (was " + units + ")");
+    }
     if (fullAtNanos < nowNanos) {
       fullAtNanos = nowNanos;
       fractionNanos = 0;
