@@ -163,6 +163,11 @@ final class PeerLink implements SegmentLink {
   }
 
   @Override
+  public boolean isOver() {
+    return connection.rsocket().isDisposed();
+  }
+
+  @Override
   public Mono<Void> onClose() {
     return connection.onClose();
   }

@@ -78,6 +78,8 @@ final class FakePeer implements SegmentLink.Connector {
   final class Link implements SegmentLink {
     private final Sinks.Empty<Void> closed = Sinks.empty();
     boolean isClosed;
+    /// Whether the connection is gone and has not told of it.
+    boolean isOver;
 
     @Override
     public Mono<SegmentRegistry.Snapshot> describe() {
@@ -112,6 +114,11 @@ final class FakePeer implements SegmentLink.Connector {
       Call call = new Call(ranges, ending);
       calls.add(call);
       return call;
+    }
+
+    @Override
+    public boolean isOver() {
+      return isOver;
     }
 
     @Override
