@@ -15,6 +15,9 @@ interface FaultCase {
   /// @param ended counts those that ended
   CompletableFuture<Void> run(AtomicInteger ended);
 
+  /// Bytes that its connections have carried; grows.
+  long moved();
+
   /// What happened to its connections so far.
   List<FaultPlan> fired();
 

@@ -22,9 +22,12 @@ import reactor.core.scheduler.Schedulers;
 /// A node with blocks and a segment of memory, which may be started again on the same port, without its blocks.
 final class FaultNode implements AutoCloseable {
   static final int STORED = 24;
+  /// Room for all puts of a round: none is hurried because others wait for room.
+  private static final int PUT_BLOCKS = 384;
   private final LinkEnds ends;
   private final FaultLimits limits;
-  private final Scheduler timers = Schedulers.newSingle("timers", true);
+  private final FaultTime time;
+  private final Scheduler timers;
   private final ByteBudget budget = new ByteBudget("node", 64L * FaultRound.SLICE_BYTES, 256);
   private final List<FaultSegment> segments = new CopyOnWriteArrayList<>();
   private HostTier tier;
@@ -32,8 +35,10 @@ final class FaultNode implements AutoCloseable {
   private final int port;
 
   /// @param limits of its clients
-  FaultNode(LinkEnds ends, FaultLimits limits) {
+  FaultNode(LinkEnds ends, FaultLimits limits, FaultTime time) {
     this.ends = ends;
+    this.time = time;
+    this.timers = time.timers();
     this.limits = limits;
     this.tier = tier();
     this.server = started(0);
@@ -47,6 +52,10 @@ final class FaultNode implements AutoCloseable {
 
   FaultLimits limits() {
     return limits;
+  }
+
+  FaultTime time() {
+    return time;
   }
 
   Scheduler timers() {
@@ -63,7 +72,7 @@ final class FaultNode implements AutoCloseable {
   }
 
   private HostTier tier() {
-    return new HostTier(FaultRound.SPACE, 512, StackOptions.defaults("dram").withIngressBlocks(128),
+    return new HostTier(FaultRound.SPACE, 2 * PUT_BLOCKS, StackOptions.defaults("dram").withIngressBlocks(PUT_BLOCKS),
         TierListener.noop(), ends.chunks());
   }
 
@@ -72,7 +81,7 @@ final class FaultNode implements AutoCloseable {
     segments.add(segment);
     KvServerOptions options = KvServerOptions.builder()
         .limits(new Limits(FaultRound.SLICE_BYTES, FaultRound.WINDOW, 256))
-        .sendWindowBytes(8L * FaultRound.SLICE_BYTES).generation(segment.generation()).build();
+        .sendWindowBytes(8L * FaultRound.SLICE_BYTES).putBlocks(PUT_BLOCKS).generation(segment.generation()).build();
     return requireNonNull(KvServer.bind(ends.server(at), NodeSpaces.of(List.of(tier)), segment.registry(), options,
         budget, timers, Schedulers.immediate()).block(FaultRound.PATIENCE));
   }
@@ -163,7 +172,6 @@ final class FaultNode implements AutoCloseable {
   @Override
   public void close() {
     stop();
-    timers.dispose();
     try (LeakLedger leaks = new LeakLedger()) {
       leaks.watch(budget);
     }

@@ -51,6 +51,11 @@ final class FaultProxy implements AutoCloseable {
     return port;
   }
 
+  /// Bytes that all connections have carried.
+  synchronized long moved() {
+    return connections.stream().mapToLong(FaultedConnection::moved).sum() + connections.size();
+  }
+
   /// The plans whose byte has come.
   synchronized List<FaultPlan> fired() {
     return connections.stream().filter(FaultedConnection::fired).map(FaultedConnection::plan).toList();

@@ -17,6 +17,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import reactor.core.Disposable;
 
 /// Gets, puts and transfers of a few hundred KiB over connections to which something happens, side by side over one
 /// node: each ends exactly once, in the state that fits the fault, with no wrong byte; nothing leaks on either side,
@@ -24,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// A seed stands for two connections with a get and a put each, and an engine with two batches. The first connection of
 /// each has a fault, and the second one has a fault in every other case. In every eighth round connections fall silent
-/// too, which is heard only by the end of keep-alive; in another one the node is started again on the same port,
+/// too, which is heard only by the end of keep-alive; in every fourth one the node is started again on the same port,
 /// without its blocks, while its clients are at work.
 ///
 /// @param number of the round; rounds of one number are alike
@@ -36,7 +38,8 @@ record FaultRound(FaultNode node, int number, int size, FaultTally tally) {
   static final int SLICE_BYTES = 32 << 10;
   static final int WINDOW = 4;
   static final Duration KEEP_ALIVE = Duration.ofSeconds(1);
-  private static final int ROUNDS_A_TURN = 8;
+  private static final int SILENCE_EVERY = 8;
+  private static final int RESTARTS_EVERY = 4;
   /// Most bytes before a fault: less than one direction of a case carries.
   private static final long MOST_BEFORE = 200_000;
   private static final long MOST_BEFORE_OF_SHARED = 4_000;
@@ -51,8 +54,11 @@ record FaultRound(FaultNode node, int number, int size, FaultTally tally) {
       }
     }
     List<FaultCase> cases = List.copyOf(seeds.keySet());
+    Running running = new Running();
+    cases.forEach(running::begin);
+    Disposable passing = node.time().passing(running);
     try {
-      run(cases);
+      run(running, cases);
       boolean restarted = isRestarted();
       cases.forEach(FaultCase::endCaller);
       cases.forEach(one -> tally.fired(one.fired()));
@@ -71,12 +77,13 @@ record FaultRound(FaultNode node, int number, int size, FaultTally tally) {
     } catch (Throwable e) {
       throw new AssertionError("round " + number + " of " + size + " seeds over " + node.ends(), e);
     } finally {
+      passing.dispose();
       cases.forEach(FaultCase::endConnections);
     }
   }
 
   private boolean isRestarted() {
-    return number % ROUNDS_A_TURN == 1;
+    return number % RESTARTS_EVERY == 1;
   }
 
   private List<FaultCase> cases(int i, long seed) {
@@ -96,28 +103,53 @@ record FaultRound(FaultNode node, int number, int size, FaultTally tally) {
   }
 
   private FaultPlan plan(SplittableRandom random, long mostBytes) {
-    return FaultPlan.random(random, mostBytes, kind -> number % ROUNDS_A_TURN == 0 || !kind.isSilent());
+    return FaultPlan.random(random, mostBytes, kind -> number % SILENCE_EVERY == 0 || !kind.isSilent());
   }
 
-  private void run(List<FaultCase> cases) throws Exception {
-    AtomicInteger ended = new AtomicInteger();
-    Map<FaultCase, CompletableFuture<Void>> running = new LinkedHashMap<>();
-    cases.forEach(one -> running.put(one, one.run(ended)));
+  /// What has not ended, and all that moves.
+  private static final class Running implements FaultTime.Progress {
+    private final Map<FaultCase, CompletableFuture<Void>> running = new LinkedHashMap<>();
+    private final AtomicInteger ended = new AtomicInteger();
+    private volatile boolean restarting;
+
+    void begin(FaultCase one) {
+      running.put(one, one.run(ended));
+    }
+
+    @Override
+    public long moved() {
+      return running.keySet().stream().mapToLong(FaultCase::moved).sum() + ended.get();
+    }
+
+    @Override
+    public boolean mayWait() {
+      return restarting || unended().allMatch(one -> one.fired().stream().anyMatch(plan -> !plan.kind().isHarmless()));
+    }
+
+    private Stream<FaultCase> unended() {
+      return running.entrySet().stream().filter(one -> !one.getValue().isDone()).map(Map.Entry::getKey);
+    }
+
+    void await() throws Exception {
+      try {
+        CompletableFuture.allOf(running.values().toArray(CompletableFuture[]::new))
+            .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      } catch (TimeoutException e) {
+        throw new AssertionError("items must end (did not: " + unended().toList() + ")", e);
+      } catch (ExecutionException e) {
+        throw new AssertionError(e.getCause());
+      }
+    }
+  }
+
+  private void run(Running running, List<FaultCase> cases) throws Exception {
     if (isRestarted()) {
       int first = new SplittableRandom(number).nextInt(cases.stream().mapToInt(FaultCase::items).sum() * 3 / 4);
-      await("the item before the restart", () -> ended.get() >= first);
+      await("the item before the restart", () -> running.ended.get() >= first);
+      running.restarting = true;
       node.restart();
       tally.restarted();
     }
-    try {
-      CompletableFuture.allOf(running.values().toArray(CompletableFuture[]::new))
-          .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    } catch (TimeoutException e) {
-      throw new AssertionError("items must end (did not: "
-          + running.entrySet().stream().filter(one -> !one.getValue().isDone()).map(Map.Entry::getKey).toList() + ")",
-          e);
-    } catch (ExecutionException e) {
-      throw new AssertionError(e.getCause());
-    }
+    running.await();
   }
 }

@@ -67,6 +67,11 @@ final class FaultedBlocks implements FaultCase {
   }
 
   @Override
+  public long moved() {
+    return proxy.moved();
+  }
+
+  @Override
   public List<FaultPlan> fired() {
     return proxy.fired();
   }

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /// One connection through a [FaultProxy]: a thread for each direction.
 final class FaultedConnection implements AutoCloseable {
@@ -30,6 +31,7 @@ final class FaultedConnection implements AutoCloseable {
   private volatile boolean silent;
   private volatile boolean fired;
   private volatile boolean held;
+  private final AtomicLong moved = new AtomicLong();
 
   /// @param caseOver open when no later connection will do anything
   FaultedConnection(FaultPlan plan, SocketChannel client, SocketChannel server, CountDownLatch caseOver,
@@ -49,6 +51,10 @@ final class FaultedConnection implements AutoCloseable {
   /// Whether the plan's byte has come.
   boolean fired() {
     return fired;
+  }
+
+  long moved() {
+    return moved.get();
   }
 
   void overtake() {
@@ -87,6 +93,7 @@ final class FaultedConnection implements AutoCloseable {
         }
         buffer.clear();
         passed += n;
+        moved.addAndGet(n);
         if (towardsClient) {
           listener.carried(this, passed);
         }

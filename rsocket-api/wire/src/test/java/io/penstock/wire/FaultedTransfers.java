@@ -64,7 +64,8 @@ final class FaultedTransfers implements FaultCase {
       OnceEnded<Transfer.ItemResult> ends = new OnceEnded<>();
       transfer.results().doOnNext(this::ended).subscribe(ends);
       if (cancels && random.nextBoolean()) {
-        node.timers().schedule(transfer::cancel, random.nextLong(20_000_000), TimeUnit.NANOSECONDS);
+        CompletableFuture.delayedExecutor(random.nextLong(20_000_000), TimeUnit.NANOSECONDS)
+            .execute(transfer::cancel);
       }
       return transfer.done().toFuture().thenCombine(ends.ended(), (all, each) -> {
         each.requireOneEnd();
@@ -135,7 +136,8 @@ final class FaultedTransfers implements FaultCase {
     this.proxy = new FaultProxy(node.ends(), node.port(), plans, true);
     this.peer = "" + proxy.port();
     this.engine = new TransferEngine(
-        TransferOptions.defaults().withDeadline(node.limits().deadline(), 1).withLane(8, 64 << 10),
+        TransferOptions.defaults().withDeadline(node.limits().deadline(), 1).withLane(8, 64 << 10)
+            .withConnections(node.limits().answer(), node.limits().lifetime()),
         new SegmentConnector(address -> node.ends().client(Integer.parseInt(address)),
             FaultClient.options(node.limits()).sendWindowBytes(4L * FaultRound.SLICE_BYTES).build(), budget),
         node.timers(), random.split());
@@ -172,6 +174,11 @@ final class FaultedTransfers implements FaultCase {
       ended.incrementAndGet();
       proxy.overtake();
     });
+  }
+
+  @Override
+  public long moved() {
+    return proxy.moved();
   }
 
   @Override

@@ -1,15 +1,8 @@
 package io.penstock.wire;
 
 import java.nio.file.Path;
-import java.util.Collections;
-import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +12,7 @@ import reactor.netty.resources.LoopResources;
 /// Seeded faults over sockets, as many as were asked for: see [FaultRound].
 final class SeededFaultsTest {
   private static final int AT_LENGTH = Integer.getInteger("penstock.proof.faults", 10_000);
+  private static final int SEEDS_A_ROUND = Integer.getInteger("penstock.proof.seeds", 60);
   private static final String ONE_LINK = System.getProperty("penstock.proof.link", "");
 
   @TempDir
@@ -34,69 +28,40 @@ final class SeededFaultsTest {
     return LoopResources.hasNativeSupport() ? Stream.concat(enums, Stream.of(new UnixLink(folder))) : enums;
   }
 
-  /// Over all transports at once, for much of a round is a wait for limits.
-  @Test
-  @Timeout(180)
-  void faults_leaveEachItemWithOneEnd() throws Exception {
-    run(links().map(link -> new Rounds(link, 8, 30)).toList(), FaultLimits.SHORT);
+  @ParameterizedTest
+  @MethodSource("links")
+  @Timeout(120)
+  void faults_leaveEachItemWithOneEnd(LinkEnds link) {
+    faults(link, 8, 30);
   }
 
-  /// Ten thousand over each transport, at four nodes at once.
+  /// Ten thousand over each transport.
   @Tag("proof")
   @ParameterizedTest
   @MethodSource("links")
   @Timeout(7200)
-  void faults_byTheThousand_leaveEachItemWithOneEnd(LinkEnds link) throws Exception {
-    Rounds rounds = new Rounds(link, 40, AT_LENGTH);
-    run(Collections.nCopies(4, rounds), FaultLimits.LONG);
-    rounds.tally.requireEachKind();
+  void faults_byTheThousand_leaveEachItemWithOneEnd(LinkEnds link) {
+    faults(link, SEEDS_A_ROUND, AT_LENGTH).requireEachKind();
   }
 
-  private static void run(List<Rounds> each, FaultLimits limits) throws Exception {
+  /// @param seeds of a round
+  /// @param least faults that happened
+  private static FaultTally faults(LinkEnds link, int seeds, int least) {
     BufferLeaks.listen();
-    try (ExecutorService workers = Executors.newFixedThreadPool(each.size())) {
-      for (Future<?> one : each.stream().map(rounds -> workers.submit(() -> rounds.run(limits))).toList()) {
-        one.get();
+    FaultTally tally = new FaultTally();
+    int rounds = 0;
+    try (FaultTime time = FaultTime.virtual(); FaultNode node = new FaultNode(link, FaultLimits.defaults(), time)) {
+      for (; tally.faults() < least; rounds++) {
+        new FaultRound(node, rounds, seeds, tally).run();
+        if (rounds % 10 == 9) {
+          System.out.println(link + ", " + rounds + " rounds: " + tally.kinds());
+        }
       }
+    } catch (AssertionError e) {
+      throw new AssertionError(link + ": " + tally, e);
     }
     BufferLeaks.requireNone();
-    each.stream().distinct().forEach(System.out::println);
-  }
-
-  /// Rounds over one transport, until as many faults have happened as were asked for or one round has failed.
-  private static final class Rounds {
-    private final LinkEnds link;
-    private final int seeds;
-    private final int faults;
-    private final FaultTally tally = new FaultTally();
-    private final AtomicInteger begun = new AtomicInteger();
-    private volatile boolean failed;
-
-    Rounds(LinkEnds link, int seeds, int faults) {
-      this.link = link;
-      this.seeds = seeds;
-      this.faults = faults;
-    }
-
-    /// At a node of its own.
-    void run(FaultLimits limits) {
-      try (FaultNode node = new FaultNode(link, limits)) {
-        while (tally.faults() < faults && !failed) {
-          int number = begun.getAndIncrement();
-          new FaultRound(node, number, seeds, tally).run();
-          if (number % 20 == 19) {
-            System.out.println(link + ", " + number + " rounds: " + tally.kinds());
-          }
-        }
-      } catch (Throwable e) {
-        failed = true;
-        throw new AssertionError(toString(), e);
-      }
-    }
-
-    @Override
-    public String toString() {
-      return link + ", " + begun + " rounds of " + seeds + " seeds: " + tally;
-    }
+    System.out.println(link + ", " + rounds + " rounds of " + seeds + " seeds: " + tally);
+    return tally;
   }
 }

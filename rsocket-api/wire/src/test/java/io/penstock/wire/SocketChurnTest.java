@@ -37,7 +37,9 @@ final class SocketChurnTest {
     BufferLeaks.listen();
     FaultTally tally = new FaultTally();
     List<Sample> samples = new ArrayList<>();
-    List<FaultNode> nodes = SeededFaultsTest.links(folder).map(link -> new FaultNode(link, FaultLimits.SHORT)).toList();
+    FaultTime time = FaultTime.real();
+    List<FaultNode> nodes =
+        SeededFaultsTest.links(folder).map(link -> new FaultNode(link, FaultLimits.defaults(), time)).toList();
     try {
       long until = System.nanoTime() + length.toNanos();
       for (int round = 0; System.nanoTime() < until; round++) {
@@ -52,6 +54,7 @@ final class SocketChurnTest {
       }
     } finally {
       nodes.forEach(FaultNode::close);
+      time.close();
     }
     BufferLeaks.requireNone();
     System.out.println(tally + "\nfirst " + samples.getFirst() + ", half " + samples.get(samples.size() / 2) + ", last "
