@@ -42,7 +42,8 @@ final class QuickCbor {
     Cbor.Writer out = new Cbor.Writer();
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
-      case Messages.GetRequest request when request.lease() == null && request.view() == null ->
+      case Messages.GetRequest request when request.lease() == null && request.view() == null
+          && request.request() == null ->
         getRequest(out, request);
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);

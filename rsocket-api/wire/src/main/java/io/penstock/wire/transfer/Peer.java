@@ -95,7 +95,9 @@ final class Peer {
 
   /// Gives a place back.
   void ended(int items) {
-    unended.addAndGet(-items);
+    if (unended.addAndGet(-items) == 0) {
+      releaseIfUnused(); // the connection may have been lost before
+    }
   }
 
   void submit(List<Work> works) {
@@ -518,6 +520,8 @@ final class Peer {
     Attempt attempt = opening;
     if (attempt != null && !over(attempt)) {
       refuse(cause);
+    } else {
+      pumpSoon();
     }
   }
 
