@@ -31,8 +31,16 @@ public final class Planner {
     equal("draftLayers", prefill.draftLayers(), decode.draftLayers());
     for (int group = 0; group < prefill.groups().size(); group++) {
       equal(group, prefill.groups().get(group), decode.groups().get(group));
-      prefill.heads(group);
-      decode.heads(group);
+      requireHeads("prefill", prefill, group);
+      requireHeads("decode", decode, group);
+    }
+  }
+
+  private static void requireHeads(String name, Manifest side, int group) {
+    try {
+      side.heads(group);
+    } catch (PlanRefusedException e) {
+      throw e.of(name);
     }
   }
 

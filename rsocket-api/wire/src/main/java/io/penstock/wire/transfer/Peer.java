@@ -250,6 +250,7 @@ final class Peer {
 
   /// Begins `works`, small ones of one direction together.
   private void startAll(List<Work> works) {
+    loseIfOver();
     SegmentLink to = link;
     SegmentRegistry.Snapshot segments = known;
     List<Work> group = new ArrayList<>();
@@ -397,6 +398,7 @@ final class Peer {
   // --- the connection
 
   private void open() {
+    loseIfOver();
     if (opening != null) {
       return;
     }
@@ -428,7 +430,7 @@ final class Peer {
     link = made;
     attempt.made = made;
     made.onClose().subscribe(nothing -> {}, error -> steps.run(() -> lose(made, error)),
-        () -> steps.run(() -> lose(made, new TransientKvException("connection to " + address + " was closed"))));
+        () -> steps.run(() -> lose(made, closed())));
     describe(attempt, made);
   }
 
@@ -490,6 +492,19 @@ final class Peer {
       failed(work, error, false);
     }
     pump();
+  }
+
+  private TransientKvException closed() {
+    return new TransientKvException("connection to " + address + " was closed");
+  }
+
+  /// An item may hear that the connection is gone before the connection says so. Its second attempt must not be spent
+  /// on it.
+  private void loseIfOver() {
+    SegmentLink open = link;
+    if (open != null && open.isOver()) {
+      lose(open, closed());
+    }
   }
 
   /// The connection is gone, or is to go: what was in progress on it fails, each item once.
