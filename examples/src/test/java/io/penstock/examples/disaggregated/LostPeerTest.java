@@ -2,7 +2,6 @@ package io.penstock.examples.disaggregated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
@@ -121,9 +120,9 @@ final class LostPeerTest {
         DecodeNode decode = new DecodeNode(Nodes.decodeName(0), setup, registry.port(), network, maker, () -> 0)) {
       assertThat(process.inputReader().readLine()).as("the prefill has started").isNotNull();
       RegistryClient client = RegistryNode.client(registry.port(), network);
-      assertThat(client.instances().blockOptional(PATIENCE).orElseThrow())
-          .extracting(InstanceView::instance, InstanceView::side, InstanceView::isReady).containsExactly(
-              tuple(Nodes.decodeName(0), Side.DECODE, true), tuple(Nodes.prefillName(0), Side.PREFILL, true));
+      assertThat(Flux.just(Nodes.decodeName(0), Nodes.prefillName(0))
+          .concatMap(name -> client.ready(name, PATIENCE)).map(InstanceView::side).collectList().block(PATIENCE))
+          .containsExactly(Side.DECODE, Side.PREFILL);
       client.close().block(PATIENCE);
       decode.ask(ask(Ask.Kind.RECEIVE));
       assertThat(decode.figures()).extracting(figures -> figures.requests()).containsExactly(2L, 1L);
