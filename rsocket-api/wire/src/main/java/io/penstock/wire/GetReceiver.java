@@ -39,6 +39,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private final SliceCredit credit;
   private final SlotsAhead slots;
   private final Landing landing;
+  private final StreamClock clock;
   /// Slices that came before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
@@ -56,13 +57,16 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param refused hears of the error that came instead
   GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {
-    this(setting, keys, Landing.inline(), decided, refused);
+    this(setting, keys, Landing.inline(), StreamClock.NONE, decided, refused);
   }
 
   /// The same for slices that may come by another carrier.
-  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing,
+  ///
+  /// @param clock hears of the end of the stream
+  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
       BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
     this.landing = landing;
+    this.clock = clock;
     this.setting = setting;
     this.keys = keys;
     this.decided = decided;
@@ -302,6 +306,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
 
   @Override
   void letGo() {
+    clock.ended(failure instanceof CancellationException ? null : failure);
     if (in != null && !peerDone) {
       in.cancel();
     }

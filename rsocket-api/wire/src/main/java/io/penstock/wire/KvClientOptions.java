@@ -27,14 +27,17 @@ import reactor.core.scheduler.Scheduler;
 /// @param timers of that limit; null for those of the connection, which transports of this module have: over another
 ///     transport there is no limit then
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
+/// @param streams hears of each get and put that ended
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
-    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers) {
+    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers,
+    StreamListener streams) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
     requireNonNull(credentials, "credentials");
+    requireNonNull(streams, "streams");
     requireNonNull(keepAlive, "keepAlive");
     requireNonNull(keepAliveTimeout, "keepAliveTimeout");
     new Limits(maxSliceBytes, windowBlocks, 1);
@@ -82,8 +85,14 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Duration answerTimeout = Duration.ofSeconds(30);
     private @Nullable Scheduler timers;
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
+    private StreamListener streams = StreamListener.noop();
 
     private Builder() {}
+
+    public Builder streams(StreamListener listener) {
+      streams = listener;
+      return this;
+    }
 
     public Builder name(String value) {
       name = value;
@@ -153,7 +162,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers);
+          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, streams);
     }
   }
 }

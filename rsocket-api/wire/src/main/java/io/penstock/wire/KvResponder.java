@@ -71,6 +71,7 @@ final class KvResponder implements RSocket {
   private final AtomicBoolean gone = new AtomicBoolean();
   private final ConnectionHolds holds;
   private final NodeCarriers carriers;
+  private final ConnectionRate rate;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -105,10 +106,11 @@ final class KvResponder implements RSocket {
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
     this.carriers = new NodeCarriers(options.carriers());
-    this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
+    this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
+    this.outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
-    this.incoming = share.incoming(options.maxStreams());
+    this.incoming = rate.incoming(share.incoming(options.maxStreams()));
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
@@ -139,9 +141,13 @@ final class KvResponder implements RSocket {
     }
     BlockTier tier = tier(call, request.keys());
     List<BlockKey> keys = keys(request.keys(), tier);
-    return match
+    Callable<Payload> answer = match
         ? atOnce(tier.match(keys), prefix -> call.reply(new Messages.MatchReply(prefix)))
         : atOnce(tier.contains(keys), present -> call.reply(Messages.Bits.of(present)));
+    if (answer != null) { // else the longer way counts it
+      rate.admitted(call);
+    }
+    return answer;
   }
 
   /// What answers by a call, as Reactor has it for a `Mono` that computes its value; null for another `Mono`.
@@ -151,7 +157,7 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload) {
-    return answered(payload, call -> switch (call.route()) {
+    return answered(payload, call -> switch (rate.admitted(call).route()) {
       case Routes.HELLO -> hello(call, call.message(Handshake.Hello.class));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
@@ -188,7 +194,7 @@ final class KvResponder implements RSocket {
 
   @Override
   public Flux<Payload> requestStream(Payload payload) {
-    return streamed(payload, call -> switch (call.route()) {
+    return streamed(payload, call -> switch (rate.admitted(call).route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
       default -> working(() -> segments.streamed(call));
@@ -333,7 +339,7 @@ final class KvResponder implements RSocket {
 
   private StreamClock clock(Call call, boolean isOutgoing) {
     return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
-        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
+        isOutgoing ? serving.running().out() : rate.counted(serving.running().in()), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -346,7 +352,7 @@ final class KvResponder implements RSocket {
     payload.retain();
     Request request = Request.charged(payload, requests, running);
     try {
-      return request.route(dataMimeType, serving.allocator(), call -> put(call, request, out));
+      return request.route(dataMimeType, serving.allocator(), call -> put(rate.admitted(call), request, out));
     } catch (RuntimeException e) {
       request.close();
       throw e;

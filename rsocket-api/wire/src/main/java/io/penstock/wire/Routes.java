@@ -71,6 +71,12 @@ public final class Routes {
     };
   }
 
+  /// Whether requests on `route` pass whatever the rate of their connection: they free what is held, or say that a rank
+  /// lives.
+  static boolean isUnlimited(String route) {
+    return route.equals(RELEASE) || route.equals(DRAIN) || route.equals(HEARTBEAT);
+  }
+
   /// Whether a request on `route` keeps nothing of its message while it runs.
   static boolean hasNoKeys(String route) {
     return route.equals(EVENTS) || route.equals(DRAIN) || route.equals(READ);

@@ -61,6 +61,7 @@ final class ConfigRules {
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
         TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
+    rules.rule(rules::oneSliceASecond, NodeSettings.LIMITS_BYTES, NodeSettings.SLICE_BYTES);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
@@ -199,6 +200,12 @@ final class ConfigRules {
             Sizes.exact(least), config.was(NodeSettings.FRAMES_BYTES)));
       }
     }
+  }
+
+  private void oneSliceASecond() {
+    config.get(NodeSettings.LIMITS_BYTES).filter(most -> most < config.get(NodeSettings.SLICE_BYTES))
+        .ifPresent(most -> problems.add("%s must be >= %s (%s)".formatted(NodeSettings.LIMITS_BYTES.key(),
+            config.said(NodeSettings.SLICE_BYTES), config.was(NodeSettings.LIMITS_BYTES))));
   }
 
   private void atLeast(Setting<? extends Number> bigger, Setting<? extends Number> smaller) {

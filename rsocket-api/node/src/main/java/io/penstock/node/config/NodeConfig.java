@@ -153,9 +153,22 @@ public final class NodeConfig {
     return value;
   }
 
-  /// Every setting with value and origin, in the table's order.
+  /// Every setting with value and origin, in the table's order. What `write.policy` decides is as it decides.
   public List<Effective> effective() {
-    return effective;
+    return effective.stream().map(this::decided).toList();
+  }
+
+  private Effective decided(Effective one) {
+    if (!has(NodeSettings.WRITE_POLICY) || get(NodeSettings.WRITE_POLICY).isEmpty() || one.isGiven()) {
+      return one;
+    }
+    Origin policy = effective(NodeSettings.WRITE_POLICY).origin();
+    if (one.setting().equals(NodeSettings.STACK_MODE)) {
+      return new Effective(one.setting(), NodeSettings.STACK_MODE.type().print().apply(Writing.mode(this)), policy);
+    }
+    return one.setting().equals(NodeSettings.SSD_OFFLOAD_USES)
+        ? new Effective(one.setting(), String.valueOf(Writing.offloadUses(this)), policy)
+        : one;
   }
 
   /// A sentence for each setting without effect that was given a value other than its default.

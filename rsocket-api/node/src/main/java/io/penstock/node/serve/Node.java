@@ -314,6 +314,8 @@ public final class Node {
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
+        .rates(new KvServerOptions.Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
+            config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER))
         .generation(generation).build();
   }
