@@ -16,6 +16,11 @@ import io.penstock.tier.HostTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.transfer.Transfer;
+import io.penstock.wire.transfer.TransferBatch;
+import io.penstock.wire.transfer.TransferEngine;
+import io.penstock.wire.transfer.TransferOptions;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -27,10 +32,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
@@ -42,11 +51,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/// One producer and seven destinations over loopback, with and without an eighth one behind a relay of 1 MB/s, in turn:
-/// a node with its readers, then a writer with its nodes. The checksum of every slice is verified where it lands.
+/// One producer and seven destinations over loopback, with and without an eighth one behind a relay of 1 MB/s: a node
+/// with its readers, a writer with its nodes, then an engine that reads from and writes to peers. The checksum of every
+/// slice is verified where it lands.
 ///
-/// `mvn -Pjmh -pl rsocket-api/wire -am verify -Djmh.main=io.penstock.wire.SlowDestinationComparison -Djmh.include=5
-/// -Djmh.args=2`: rounds, and seconds of each measurement in a round.
+/// The seven work all the time. The eighth one comes and goes, and the time with it and without it is cut into short
+/// slices, by turns: what else the machine does falls on both alike. A ratio is that of neighbours; told are the median
+/// of all, their quartiles, and the least median of one destination.
+///
+/// `mvn -Pjmh -pl rsocket-api/wire -am verify -Djmh.main=io.penstock.wire.SlowDestinationComparison -Djmh.include=40
+/// -Djmh.args=0.25`: pairs of slices, and seconds of a slice.
 public final class SlowDestinationComparison {
   private static final CacheSpace SPACE =
       CacheSpace.of("slow", BlockLayout.attention(4, 64, 2, 128, ElementType.BF16));
@@ -56,9 +70,11 @@ public final class SlowDestinationComparison {
   private static final int AT_WORK = 2;
   private static final int STORED = 64;
   private static final long SLOW_RATE = 1_000_000;
-  /// What passes before a measurement, as a share of it, and after it, in seconds.
-  private static final double START = 0.25;
-  private static final double END = 0.3;
+  /// Seconds between two slices, in which the eighth destination begins or ends.
+  private static final double TURN = 0.15;
+  private static final double WARM_UP = 6;
+  private static final int ITEM_BYTES = 256 << 10;
+  private static final int ITEMS = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final LoopResources loops = LoopResources.create("comparison", 1, 2, true);
@@ -68,11 +84,15 @@ public final class SlowDestinationComparison {
   private SlowDestinationComparison() {}
 
   public static void main(String[] arguments) throws IOException {
-    int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5;
-    double seconds = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 2;
-    System.out.println("path   seven alone GB/s  beside GB/s  ratio  worst ratio  slow MB/s  peak of bytes in flight");
+    int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 40;
+    double seconds = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 0.25;
+    System.out
+        .println("path    seven alone GB/s  ratio  quartiles     least of one  slow MB/s  peak of bytes in flight");
     new SlowDestinationComparison().reading(rounds, seconds);
     new SlowDestinationComparison().writing(rounds, seconds);
+    for (TransferBatch.Direction direction : TransferBatch.Direction.values()) {
+      new SlowDestinationComparison().transferring(direction, rounds, seconds);
+    }
   }
 
   /// What one destination does once.
@@ -111,6 +131,53 @@ public final class SlowDestinationComparison {
     }
   }
 
+  private void transferring(TransferBatch.Direction direction, int rounds, double seconds) throws IOException {
+    List<ByteBudget> budgets = new ArrayList<>();
+    List<KvServer> nodes = new ArrayList<>();
+    Arena memory = Arena.ofAuto();
+    for (int i = 0; i <= FAST; i++) {
+      SegmentRegistry registry = new SegmentRegistry(1);
+      registry.register("kv", memory.allocate((long) ITEMS * ITEM_BYTES));
+      budgets.add(new ByteBudget("node", 64L * SLICE_BYTES, 256));
+      nodes.add(requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
+          NodeSpaces.none(), registry, options(), budgets.getLast(), Schedulers.single(), Schedulers.immediate())
+          .block(PATIENCE)));
+    }
+    ByteBudget own = new ByteBudget("engine", 64L * SLICE_BYTES, 1024);
+    budgets.addFirst(own);
+    try (PacedRelay relay = new PacedRelay(port(nodes.getLast()))) {
+      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE_BYTES)
+          .sendWindowBytes(4L * SLICE_BYTES).build();
+      TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
+          new SegmentConnector(
+              peer -> TcpTransport.client(TcpClientOptions.to("127.0.0.1", Integer.parseInt(peer)), loops), client,
+              own),
+          Schedulers.single(), new SplittableRandom(1));
+      List<TransferBatch> batches = new ArrayList<>();
+      for (int i = 0; i <= FAST; i++) {
+        String peer = "" + (i < FAST ? port(nodes.get(i)) : relay.port());
+        TransferBatch.Builder batch = TransferBatch.builder();
+        MemorySegment local = memory.allocate((long) ITEMS * ITEM_BYTES);
+        for (long at = 0; at < local.byteSize(); at += ITEM_BYTES) {
+          batch.add(new TransferBatch.Item(direction, peer, "kv", null, at, List.of(local.asSlice(at, ITEM_BYTES))));
+        }
+        batches.add(batch.build());
+      }
+      measure(direction.name().toLowerCase(Locale.ROOT) + "s", rounds, seconds, i -> Mono.defer(() -> {
+        Transfer transfer = engine.submit(batches.get(i));
+        return transfer.results().doOnNext(result -> bytes.addAndGet(i, result.bytes()))
+            .doOnCancel(() -> transfer.cancel().subscribe()).then();
+      }), relay, budgets);
+      engine.close().block(PATIENCE);
+      end(List.of(), nodes);
+    }
+  }
+
+  private static KvServerOptions options() {
+    return KvServerOptions.builder().limits(new Limits(SLICE_BYTES, WINDOW, 256)).sendWindowBytes(4L * SLICE_BYTES)
+        .build();
+  }
+
   private void end(List<KvClient> clients, List<KvServer> nodes) {
     clients.forEach(client -> client.close().block(PATIENCE));
     nodes.forEach(node -> node.close().block(PATIENCE));
@@ -120,10 +187,8 @@ public final class SlowDestinationComparison {
   private KvServer node(int blocks, ByteBudget budget) {
     HostTier tier = new HostTier(SPACE, blocks, StackOptions.defaults("dram").withIngressBlocks(8 * WINDOW),
         TierListener.noop());
-    KvServerOptions options = KvServerOptions.builder().limits(new Limits(SLICE_BYTES, WINDOW, 256))
-        .sendWindowBytes(4L * SLICE_BYTES).build();
-    return requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), tier, options,
-        budget, Schedulers.single()).block(PATIENCE));
+    return requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), tier,
+        options(), budget, Schedulers.single()).block(PATIENCE));
   }
 
   private static int port(KvServer node) {
@@ -161,49 +226,66 @@ public final class SlowDestinationComparison {
         .doOnNext(receipt -> bytes.addAndGet(destination, SPACE.layout().blockBytes())).then();
   }
 
-  private void measure(String path, int rounds, double seconds, Work work, PacedRelay relay,
+  private void measure(String path, int pairs, double seconds, Work work, PacedRelay relay,
       List<ByteBudget> budgets) {
-    gigabytes(work, FAST + 1, 2 * seconds); // warm-up
-    double[] alone = new double[rounds];
-    double[] beside = new double[rounds];
-    double[] ratios = new double[rounds];
+    Disposable fast = working(0, FAST, work);
+    pass(WARM_UP);
+    double[] ratios = new double[pairs];
+    double[][] ratiosOfEach = new double[FAST][pairs];
+    double[] alone = new double[pairs];
     double slow = 0;
-    for (int round = 0; round < rounds; round++) {
-      boolean aloneFirst = round % 2 == 0;
-      alone[round] = aloneFirst ? gigabytes(work, FAST, seconds) : 0;
+    for (int pair = 0; pair < pairs; pair++) {
+      boolean aloneFirst = pair % 2 == 0;
+      long[] without = aloneFirst ? moved(seconds) : new long[FAST];
       long before = relay.passed();
-      beside[round] = gigabytes(work, FAST + 1, seconds);
-      slow += (relay.passed() - before) / (seconds * (1 + START) + END) / rounds / 1e6;
-      alone[round] = aloneFirst ? alone[round] : gigabytes(work, FAST, seconds);
-      ratios[round] = beside[round] / alone[round];
+      Disposable eighth = working(FAST, FAST + 1, work);
+      pass(TURN);
+      long[] beside = moved(seconds);
+      slow += (relay.passed() - before) / (seconds + TURN) / pairs / 1e6;
+      eighth.dispose();
+      pass(TURN); // cancelled streams end
+      without = aloneFirst ? without : moved(seconds);
+      ratios[pair] = (double) sum(beside) / sum(without);
+      alone[pair] = sum(without) / seconds / 1e9;
+      for (int i = 0; i < FAST; i++) {
+        ratiosOfEach[i][pair] = (double) beside[i] / Math.max(1, without[i]);
+      }
     }
+    fast.dispose();
+    pass(TURN);
     long peak = budgets.stream().mapToLong(ByteBudget::peakBytes).max().orElseThrow();
-    System.out.printf("%s  %16.2f  %11.2f  %5.2f  %11.2f  %9.2f  %,d of %,d%n", path, median(alone), median(beside),
-        median(ratios), Arrays.stream(ratios).min().orElseThrow(), slow, peak, budgets.getFirst().capacityBytes());
+    System.out.printf("%-6s  %16.2f  %5.2f  %5.2f .. %.2f  %12.2f  %9.2f  %,d of %,d%n", path, quantile(alone, 0.5),
+        quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75),
+        Arrays.stream(ratiosOfEach).mapToDouble(each -> quantile(each, 0.5)).min().orElseThrow(), slow, peak,
+        budgets.getFirst().capacityBytes());
   }
 
-  private static double median(double[] values) {
+  private static double quantile(double[] values, double at) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
+    return sorted[(int) (at * (sorted.length - 1) + 0.5)];
   }
 
-  /// What the fast destinations together have a second, from a moment on at which all are at work.
-  private double gigabytes(Work work, int destinations, double seconds) {
+  private static long sum(long[] values) {
+    return Arrays.stream(values).sum();
+  }
+
+  /// Has destinations work until it is disposed.
+  private static Disposable working(int from, int to, Work work) {
     Disposable.Composite running = Disposables.composite();
-    for (int i = 0; i < AT_WORK * destinations; i++) {
-      int destination = i % destinations;
-      running.add(Mono.defer(() -> work.once(destination)).repeat().subscribe());
+    for (int i = 0; i < AT_WORK; i++) {
+      IntStream.range(from, to).forEach(one -> running.add(Mono.defer(() -> work.once(one)).repeat().subscribe()));
     }
-    pass(seconds * START);
-    IntStream.rangeClosed(0, FAST).forEach(i -> bytes.set(i, 0));
-    long begin = System.nanoTime();
+    return running;
+  }
+
+  /// Bytes that each of the seven moves in one slice of time.
+  private long[] moved(double seconds) {
+    long[] before = IntStream.range(0, FAST).mapToLong(bytes::get).toArray();
+    long began = System.nanoTime();
     pass(seconds);
-    long moved = IntStream.range(0, FAST).mapToLong(bytes::get).sum();
-    double rate = (double) moved / (System.nanoTime() - begin);
-    running.dispose();
-    pass(END); // cancelled streams end
-    return rate;
+    double share = seconds * 1e9 / (System.nanoTime() - began);
+    return IntStream.range(0, FAST).mapToLong(i -> (long) ((bytes.get(i) - before[i]) * share)).toArray();
   }
 
   private static void pass(double seconds) {

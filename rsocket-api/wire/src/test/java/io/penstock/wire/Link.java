@@ -36,7 +36,7 @@ enum Link implements LinkEnds {
 
     @Override
     public ServerTransport<? extends Closeable> server(int port) {
-      return TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops);
+      return TcpTransport.server(LinkEnds.patient(TcpServerOptions.on("127.0.0.1", port)), loops);
     }
 
     @Override

@@ -1,15 +1,21 @@
 package io.penstock.wire;
 
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.wire.transport.ConnectionSlots;
+import io.penstock.wire.transport.ReceiveLimits;
+import io.penstock.wire.transport.TcpServerOptions;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.time.Duration;
 
 /// How a node and its clients reach one another in a test: a place is a number on every transport.
 interface LinkEnds {
+  Duration PATIENCE = Duration.ofSeconds(60);
+
   /// @param port 0 for any
   ServerTransport<? extends Closeable> server(int port);
 
@@ -29,6 +35,12 @@ interface LinkEnds {
 
   default SocketAddress address(int port) {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  /// `options` of a server that no busy machine brings to a limit of its sockets.
+  static TcpServerOptions patient(TcpServerOptions options) {
+    return options.withSlots(ConnectionSlots.defaults().withTimeToSetup(PATIENCE))
+        .withReceive(ReceiveLimits.defaults().withFrameTime(PATIENCE));
   }
 
   /// Memory of the blocks at both ends.

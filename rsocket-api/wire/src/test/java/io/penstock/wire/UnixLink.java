@@ -22,7 +22,8 @@ record UnixLink(Path folder, LoopResources loops, AtomicInteger last) implements
 
   @Override
   public ServerTransport<? extends Closeable> server(int port) {
-    return TcpTransport.server(TcpServerOptions.on(path(port == 0 ? last.incrementAndGet() : port)), loops);
+    TcpServerOptions options = TcpServerOptions.on(path(port == 0 ? last.incrementAndGet() : port));
+    return TcpTransport.server(LinkEnds.patient(options), loops);
   }
 
   @Override
