@@ -223,7 +223,16 @@ enum KvMeters implements MeterDocumentation {
   TRANSFER_ITEMS("penstock.transfer.items", Meter.Type.GAUGE, null,
       "Items that are in progress or wait for their connection"),
   TRANSFER_IN_FLIGHT("penstock.transfer.in.flight", Meter.Type.GAUGE, "bytes", "Bytes of these items"),
-  TRANSFER_QUEUED("penstock.transfer.queued", Meter.Type.GAUGE, null, "Items that wait for their turn");
+  TRANSFER_QUEUED("penstock.transfer.queued", Meter.Type.GAUGE, null, "Items that wait for their turn"),
+  REQUESTS_KEPT("penstock.requests.kept", Meter.Type.GAUGE, null,
+      "Requests whose blocks a prefill rank keeps for decode ranks"),
+  REQUESTS_REMEMBERED("penstock.requests.remembered", Meter.Type.GAUGE, null,
+      "Requests that have ended, or of which only signals came"),
+  REQUESTS_ENDED("penstock.requests.ended", Meter.Type.COUNTER, null,
+      "Requests that a prefill rank keeps no more, by reason", MeterTag.REASON),
+  /// Results: `duplicate`, `late`, `stranger`.
+  REQUESTS_IGNORED("penstock.requests.ignored", Meter.Type.COUNTER, null,
+      "Signals about requests that changed nothing", MeterTag.RESULT);
 
   private final String meterName;
   private final Meter.Type type;

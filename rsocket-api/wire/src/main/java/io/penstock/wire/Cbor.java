@@ -30,8 +30,13 @@ final class Cbor {
   static final class Writer {
     private static final int LEAST_BYTES = 256;
 
-    private byte[] bytes = new byte[LEAST_BYTES];
+    private byte[] bytes;
     private int length;
+
+    /// @param more bytes beside the shortest room, if the writer knows of any
+    Writer(int more) {
+      this.bytes = new byte[LEAST_BYTES + more];
+    }
 
     /// What was written.
     ByteBuf written(ByteBufAllocator allocator) {

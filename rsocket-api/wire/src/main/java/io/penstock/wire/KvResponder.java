@@ -120,7 +120,7 @@ final class KvResponder implements RSocket {
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
             stall, serving.allocator(), this::clock);
-    this.disagg = new DisaggRoutes(spaces, serving.disagg(), options.generation(), serving.decisions());
+    this.disagg = new DisaggRoutes(spaces, address, serving.disagg(), options.generation(), serving.decisions());
   }
 
   @Override
@@ -171,6 +171,7 @@ final class KvResponder implements RSocket {
             .map(call::reply);
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
+      case Routes.KEEP -> working(() -> disagg.answered(call));
       default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
   }
@@ -315,8 +316,8 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clock(call, true);
-      SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender, clock,
-          serving.options().limits().maxSliceBytes(), outgoing);
+      SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender,
+          serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(), outgoing);
       return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)

@@ -16,7 +16,8 @@ import java.util.List;
 ///     holds of the node's budget
 /// @param maxStreams most streams of slices a connection
 /// @param windowsAhead windows of a put that are announced before the first of them is complete
-/// @param awaitTimeout longest wait of a `get` for a block that is being written
+/// @param awaitTimeout longest wait of a `get` for a block that is being written; a prefill rank waits at least as long
+///     as its receivers do for a first byte
 /// @param stallTimeout how long a client may keep a stream from moving: a `get` whose reader gives no credit or takes
 ///     nothing from its socket, a `put` that has credit and sends nothing, or either moves fewer than 32 KiB a second;
 ///     more than that and less than twice that ends the stream

@@ -53,10 +53,13 @@ final class QuickCbor {
 
   /// The bytes of `message`; null if it is none of these messages.
   static @Nullable ByteBuf write(Object message, ByteBufAllocator allocator) {
-    Cbor.Writer out = new Cbor.Writer();
+    Cbor.Writer out = new Cbor.Writer(message instanceof Messages.KeysRequest asked
+        ? asked.keys().hashes().length
+        : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
-      case Messages.GetRequest request when request.lease() == null && request.view() == null ->
+      case Messages.GetRequest request when request.lease() == null && request.view() == null
+          && request.request() == null ->
         getRequest(out, request);
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);

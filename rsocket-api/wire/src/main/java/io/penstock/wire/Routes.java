@@ -53,10 +53,12 @@ public final class Routes {
   public static final String INSTANCES = PREFIX + "instances";
   /// Asks which data-parallel replica has a request, or says so.
   public static final String REPLICA = PREFIX + "replica";
+  /// A prefill engine has a prefill rank keep the blocks of a request, or ends that.
+  public static final String KEEP = PREFIX + "keep";
   /// A receiving rank tells a prefill rank about a request.
   public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, SIGNAL);
+      LANDED, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 
@@ -64,7 +66,7 @@ public final class Routes {
   static Role roleFor(String route) {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES -> Role.READER;
-      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, SIGNAL -> Role.WRITER;
+      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };
   }

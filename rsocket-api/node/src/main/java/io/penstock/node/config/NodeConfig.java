@@ -185,9 +185,14 @@ public final class NodeConfig {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
-  /// What the blocks look like.
+  /// What the blocks look like: those of the rank that the node is, if it is one.
   public BlockLayout layout() {
-    return StatedLayout.of(this);
+    return rank().map(NodeRank::layout).orElseGet(() -> StatedLayout.of(this));
+  }
+
+  /// The rank of an instance that the node is; empty if it is none.
+  public Optional<NodeRank> rank() {
+    return RankSettings.of(this);
   }
 
   /// Whether several spaces share the host memory, now or when clients open them.
@@ -218,6 +223,10 @@ public final class NodeConfig {
         ? get(SpaceSettings.VALUE_PART_BYTES)
         : Optional.empty();
     return parts.map(bytes -> ValueStore.space(get(LayoutSettings.MODEL), bytes, salt))
-        .orElseGet(() -> new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt));
+        .orElseGet(() -> part(new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt)));
+  }
+
+  private CacheSpace part(CacheSpace space) {
+    return rank().map(rank -> rank.part(space)).orElse(space);
   }
 }

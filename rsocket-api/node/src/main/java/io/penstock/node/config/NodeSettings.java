@@ -226,7 +226,8 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT, REGISTRY),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
