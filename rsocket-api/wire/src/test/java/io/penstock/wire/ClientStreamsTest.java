@@ -58,7 +58,6 @@ final class ClientStreamsTest {
       KvClient client =
           node.client(WireNode.asking(WINDOW).streams(both).build(), node.arena(64), node.budget(16));
       List<BlockKey> keys = node.stored(client, 6);
-      reports.clear();
 
       Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.SKIP, scope)
           .flatMapMany(lease -> lease.slices(scope)).doOnNext(slice -> slice.close()), BlockScope::close)
@@ -66,7 +65,9 @@ final class ClientStreamsTest {
       assertThat(node.get(client, node.keys(0, 300), OnMiss.SKIP).materialize().block(WireNode.PATIENCE))
           .satisfies(end -> assertThat(end.getThrowable()).isInstanceOf(RemotePermanentException.class));
 
-      assertThat(reports).extracting(StreamListener.Report::failure).containsExactly(null, ErrorCode.LIMIT_EXCEEDED);
+      // the put may be told a moment after its last receipt
+      assertThat(reports).filteredOn(report -> report.route().equals("get"))
+          .extracting(StreamListener.Report::failure).containsExactly(null, ErrorCode.LIMIT_EXCEEDED);
       assertThat(registry.get("penstock.client.failures").tag("code", "limit-exceeded").counter().count())
           .isEqualTo(1);
     }

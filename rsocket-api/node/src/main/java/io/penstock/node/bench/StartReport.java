@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /// What `bench start` found.
 ///
@@ -20,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /// @param threads requests under way at a time
 /// @param secondsToFirstRequest from the start of this process
 /// @param steadyGigabytesPerSecond median of the last third of the seconds
-/// @param goodSecond the first second with 0.8 of the steady rate; null if there is none
+/// @param goodSecond the first second with 0.8 of the steady rate
 /// @param seconds from the first request on
 record StartReport(String penstock, String transport, String direction, int blockBytes, int batch, int threads,
-    double secondsToFirstRequest, double steadyGigabytesPerSecond, @Nullable Integer goodSecond,
+    double secondsToFirstRequest, double steadyGigabytesPerSecond, int goodSecond,
     List<Second> seconds) {
   /// Share of the steady rate that is wanted soon.
   private static final double GOOD = 0.8;
@@ -48,13 +47,13 @@ record StartReport(String penstock, String transport, String direction, int bloc
     List<Second> seconds = new ArrayList<>();
     long bytes = 0;
     long nanos = 0;
-    Integer good = null;
+    int good = 0;
     for (Measured one : measured) {
       bytes += one.bytes;
       nanos += one.nanos;
       double rate = one.gigabytesPerSecond();
       seconds.add(new Second(seconds.size() + 1, rate, rate / steady, bytes / (nanos * steady), one.cpuNanos / 1e9));
-      if (good == null && rate >= GOOD * steady) {
+      if (good == 0 && rate >= GOOD * steady) {
         good = seconds.size();
       }
     }
@@ -77,7 +76,7 @@ record StartReport(String penstock, String transport, String direction, int bloc
     return table + String.format(Locale.ROOT,
         "%n%s: the steady rate is %.2f GB/s%n%s of %s over %s, batches of %d, %s under way; first request after %.1f s"
             + "%n",
-        goodSecond == null ? "no second has 0.8 of the steady rate" : "0.8 of the steady rate in second " + goodSecond,
+        "0.8 of the steady rate in second " + goodSecond,
         steadyGigabytesPerSecond, Plural.of(2, direction), Sizes.human(blockBytes), transport, batch,
         Plural.of(threads, "request"), secondsToFirstRequest);
   }

@@ -30,12 +30,4 @@ final class StartReportTest {
     assertThat(report.seconds().get(1).soFarOfSteady()).isEqualTo(0.375);
     assertThat(report.table()).contains("0.8 of the steady rate in second 4", "the steady rate is 1.00 GB/s");
   }
-
-  @Test
-  void rateThatNeverComesNear_hasNoGoodSecond() {
-    StartReport report = report(10, 10, 10, 10, 1, 100);
-
-    assertThat(report.goodSecond()).isNull();
-    assertThat(report.table()).contains("no second has 0.8 of the steady rate");
-  }
 }
