@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// The parts of CBOR (RFC 8949) that control messages are made of: maps without a stated length, lists with one, integers
-/// from 0 on, `true`, byte strings and texts in ASCII.
+/// The parts of CBOR (RFC 8949) that control messages are made of: maps without a stated length, lists with one,
+/// integers from 0 on, `true`, byte strings and texts in ASCII.
 final class Cbor {
   static final int TEXT = 0x60;
   private static final int INTEGER = 0x00;

@@ -4,8 +4,9 @@ import io.penstock.wire.trace.TraceContext;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Hears of the streams of slices of a [KvServer], or of the gets and puts of a [KvClient], for meters and the log: each
-/// that ended. Called on the threads of the transport, so it must neither block nor throw. Without one no clock is read.
+/// Hears of the streams of slices of a [KvServer], or of the gets and puts of a [KvClient], for meters and the log:
+/// each that ended. Called on the threads of the transport, so it must neither block nor throw. Without one no clock is
+/// read.
 @FunctionalInterface
 public interface StreamListener {
   /// A stream ended.
@@ -62,8 +63,8 @@ public interface StreamListener {
   }
 
   /// How a stream ended, and how long that took: at a client from the question until the reader had all of a get, and
-  /// until the node had stored all of a put. What it waited for is of the node's view, and 0 at a client: bytes that the
-  /// socket has not taken yet hold the budget.
+  /// until the node had stored all of a put. What it waited for is of the node's view, and 0 at a client: bytes that
+  /// the socket has not taken yet hold the budget.
   ///
   /// @param route `get`, `put`, `read` or `write`
   /// @param peer address of the peer
