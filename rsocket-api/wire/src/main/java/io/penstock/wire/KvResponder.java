@@ -8,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
@@ -25,6 +26,7 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -163,8 +165,9 @@ final class KvResponder implements RSocket {
       case Routes.STAT ->
         stat(spaces.of(call.route(), "space", call.message(Messages.StatRequest.class).space()).info())
             .map(call::reply);
-      case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
+      case Routes.DRAIN -> drained(call.message(Messages.DrainRequest.class))
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
+      case Routes.RING -> working(() -> ring(call, call.message(RingMessages.RingRequest.class)));
       default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
   }
@@ -207,7 +210,7 @@ final class KvResponder implements RSocket {
     running.forEach(Request::close);
     streams.close();
     if (!gone.getAndSet(true)) {
-      carriers.close();
+      carriers.close(serving.running()::leaveRing);
       serving.shares().leave(address);
       holds.close();
       writes.close();
@@ -233,6 +236,30 @@ final class KvResponder implements RSocket {
         AdvertisedEndpoints.hostToken().orElse(null),
         serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
         List.of(Handshake.VIEWS));
+  }
+
+  private Mono<Void> drained(Messages.DrainRequest request) {
+    carriers.look(); // a lease of a read ring may have been given back just before
+    return streams.drained(request.ticket());
+  }
+
+  private Mono<Payload> ring(Call call, RingMessages.RingRequest request) {
+    BlockTier tier = spaces.of(call.route(), "space", request.space());
+    carriers.sender(request.proof()); // compares the proof
+    KvServerOptions options = serving.options();
+    if (!serving.running().tryEnterRing(options.rings())) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read rings of the node", "<= " + options.rings(),
+          "another");
+    }
+    try {
+      NodeRing ring = carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
+          tier.info().space().layout(), new TierBlocks(tier, serving.draining(), serving.running().out()),
+          options.stallTimeout(), options.spin(Duration.ofNanos(request.spinNanos()))));
+      return Mono.just(call.reply(RingMessages.RingReply.of(ring.place())));
+    } catch (RuntimeException e) {
+      serving.running().leaveRing();
+      throw e;
+    }
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {
