@@ -98,8 +98,17 @@ public final class ClientRing implements AutoCloseable {
   }
 
   /// Gives back a lease.
-  synchronized void release(int slot) {
-    post(RingLayout.RELEASE, slot);
+  void release(int slot) {
+    release(slot, RingLayout.RELEASE);
+  }
+
+  /// Gives back a lease of a block that differs from its checksums.
+  void releaseDamaged(int slot) {
+    release(slot, RingLayout.DAMAGED);
+  }
+
+  private synchronized void release(int slot, int operation) {
+    post(operation, slot);
     free |= 1L << slot;
   }
 

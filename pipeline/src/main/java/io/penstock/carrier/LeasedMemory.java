@@ -28,6 +28,7 @@ public final class LeasedMemory extends Owned {
   private final MemorySegment memory;
   private final int[] checksums;
   @GuardedBy("this") private final BitSet verified = new BitSet();
+  private volatile boolean damaged;
 
   /// @param number of the lease
   LeasedMemory(ClientRing ring, int slot, int number, BlockKey key, BlockLayout layout, MemorySegment memory,
@@ -66,6 +67,7 @@ public final class LeasedMemory extends Owned {
         int bytes = layout.granuleBytes(granule);
         int actual = leased(() -> Checksum.of(memory.asSlice(at, bytes)));
         if (actual != checksums[granule]) {
+          damaged = true;
           throw new BlockCorruptException(BOUNDARY, key, granule, checksums[granule], actual);
         }
         setVerified(granule);
@@ -96,6 +98,11 @@ public final class LeasedMemory extends Owned {
   /// @throws PeerMemoryException if the lease ended meanwhile
   public void copy(MemorySegment to) {
     leased(() -> to.copyFrom(memory));
+  }
+
+  /// The caller found that a copy differs from its checksums: the node hears of that with the release.
+  public void differs() {
+    damaged = true;
   }
 
   private <R> R leased(Supplier<R> read) {
@@ -130,6 +137,10 @@ public final class LeasedMemory extends Owned {
 
   @Override
   protected void free() {
-    ring.release(slot);
+    if (damaged) {
+      ring.releaseDamaged(slot);
+    } else {
+      ring.release(slot);
+    }
   }
 }

@@ -36,7 +36,11 @@ public final class NodeRing implements AutoCloseable {
     /// Looks for the block of `key`. The ring's thread calls it, so it must not block.
     ///
     /// @param found hears once, on any thread: a handle of its own, or null if there is no block
+    /// The client compares the bytes.
     void find(BlockKey key, Consumer<@Nullable Block> found);
+
+    /// A client found that the block of `key` differs from its checksums: compares it, and removes it if it does.
+    void damaged(BlockKey key);
   }
 
   private record Leased(Block block, long endNanos) {}
@@ -157,10 +161,18 @@ public final class NodeRing implements AutoCloseable {
     int operation = from.get(JAVA_INT, request + RingLayout.OPERATION);
     BlockHash hash = new BlockHash(from.get(JAVA_LONG, request + RingLayout.HASH),
         from.get(JAVA_LONG, request + RingLayout.HASH + Long.BYTES));
+    BlockKey held = heldIn(slot);
     int number = end(slot);
     if (operation == RingLayout.GET) {
       find(new BlockKey(space, hash), slot, number);
+    } else if (operation == RingLayout.DAMAGED && held != null) {
+      blocks.damaged(held);
     }
+  }
+
+  private synchronized @Nullable BlockKey heldIn(int slot) {
+    Leased held = leased[slot];
+    return held == null ? null : held.block().key();
   }
 
   private void find(BlockKey key, int slot, int number) {

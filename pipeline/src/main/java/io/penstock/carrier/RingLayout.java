@@ -28,6 +28,8 @@ final class RingLayout {
 
   static final int GET = 1;
   static final int RELEASE = 2;
+  /// A release of a block that differs from its checksums.
+  static final int DAMAGED = 3;
   /// Of a request.
   static final int OPERATION = 0;
   static final int SLOT = 4;

@@ -31,7 +31,10 @@ import reactor.core.publisher.Operators;
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
 /// error.
 final class GetReceiver extends SerialSubscription
-    implements CoreSubscriber<Payload>, AnswerLimit.Pending, LandedStream {
+    implements
+      CoreSubscriber<Payload>,
+      AnswerLimit.Pending,
+      LandedStream {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final BiConsumer<GetReceiver, Messages.Found> decided;

@@ -416,17 +416,17 @@ public final class KvClient {
 
   private void overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
       MonoSink<RemoteLease> sink, Disposable.Swap running) {
-      long ticket = tickets.incrementAndGet();
-      Messages.GetRequest request =
-          new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
-              carriers.proof());
-      GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket),
-          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
-          sink::error);
-      running.replace(stream::cancel);
-      TraceContext trace = TraceContext.of(sink.contextView());
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
+    long ticket = tickets.incrementAndGet();
+    Messages.GetRequest request =
+        new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
+            options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
+            carriers.proof());
+    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket),
+        (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
+        sink::error);
+    running.replace(stream::cancel);
+    TraceContext trace = TraceContext.of(sink.contextView());
+    connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
   }
 
   private Landing landing(long ticket) {

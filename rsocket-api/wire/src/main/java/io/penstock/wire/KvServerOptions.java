@@ -76,7 +76,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
-        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin).endpoints(endpoints)
+        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
+        .endpoints(endpoints)
         .access(access).streams(streams).generation(generation);
   }
 

@@ -31,7 +31,7 @@ public final class PeerBlock extends Owned {
   /// Compares all granules with their checksums now; else each is compared when it is first read.
   ///
   /// @throws io.penstock.block.BlockCorruptException at the first difference
-  /// @throws io.penstock.carrier.PeerMemoryException if the lease has ended
+  /// @throws io.penstock.TransientKvException if the lease has ended
   public PeerBlock verify() {
     memory.verify(GranuleRange.all(memory.layout()));
     return this;
@@ -41,7 +41,7 @@ public final class PeerBlock extends Owned {
   /// their checksums first.
   ///
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from its checksum
-  /// @throws io.penstock.carrier.PeerMemoryException if the lease ended before `reader` returned: discard what it saw,
+  /// @throws io.penstock.TransientKvException if the lease ended before `reader` returned: discard what it saw,
   ///     and ask again
   /// @throws IllegalStateException if this handle was closed
   public <R> R read(GranuleRange range, Function<MemorySegment, R> reader) {

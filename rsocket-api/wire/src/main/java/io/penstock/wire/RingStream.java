@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -107,12 +108,21 @@ final class RingStream extends SerialSubscription implements LandedStream {
       BlockLayout layout = setting.arena().layout();
       GranuleRange all = GranuleRange.all(layout);
       int[] checksums = block.checksums();
-      window.land(next, all, checksums, "wire", block::copy);
+      land(window, all, checksums, block);
       carried.count(layout.blockBytes(), true);
       SliceHeader header =
           new SliceHeader(place, all, null, new int[] {next}, new int[][] {checksums}, 0, 0, true);
       next++;
       emit(LandedSlice.now(header, window));
+    }
+  }
+
+  private void land(DraftWindow window, GranuleRange all, int[] checksums, LeasedMemory block) {
+    try {
+      window.land(next, all, checksums, "wire", block::copy);
+    } catch (BlockCorruptException e) {
+      block.differs();
+      throw e;
     }
   }
 

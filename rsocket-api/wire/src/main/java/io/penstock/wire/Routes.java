@@ -65,7 +65,8 @@ public final class Routes {
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
   static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES -> Role.READER;
+      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
+        Role.READER;
       case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };

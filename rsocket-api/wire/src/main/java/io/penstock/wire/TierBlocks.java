@@ -24,12 +24,19 @@ record TierBlocks(BlockTier tier, BooleanSupplier draining, Carried carried) imp
       return;
     }
     Flux.using(BlockScope::new, scope -> tier.lease(List.of(key), OnMiss.SKIP, scope)
-        .flatMapMany(lease -> lease.windows(1, scope)), BlockScope::close)
+        .flatMapMany(lease -> lease.unverified().windows(1, scope)), BlockScope::close)
         .map(window -> Optional.of(window.getFirst().block().share()))
         .next().defaultIfEmpty(Optional.empty()).onErrorReturn(Optional.empty())
         .subscribe(block -> {
           block.ifPresent(each -> carried.count(each.layout().blockBytes(), true));
           found.accept(block.orElse(null));
         });
+  }
+
+  /// A get that compares, as any other.
+  @Override
+  public void damaged(BlockKey key) {
+    Flux.using(BlockScope::new, scope -> tier.lease(List.of(key), OnMiss.SKIP, scope)
+        .flatMapMany(lease -> lease.windows(1, scope)), BlockScope::close).onErrorComplete().subscribe();
   }
 }

@@ -94,7 +94,8 @@ final class SharedMemoryPeer implements AutoCloseable {
 
   static KvClient connect(int port, SlabArena arena) {
     return requireNonNull(KvClient.connect(Link.PENSTOCK.client(port),
-        KvClientOptions.builder().windowBlocks(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO).build(), SPACE, arena,
+        KvClientOptions.builder().windowBlocks(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO).build(),
+        SPACE, arena,
         new ByteBudget("client", 16 << 20, 64)).block(WireNode.PATIENCE));
   }
 
@@ -146,7 +147,8 @@ final class SharedMemoryPeer implements AutoCloseable {
       put(client, 0).then(get(client, 0)).block(WireNode.PATIENCE);
       borrow(client, 4);
       System.out.println("running");
-      Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(), get(client, 0).repeat()).subscribe();
+      Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(),
+          get(client, 0).repeat()).subscribe();
     }
     while (System.in.read() >= 0) {
       continue;

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench latency --blocks 4KiB,64KiB",
-        "  penstock bench latency --transport shared --spin 50", ""})
+      "  penstock bench latency --transport shared --spin 50", ""})
 final class LatencyCommand implements Callable<Integer> {
   private final Console console;
 

@@ -76,7 +76,8 @@ final class NearSide implements AutoCloseable {
   }
 
   private String node(BenchTransport transport, int blockBytes, int layers, int blocks, boolean filled) {
-    return listening(new FarOrder(FarOrder.Verb.NODE, transport, setting.congestion(), blockBytes, layers, blocks, filled, MemoryKind.HOST));
+    return listening(new FarOrder(FarOrder.Verb.NODE, transport, setting.congestion(), blockBytes, layers, blocks,
+        filled, MemoryKind.HOST));
   }
 
   private String listening(FarOrder.Verb verb) {

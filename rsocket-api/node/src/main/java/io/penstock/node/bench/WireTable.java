@@ -20,7 +20,8 @@ final class WireTable {
           whole(row.averageMicros()), whole(row.p50Micros()), whole(row.p99Micros()), whole(row.p999Micros()),
           number(row.nearCpuSecondsPerGigabyte()), number(row.farCpuSecondsPerGigabyte()),
           times(row.raw().ratio(), row.raw().gigabytesPerSecond()), number(row.raw().cpuRatio()),
-          times(row.copy().ratio(), row.copy().gigabytesPerSecond()), tcp(row.tcp()), String.join(", ", row.carriedBy()));
+          times(row.copy().ratio(), row.copy().gigabytesPerSecond()), tcp(row.tcp()),
+          String.join(", ", row.carriedBy()));
     }
     return table + "\n" + peers(report) + settings(report);
   }

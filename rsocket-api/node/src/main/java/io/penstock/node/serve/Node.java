@@ -60,6 +60,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -309,7 +310,8 @@ public final class Node {
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
-        .carriers(config.get(TransportSettings.CARRIER))
+        .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
+        .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
         .generation(System.currentTimeMillis()).build();
   }
 
