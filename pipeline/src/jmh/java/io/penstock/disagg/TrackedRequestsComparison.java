@@ -16,7 +16,7 @@ import reactor.core.scheduler.Schedulers;
 /// comes up each second and is set anew, three times as many as leases of 30 s cause.
 ///
 /// `mvn -Pjmh -pl pipeline -am verify -Djmh.main=io.penstock.disagg.TrackedRequestsComparison
-/// -Djmh.args="20 1000000 256"`: rounds, tracked requests, KiB of a shard.
+/// -Djmh.include="20 1000000 256"`: rounds, tracked requests, KiB of a shard.
 public final class TrackedRequestsComparison {
   private static final int TRANSFERS = 4_000;
   private static final RankId RECEIVER = new RankId("decode", 0);

@@ -68,6 +68,7 @@ final class ServeDiskTest {
         assertKept(node);
         assertThat(node.said()).contains("level ssd is degraded: ", "level ssd is active");
         assertNothingUnderWay(node);
+        awaitSynced(node);
         node.terminate();
         assertThat(node.exitCode()).as(node.said()).isZero();
       }
@@ -190,6 +191,17 @@ final class ServeDiskTest {
     String stored = line(metrics, "penstock_level_stored_blocks{level=\"dram\"");
     assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to stored blocks")
         .isEqualTo(stored);
+  }
+
+  /// A node that ends while no sync has succeeded since the last failed one says so, and exits with an error.
+  private static void awaitSynced(NodeProcess node) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    String unsynced = line(get(node, "metrics"), "penstock_disk_unsynced_bytes");
+    while (Double.parseDouble(unsynced) > 0 && System.nanoTime() < deadline) {
+      node.pause();
+      unsynced = line(get(node, "metrics"), "penstock_disk_unsynced_bytes");
+    }
+    assertThat(Double.parseDouble(unsynced)).as("unsynced bytes").isZero();
   }
 
   private static String line(String metrics, String name) {
