@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 
 /// A block where it lies in the memory of a node, leased to this process. Safe from any thread.
 ///
-/// The node can end the lease: each read looks for it before and after. So a read of memory that has other bytes by then
-/// fails, whatever its reader saw meanwhile.
+/// The node can end the lease: each read looks for it before and after. So a read of memory that has other bytes by
+/// then fails, whatever its reader saw meanwhile.
 public final class LeasedMemory extends Owned {
   private static final String BOUNDARY = "shared memory";
 

@@ -11,6 +11,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Checks;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
 import java.io.IOException;
@@ -43,12 +44,25 @@ public final class NodeRing implements AutoCloseable {
     void damaged(BlockKey key);
   }
 
+  /// What a client may have.
+  ///
+  /// @param leases most blocks at a time
+  /// @param life longest time of a lease
+  /// @param spin longest spin of the ring's thread before it sleeps; zero for none
+  public record Terms(int leases, Duration life, Duration spin) {
+    public Terms {
+      Checks.positive("leases", leases);
+      Checks.positive("life", life);
+      Checks.notNegative("spin", spin);
+    }
+  }
+
   private record Leased(Block block, long endNanos) {}
 
   private final SpaceId space;
   private final BlockLayout layout;
   private final Blocks blocks;
-  private final long lifeNanos;
+  private final Terms terms;
   private final SharedRegion own;
   private final PeerRegion theirs;
   private final RingSignal signal;
@@ -63,15 +77,15 @@ public final class NodeRing implements AutoCloseable {
   private volatile int seen;
   private volatile boolean closed;
 
-  private NodeRing(SpaceId space, BlockLayout layout, Blocks blocks, Duration life, SharedRegion own, PeerRegion theirs,
-      Duration spin) {
+  private NodeRing(SpaceId space, BlockLayout layout, Blocks blocks, Terms terms, SharedRegion own,
+      PeerRegion theirs) {
     this.space = space;
     this.layout = layout;
     this.blocks = blocks;
-    this.lifeNanos = life.toNanos();
+    this.terms = terms;
     this.own = own;
     this.theirs = theirs;
-    this.signal = new RingSignal(own.all(), theirs.memory(), spin.toNanos());
+    this.signal = new RingSignal(own.all(), theirs.memory(), terms.spin().toNanos());
     this.thread = Thread.ofPlatform().daemon().name("penstock-ring-node").unstarted(this::run);
   }
 
@@ -79,18 +93,16 @@ public final class NodeRing implements AutoCloseable {
   ///
   /// @param process of the client
   /// @param requests region of the client
-  /// @param life longest time that a client may lease a block
-  /// @param spin longest spin of the thread before it sleeps; zero for none
   /// @throws PeerMemoryException if there is no such region, or no memory for this end
   public static NodeRing open(long process, RingPlace requests, SpaceId space, BlockLayout layout, Blocks blocks,
-      Duration life, Duration spin) {
+      Terms terms) {
     try {
       PeerRegion theirs = map(process, requests, SharedRegion.Kind.REQUESTS, RingLayout.requestsBytes());
       try {
         SharedRegion own =
             SharedRegion.create(SharedRegion.Kind.ANSWERS, "answers", RingLayout.answersBytes(layout));
         SharedRegion.populate(own.all());
-        NodeRing ring = new NodeRing(space, layout, blocks, life, own, theirs, spin);
+        NodeRing ring = new NodeRing(space, layout, blocks, terms, own, theirs);
         ring.thread.start();
         return ring;
       } catch (IOException | RuntimeException e) {
@@ -191,13 +203,13 @@ public final class NodeRing implements AutoCloseable {
       return;
     }
     long at = RingLayout.answer(slot, layout);
-    if (block == null || !write(at, block)) {
+    if (block == null || leases >= terms.leases() || !write(at, block)) {
       own.all().set(JAVA_INT, at + RingLayout.STATUS, RingLayout.ASK);
       if (block != null) {
         block.close();
       }
     } else {
-      leased[slot] = new Leased(block, System.nanoTime() + lifeNanos);
+      leased[slot] = new Leased(block, System.nanoTime() + terms.life().toNanos());
       leases++;
       own.all().set(JAVA_INT, at + RingLayout.LEASE, number);
     }

@@ -254,12 +254,19 @@ final class KvResponder implements RSocket {
     try {
       NodeRing ring = carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
           tier.info().space().layout(), new TierBlocks(tier, serving.draining(), serving.running().out()),
-          options.stallTimeout(), options.spin(Duration.ofNanos(request.spinNanos()))));
+          ringTerms(tier, Duration.ofNanos(request.spinNanos()))));
       return Mono.just(call.reply(RingMessages.RingReply.of(ring.place())));
     } catch (RuntimeException e) {
       serving.running().leaveRing();
       throw e;
     }
+  }
+
+  /// All rings together lease at most half of the blocks that the tier keeps.
+  private NodeRing.Terms ringTerms(BlockTier tier, Duration spin) {
+    KvServerOptions options = serving.options();
+    int leases = Math.clamp(tier.info().capacityBlocks() / 2 / options.rings(), 1, Integer.MAX_VALUE);
+    return new NodeRing.Terms(leases, options.stallTimeout(), options.spin(spin));
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {

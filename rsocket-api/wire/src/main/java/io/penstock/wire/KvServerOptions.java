@@ -26,7 +26,7 @@ import java.util.List;
 ///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
-/// @param rings most read rings of clients, which have a thread each
+/// @param rings most read rings of clients, which have a thread each and lease half of the tier's blocks together
 /// @param ringSpin longest spin of such a thread before it sleeps, for clients that wish it; zero for none
 /// @param endpoints where clients can reach the node, told at hello
 /// @param access who may connect, and what each user may do
@@ -68,7 +68,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
-  /// requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do not spin, access for every peer, generation 0.
+  /// requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do not spin, access for every
+  /// peer, generation 0.
   public static Builder builder() {
     return new Builder();
   }

@@ -37,8 +37,8 @@ public final class PeerBlock extends Owned {
     return this;
   }
 
-  /// Lends the bytes of `range` to `reader` until it returns. The granules that no read touched before are compared with
-  /// their checksums first.
+  /// Lends the bytes of `range` to `reader` until it returns. The granules that no read touched before are compared
+  /// with their checksums first.
   ///
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from its checksum
   /// @throws io.penstock.TransientKvException if the lease ended before `reader` returned: discard what it saw,

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/// Blocks that a node leased through a read ring, on their way into drafts: each is copied when a reader asks for it and
-/// the arena has a slot, verified there, and its lease given back. Nothing is in flight between two of them, so no byte
-/// of the budget is charged.
+/// Blocks that a node leased through a read ring, on their way into drafts: each is copied when a reader asks for it
+/// and the arena has a slot, verified there, and its lease given back. Nothing is in flight between two of them, so no
+/// byte of the budget is charged.
 final class RingStream extends SerialSubscription implements LandedStream {
   private final GetSetting setting;
   private final Carried carried;

@@ -48,7 +48,7 @@ final class ReadRingWireTest {
   }
 
   private static KvServerOptions.Builder serving() {
-    return KvServerOptions.builder().limits(new Limits(WireNode.SLICE_BYTES, WINDOW, 256));
+    return KvServerOptions.builder().limits(new Limits(WireNode.SLICE_BYTES, WINDOW, 256)).rings(1);
   }
 
   private static KvClient client(WireNode node, Duration spin) {
@@ -85,7 +85,8 @@ final class ReadRingWireTest {
 
   @Test
   void aLeaseThroughTheRing_saysWhatItFound_andComesInWindows() {
-    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+    BlockScope scope = new BlockScope();
+    try (WireNode node = node(serving().build())) {
       KvClient client = client(node, Duration.ZERO);
       List<BlockKey> keys = node.stored(client, 8);
       RemoteLease lease = requireNonNull(client.lease(keys, OnMiss.SKIP, scope).block(WireNode.PATIENCE));

@@ -44,6 +44,7 @@ import reactor.netty.resources.LoopResources;
 /// answer has.
 final class FarSide implements AutoCloseable {
   private static final int WAITERS = 4096;
+  private static final int MOST_RINGS = 4;
   /// The near side says how long.
   private static final Duration MOST_SPIN = Duration.ofSeconds(1);
 
@@ -138,7 +139,8 @@ final class FarSide implements AutoCloseable {
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
     String name = name();
     KvServer server = BenchWait.of(KvServer.bind(server(order, name), tier,
-        KvServerOptions.builder().node("bench").limits(shape.limits()).ringSpin(MOST_SPIN).build(), budget, timers));
+        KvServerOptions.builder().node("bench").limits(shape.limits()).rings(MOST_RINGS).ringSpin(MOST_SPIN).build(),
+        budget, timers));
     begun.push(() -> {
       BenchWait.end(server.close());
       BenchWait.end(tier.close());

@@ -46,7 +46,8 @@ final class LatencyTable {
     return found == null
         ? ""
         : String.format(Locale.ROOT,
-            "block of %s where it lies, %s of it verified and read: p50 %.2f times a copy of %s in memory (p50 %.1f us)%n",
+            "block of %s where it lies, %s of it verified and read: p50 %.2f times a copy of %s in"
+                + " memory (p50 %.1f us)%n",
             Sizes.human(found.blockBytes()), Sizes.human(found.granuleBytes()), found.p50Ratio(),
             Sizes.human(found.copyBytes()), found.copyP50Micros());
   }

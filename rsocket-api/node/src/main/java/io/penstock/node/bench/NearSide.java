@@ -148,8 +148,8 @@ final class NearSide implements AutoCloseable {
         () -> clients.lookUp(keys.get((int) (next.getAndIncrement() % keys.size()))), clients::close);
   }
 
-  /// Blocks of `blockBytes` in the memory of the node, one at a time: leased, and the first granule of each verified and
-  /// read. The units are blocks.
+  /// Blocks of `blockBytes` in the memory of the node, one at a time: leased, and the first granule of each verified
+  /// and read. The units are blocks.
   Load borrowed(int blockBytes, int layers) {
     BenchBlocks made = new BenchBlocks(blockBytes, layers);
     int blocks = Math.max(2, (int) (setting.sourceBytes() / blockBytes));
