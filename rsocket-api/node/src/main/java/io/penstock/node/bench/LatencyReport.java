@@ -60,7 +60,7 @@ record LatencyReport(String penstock, String transport, String congestion, doubl
 
   /// @param granuleBytes that are verified and read of each block
   /// @param times of a block
-  /// @param copyBytes of a copy in memory, which stay in the caches
+  /// @param copyBytes of a copy in memory, which no cache holds, as those of blocks
   /// @param copyP50Micros of that copy
   /// @param p50Ratio of a block to that copy, in the same round
   record Borrowed(int blockBytes, int granuleBytes, Times times, int copyBytes, double copyP50Micros,

@@ -5,15 +5,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/// Copies the same bytes to the same place, again and again: both stay in the caches. Its units are copies.
+/// Copies memory, a piece after the other, so that no cache holds what is copied, as with blocks. Its units are copies.
 final class MemoryCopyLoad implements Load {
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment from;
   private final MemorySegment to;
+  private final long pieceBytes;
 
-  MemoryCopyLoad(long bytes) {
+  /// @param bytes of all pieces
+  MemoryCopyLoad(long bytes, long pieceBytes) {
+    this.pieceBytes = pieceBytes;
     this.from = arena.allocate(bytes, 64).fill((byte) 3);
     this.to = arena.allocate(bytes, 64).fill((byte) 4);
   }
@@ -24,11 +27,13 @@ final class MemoryCopyLoad implements Load {
     long first = System.nanoTime();
     long began = first;
     long done = 0;
+    long at = 0;
     while (began - first < nanos) {
-      to.copyFrom(from);
+      to.asSlice(at, pieceBytes).copyFrom(from.asSlice(at, pieceBytes));
       long end = System.nanoTime();
       latencies.recordValue(Math.min(end - began, MOST_NANOS));
       began = end;
+      at = at + 2 * pieceBytes > from.byteSize() ? 0 : at + pieceBytes;
       done++;
     }
     return new Done(done, began - first, latencies);
