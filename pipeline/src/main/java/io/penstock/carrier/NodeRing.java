@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// Each side writes its own region alone, so a client that breaks the rules, or is killed, harms only itself. A lease
 /// ends before its memory can get other bytes: the client compares its number after each read.
 public final class NodeRing implements AutoCloseable {
-  /// How long the thread may sleep while blocks are leased: a release wakes nobody.
+  /// How long the thread may sleep while blocks are leased: a release wakes no thread.
   private static final long RELEASES_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   /// Finds the blocks of a space.

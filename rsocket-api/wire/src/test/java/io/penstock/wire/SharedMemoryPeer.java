@@ -144,7 +144,8 @@ final class SharedMemoryPeer implements AutoCloseable {
       System.out.println(Link.PENSTOCK.port(serve(tier("killed-node"))));
     } else {
       KvClient client = connect(Integer.parseInt(arguments[1]), arena("killed-client"));
-      put(client, 0).then(get(client, 0)).block(WireNode.PATIENCE);
+      long own = 10_000 * ProcessHandle.current().pid(); // blocks that the node does not have, or it would map nothing
+      put(client, own).then(put(client, 0)).then(get(client, 0)).block(WireNode.PATIENCE);
       borrow(client, 4);
       System.out.println("running");
       Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(),
