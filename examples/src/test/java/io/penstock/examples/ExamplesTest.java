@@ -111,8 +111,8 @@ final class ExamplesTest {
         "conversations --prefill-speed 0 | --prefill-speed must be > 0 (was 0.0)",
         "disaggregated --prefill 0 | --prefill must be > 0 (was 0)",
         "disaggregated --requests 0 | --requests must be > 0 (was 0)",
-        "disaggregated --prefill-tp 3 | tp must divide the 8 query heads (was 3)",
-        "disaggregated --block-size 6 | blockTokens must be a multiple of 4 (was 6)",
+        "disaggregated --prefill-tp 3 | --prefill-tp must divide the 8 query heads (was 3)",
+        "disaggregated --block-size 6 | --block-size must be a multiple of 4 (was 6)",
         "disaggregated --chunk 0 | --chunk must be > 0 (was 0)"})
   void nonsense_isRefusedByFlagRuleAndValue(String line, String said) {
     assertThat(Examples.run(line.split(" "), capture.console())).isEqualTo(2);

@@ -73,8 +73,11 @@ public final class Block extends Owned {
   /// @param boundary where the bytes are checked, named in the error
   /// @throws BlockCorruptException at the first difference
   public Block verify(String boundary) {
-    try (LayerSpan all = span(GranuleRange.all(layout))) {
-      all.verify(boundary);
+    hold();
+    try {
+      slot.verify(key, layout, GranuleRange.all(layout), checksums, boundary);
+    } finally {
+      slot.release();
     }
     return this;
   }

@@ -21,7 +21,8 @@ public final class BlockDraft extends Owned {
   private final BlockLayout layout;
   private final Slot slot;
   private final VerifiedGranules verified;
-  @GuardedBy("this") private final List<Part> parts = new ArrayList<>(0);
+  /// Replaced as parts are added: as a rule there are none.
+  @GuardedBy("this") private List<Part> parts = List.of();
   /// For each granule the bytes of parts that came; null before the first came.
   @GuardedBy("this") private long @Nullable [] came;
 
@@ -72,7 +73,9 @@ public final class BlockDraft extends Owned {
       throw new UnexpectedSliceException("view", "of granules that are not verified", view);
     }
     Part part = new Part(this, view);
-    parts.add(part);
+    List<Part> more = new ArrayList<>(parts);
+    more.add(part);
+    parts = more;
     return part;
   }
 
@@ -244,14 +247,7 @@ public final class BlockDraft extends Owned {
     if (!range.isWhole()) {
       return new int[] {slot.checksum(range.offset(layout), range.bytes(layout))};
     }
-    int[] sums = new int[range.count()];
-    int offset = range.offset(layout);
-    for (int i = 0; i < sums.length; i++) {
-      int bytes = layout.granuleBytes(range.first() + i);
-      sums[i] = slot.checksum(offset, bytes);
-      offset += bytes;
-    }
-    return sums;
+    return slot.checksums(layout, range);
   }
 
   private synchronized void add(GranuleRange range, int[] sums) {

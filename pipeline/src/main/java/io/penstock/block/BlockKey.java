@@ -33,12 +33,19 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
   ///
   /// @throws IllegalArgumentException if a key is of another space than `space`, or comes twice
   public static List<BlockKey> distinct(List<BlockKey> keys, SpaceId space) {
-    List<BlockKey> asked = keys instanceof PackedKeys ? keys : List.copyOf(keys);
+    PackedKeys packed = keys instanceof PackedKeys known ? known : null;
+    if (packed != null && packed.areDistinctIn(space)) {
+      return keys;
+    }
+    List<BlockKey> asked = packed != null ? keys : List.copyOf(keys);
     for (BlockKey key : asked) {
       key.requireOf(space);
     }
     if (!areDistinct(asked)) {
       throw new IllegalArgumentException("keys must be distinct (was " + asked.size() + " keys with duplicates)");
+    }
+    if (packed != null) {
+      packed.foundDistinct();
     }
     return asked;
   }

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Owns the handles of one subscription. The close of the scope closes the handles that the consumer forgot, in order
@@ -27,7 +28,13 @@ public final class BlockScope implements AutoCloseable {
     return owned;
   }
 
-  /// The same, unless a scope owns `owned` already.
+  /// Takes ownership of each of `owned`.
+  public <T extends Owned> List<T> adoptAll(List<T> owned) {
+    owned.forEach(this::link);
+    return owned;
+  }
+
+  /// The same as [#adopt], unless a scope owns `owned` already.
   public <T extends Owned> T adoptUnowned(T owned) {
     return owned.scope == null ? adopt(owned) : owned;
   }

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.List;
 
 /// Slots of an arena, held for blocks whose keys are not known yet, such as the blocks that a peer is about to send.
 ///
@@ -24,13 +25,21 @@ public final class HeldSlots extends Owned {
   ///
   /// @throws IllegalStateException if none is left
   public BlockDraft draft(BlockKey key) {
+    return drafts(List.of(key)).getFirst();
+  }
+
+  /// Turns a slot for each key into a draft.
+  ///
+  /// @throws IllegalStateException if fewer are left
+  public List<BlockDraft> drafts(List<BlockKey> keys) {
     synchronized (this) {
-      if (left == 0) {
-        throw new IllegalStateException("slots left must be > 0 (was 0, closed " + isClosed() + ")");
+      if (left < keys.size()) {
+        throw new IllegalStateException(
+            "slots left must be >= " + keys.size() + " (was " + left + ", closed " + isClosed() + ")");
       }
-      left--;
+      left -= keys.size();
     }
-    return arena.lend(key);
+    return arena.lend(keys);
   }
 
   /// Gives back `count` of the slots that are left.

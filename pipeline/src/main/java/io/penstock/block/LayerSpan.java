@@ -82,6 +82,18 @@ public final class LayerSpan extends Owned {
     }
   }
 
+  /// Copies the bytes to `to`, from its byte `offset` on.
+  ///
+  /// @throws IllegalStateException if this handle was closed
+  public void copyTo(MemorySegment to, long offset) {
+    hold();
+    try {
+      MemorySegment.copy(slot.memory, range.offset(layout), to, offset, bytes());
+    } finally {
+      slot.release();
+    }
+  }
+
   /// A second handle on the same bytes, for a second owner.
   public LayerSpan share() {
     return share(range);
@@ -131,7 +143,7 @@ public final class LayerSpan extends Owned {
     hold();
     try {
       if (range.isWhole()) {
-        verifyGranules(boundary);
+        slot.verify(key, layout, range, checksums, boundary);
       } else {
         checksumOfRows(boundary);
       }
@@ -155,15 +167,6 @@ public final class LayerSpan extends Owned {
     int whole = Checksum.combine(Checksum.combine(before, own, (long) range.rows() * rowBytes), after, end - to);
     requireEqual(boundary, granule, rows == null ? checksums[granule] : rows.crc(), whole);
     return own;
-  }
-
-  private void verifyGranules(String boundary) {
-    int offset = range.offset(layout);
-    for (int granule = range.first(); granule < range.end(); granule++) {
-      int bytes = layout.granuleBytes(granule);
-      requireEqual(boundary, granule, checksums[granule], slot.checksum(offset, bytes));
-      offset += bytes;
-    }
   }
 
   @Override

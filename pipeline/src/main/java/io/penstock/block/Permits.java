@@ -80,14 +80,18 @@ public final class Permits {
   /// Gives `units` back and serves the queue.
   public void release(long units) {
     Checks.positive("units", units);
+    boolean grants;
     synchronized (this) {
       if (units > inUse) {
         throw new IllegalStateException(name + ": released units must be <= " + inUse + " in use (was " + units + ")");
       }
       inUse -= units;
       serveQueue();
+      grants = !due.isEmpty();
     }
-    runGrants(null);
+    if (grants) {
+      runGrants(null);
+    }
   }
 
   /// Refuses all waiters and later calls. Units in use come back as usual.

@@ -46,6 +46,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private int slots;
   private boolean closed;
   private boolean freed;
+  /// Whether memory may have to be freed when a slot comes back: the arena was closed, or has had a run.
+  private volatile boolean frees;
 
   /// @param name named in errors
   /// @param layout of the blocks
@@ -160,6 +162,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
         return;
       }
       closed = true;
+      frees = true;
     }
     whole.close();
     parts.forEach(SlabPart::close);
@@ -184,6 +187,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// Adds the slots of `run`, without the right to them.
   synchronized void add(SlabPart.Run run) {
     requireOpen();
+    frees = true;
     runs.add(run);
     addFree(run.makeSlots());
   }
@@ -285,8 +289,10 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   void freeMemoryIfIdle() {
-    closeIfIdle();
-    endRuns();
+    if (frees) {
+      closeIfIdle();
+      endRuns();
+    }
   }
 
   private synchronized void closeIfIdle() {

@@ -237,11 +237,6 @@ public final class SlabPart implements BlockArena {
     return slots;
   }
 
-  /// A draft in a slot that was acquired before.
-  BlockDraft lend(BlockKey key) {
-    return lend(List.of(key)).getFirst();
-  }
-
   /// Gives back the right to slots: acquired and not lent, or free again.
   void giveUp(int count) {
     slots.release(count);
@@ -260,7 +255,7 @@ public final class SlabPart implements BlockArena {
   }
 
   /// Lends a draft for each key, whose slots were acquired before. If that fails, gives the slots back and throws.
-  private List<BlockDraft> lend(List<BlockKey> keys) {
+  List<BlockDraft> lend(List<BlockKey> keys) {
     try {
       List<Slot> free = arena.takeFree(keys.size());
       List<BlockDraft> drafts = new ArrayList<>(keys.size());

@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /// One slot of an arena, and the number of handles and pins on it. At zero the slot goes back to its arena.
@@ -77,6 +79,33 @@ final class Slot {
 
   int checksum(int offset, int bytes) {
     return Checksum.of(view.duplicate().position(offset).limit(offset + bytes));
+  }
+
+  /// The checksums of `range`, one for each of its whole granules.
+  int[] checksums(BlockLayout layout, GranuleRange range) {
+    int[] sums = new int[range.count()];
+    ByteBuffer bytes = view.duplicate().position(range.offset(layout));
+    CRC32C crc = new CRC32C();
+    for (int i = 0; i < sums.length; i++) {
+      crc.reset();
+      crc.update(bytes.limit(bytes.position() + layout.granuleBytes(range.first() + i)));
+      sums[i] = (int) crc.getValue();
+    }
+    return sums;
+  }
+
+  /// Compares the whole granules of `range` with their checksums.
+  ///
+  /// @param checksums of all granules of the block
+  /// @param boundary that the bytes cross, named in the error
+  /// @throws BlockCorruptException at the first difference
+  void verify(BlockKey of, BlockLayout layout, GranuleRange range, int[] checksums, String boundary) {
+    int[] actual = checksums(layout, range);
+    int differs = Arrays.mismatch(actual, 0, actual.length, checksums, range.first(), range.end());
+    if (differs >= 0) {
+      int granule = range.first() + differs;
+      throw new BlockCorruptException(boundary, of, granule, checksums[granule], actual[differs]);
+    }
   }
 
   ByteBuffer buffer(int offset, int bytes) {

@@ -17,7 +17,7 @@ final class VerifiedGranules {
   private final int[] checksums;
   private final BitSet whole;
   /// Granules of which only some rows are verified: first row → (rows, CRC).
-  private final Map<Integer, TreeMap<Integer, Rows>> partial = new HashMap<>(0);
+  private Map<Integer, TreeMap<Integer, Rows>> partial = Map.of();
 
   private record Rows(int count, int crc) {}
 
@@ -106,7 +106,9 @@ final class VerifiedGranules {
     if (!whole.get(granule)) {
       checksums[granule] = crc;
       whole.set(granule);
-      partial.remove(granule);
+      if (!partial.isEmpty()) {
+        partial.remove(granule);
+      }
     }
   }
 
@@ -115,6 +117,9 @@ final class VerifiedGranules {
       return;
     } else if (touchRows(range)) {
       throw new IllegalStateException("rows must not be verified twice (was " + range + ")");
+    }
+    if (partial.isEmpty()) {
+      partial = new HashMap<>();
     }
     TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
     parts.put(range.firstRow(), new Rows(range.rows(), crc));

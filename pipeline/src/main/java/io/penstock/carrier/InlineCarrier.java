@@ -14,7 +14,7 @@ public final class InlineCarrier implements SliceSender, SliceReceiver {
   public void offer(LayerSlice slice, OutgoingFrame frame) {
     List<LayerSpan> spans = slice.spans();
     for (int i = 0; i < spans.size(); i++) {
-      frame.carry(spans.get(i).share());
+      frame.carry(spans.get(i));
     }
   }
 

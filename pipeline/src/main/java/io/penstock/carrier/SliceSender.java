@@ -12,9 +12,8 @@ public interface SliceSender {
   /// What stands behind the header of a slice that leaves. An offer that throws leaves the frame to the caller, who
   /// releases it.
   interface OutgoingFrame {
-    /// Appends the bytes of `span` without a copy.
-    ///
-    /// @param span the frame closes it when the transport has released the frame
+    /// Appends the bytes of `span`, which stays the caller's: a copy if they are few; else the frame has a share until
+    /// the transport has released it.
     void carry(LayerSpan span);
 
     /// Appends `references` instead of bytes. What they name stays as it is until the receiver has landed the slice, or

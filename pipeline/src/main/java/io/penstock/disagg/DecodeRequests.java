@@ -217,7 +217,8 @@ public final class DecodeRequests {
 
   private void fail(ReceiveOrder order, Received received, Mono<Void> quiet, Consumer<Received> emit) {
     end(received, emit);
-    follow(quiet.then(Mono.defer(order.blocks()::release)), () -> requests.remove(order.request()));
+    follow(quiet.then(Mono.defer(order.blocks()::release).doOnError(TimerWheel::report)),
+        () -> requests.remove(order.request()));
   }
 
   private void end(Received received, Consumer<Received> emit) {

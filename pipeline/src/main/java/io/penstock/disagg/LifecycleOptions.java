@@ -69,6 +69,11 @@ public record LifecycleOptions(Duration lease, Duration bootstrap, Duration wait
         tick);
   }
 
+  /// How long a receiver may wait for the first byte: a source that pushes must let it wait as long.
+  public Duration firstByte() {
+    return bootstrap.compareTo(waiting) >= 0 ? bootstrap : waiting;
+  }
+
   /// How long a move may stay in `state`.
   Duration patience(RequestState state) {
     return switch (state) {

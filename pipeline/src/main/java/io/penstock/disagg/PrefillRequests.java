@@ -122,7 +122,7 @@ public final class PrefillRequests {
         .doOnTerminate(wheel::dispose);
   }
 
-  LifecycleOptions options() {
+  public LifecycleOptions options() {
     return options;
   }
 
@@ -130,7 +130,7 @@ public final class PrefillRequests {
     return wheel;
   }
 
-  /// Whether one more request may be remembered of which only signals were heard.
+  /// Whether one more receiver may be remembered that was heard before its request was opened.
   boolean enterEarly() {
     boolean enters = early.sum() < MOST_EARLY;
     if (enters) {
@@ -139,8 +139,8 @@ public final class PrefillRequests {
     return enters;
   }
 
-  void leaveEarly() {
-    early.decrement();
+  void leaveEarly(int places) {
+    early.add(-places);
   }
 
   void opened() {

@@ -31,6 +31,7 @@ public final class ResultAggregator {
     private final Set<Integer> reported = new HashSet<>();
     private final List<Received> received = new ArrayList<>();
     private int expected;
+    private boolean isCorrected;
 
     Reports(int expected) {
       this.expected = expected;
@@ -57,8 +58,8 @@ public final class ResultAggregator {
   /// @return what has ended with them, each request once
   public List<Finished> add(int rank, Results results) {
     Checks.within("rank", rank, ranks);
-    results.expected().forEach(this::correct);
     Map<Awaited, Reports> touched = new HashMap<>();
+    results.expected().forEach((request, expected) -> correct(request, expected, touched));
     results.sent().forEach(request -> report(new Awaited(Kind.SENT, request), rank, List.of(), touched));
     results.received()
         .forEach(end -> report(new Awaited(Kind.RECEIVED, end.request()), rank, List.of(end), touched));
@@ -71,11 +72,17 @@ public final class ResultAggregator {
     return ended.stream().map(this::finish).toList();
   }
 
-  private void correct(String request, int expected) {
+  /// The first correction counts; ranks that say other numbers only raise it: a request never ends before all that
+  /// report it have.
+  private void correct(String request, int expected, Map<Awaited, Reports> touched) {
+    Checks.positive("expected", expected);
     for (Kind kind : Kind.values()) {
-      Reports reports = awaited.get(new Awaited(kind, request));
+      Awaited one = new Awaited(kind, request);
+      Reports reports = awaited.get(one);
       if (reports != null) {
-        reports.expected = expected;
+        reports.expected = reports.isCorrected ? Math.max(reports.expected, expected) : expected;
+        reports.isCorrected = true;
+        touched.put(one, reports);
       }
     }
   }

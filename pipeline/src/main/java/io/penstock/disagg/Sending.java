@@ -2,7 +2,8 @@ package io.penstock.disagg;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disagg.Signal.Kind;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,9 @@ import reactor.core.publisher.Sinks;
 
 /// One request on a prefill rank: its lease, and who has still to be done with it.
 final class Sending extends TimerWheel.Timer {
+  /// Receivers of one request that are remembered if it is not known which there are: more than any instance has ranks.
+  private static final int MOST_RECEIVERS = 1 << 16;
+
   private enum Phase {
     /// Only signals came.
     EARLY,
@@ -33,8 +37,10 @@ final class Sending extends TimerWheel.Timer {
   private volatile RequestState state = RequestState.BOOTSTRAPPING;
 
   @GuardedBy("this") private Phase phase = Phase.EARLY;
-  @GuardedBy("this") private boolean listed;
-  @GuardedBy("this") private final Set<RankId> done = new HashSet<>(2);
+  /// Places that this takes among the signals that came early.
+  @GuardedBy("this") private int early;
+  /// What each receiver said last.
+  @GuardedBy("this") private final Map<RankId, Heard> heard = new HashMap<>(2);
   /// Empty if they are not known.
   @GuardedBy("this") private Set<RankId> receivers = Set.of();
   /// How many there are, as one of them said.
@@ -42,6 +48,9 @@ final class Sending extends TimerWheel.Timer {
   @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
   @GuardedBy("this") private @Nullable Release release;
   @GuardedBy("this") private long sinceNanos;
+
+  /// @param isDone whether it needs nothing more
+  private record Heard(long generation, boolean isDone) {}
 
   Sending(PrefillRequests owner, String request) {
     this.owner = owner;
@@ -62,12 +71,13 @@ final class Sending extends TimerWheel.Timer {
       } else if (phase != Phase.EARLY) {
         throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
       }
-      if (listed) {
-        owner.leaveEarly();
-      }
+      owner.leaveEarly(early);
       owner.opened();
       phase = Phase.OPEN;
       receivers = wanted;
+      if (!wanted.isEmpty()) {
+        heard.keySet().retainAll(wanted);
+      }
       blocks = held;
       sinceNanos = owner.wheel().now();
       renewedNanos = sinceNanos;
@@ -117,9 +127,12 @@ final class Sending extends TimerWheel.Timer {
       } else if (phase == Phase.EARLY && !list()) {
         return Mono.empty();
       }
+      if (!admit(signal.from(), signal.readers())) {
+        return Mono.empty();
+      }
       readers = signal.readers();
       RequestState before = state;
-      ends = hear(signal.kind(), signal.from().rank()) && phase == Phase.OPEN;
+      ends = hear(signal.kind(), signal.from()) && phase == Phase.OPEN;
       isFirst = before == RequestState.BOOTSTRAPPING && state != before && phase == Phase.OPEN;
     }
     if (ends) {
@@ -144,25 +157,52 @@ final class Sending extends TimerWheel.Timer {
 
   /// Enters the table of early requests for a time; false if there is no room.
   @GuardedBy("this") private boolean list() {
-    if (!listed) {
-      listed = owner.enterEarly();
+    if (early == 0) {
       sinceNanos = owner.wheel().now();
-      if (listed) {
+      if (owner.enterEarly()) {
+        early = 1;
         owner.wheel().add(this, sinceNanos + owner.options().remembered().toNanos());
       } else {
         phase = Phase.FORGOTTEN;
         owner.forget(this);
       }
     }
-    return listed;
+    return early > 0;
+  }
+
+  /// Whether `from` may say something: it is a receiver, this start of it was not followed by a later one, and there is
+  /// room to remember it.
+  @GuardedBy("this") private boolean admit(Incarnation from, int most) {
+    Heard before = heard.get(from.rank());
+    if (!receivers.isEmpty() && !receivers.contains(from.rank())) {
+      owner.stranger();
+      return false;
+    } else if (before != null && before.generation() > from.generation()) {
+      owner.late();
+      return false;
+    } else if (before == null && !hasRoom(most)) {
+      owner.stranger();
+      return false;
+    } else if (before == null || before.generation() < from.generation()) {
+      heard.put(from.rank(), new Heard(from.generation(), false));
+    }
+    return true;
+  }
+
+  /// Takes room for one more receiver of `most`.
+  @GuardedBy("this") private boolean hasRoom(int most) {
+    if (heard.size() >= Math.min(most, MOST_RECEIVERS)) {
+      return false;
+    } else if (phase == Phase.EARLY && !heard.isEmpty()) { // the first has the place of the request
+      boolean enters = owner.enterEarly();
+      early += enters ? 1 : 0;
+      return enters;
+    }
+    return true;
   }
 
   /// @return whether this ends the request, if it is open
-  @GuardedBy("this") private boolean hear(Kind kind, RankId from) {
-    if (!receivers.isEmpty() && !receivers.contains(from)) {
-      owner.stranger();
-      return false;
-    }
+  @GuardedBy("this") private boolean hear(Kind kind, Incarnation from) {
     return switch (kind) {
       case RENEW -> {
         renewedNanos = owner.wheel().now();
@@ -170,7 +210,8 @@ final class Sending extends TimerWheel.Timer {
         yield false;
       }
       case DONE -> {
-        if (!done.add(from)) {
+        Heard before = heard.put(from.rank(), new Heard(from.generation(), true));
+        if (before != null && before.isDone()) {
           owner.duplicate();
         }
         yield isDone();
@@ -183,7 +224,8 @@ final class Sending extends TimerWheel.Timer {
   }
 
   @GuardedBy("this") private boolean isDone() {
-    return receivers.isEmpty() ? done.size() >= readers : done.containsAll(receivers);
+    int wanted = receivers.isEmpty() ? readers : receivers.size();
+    return heard.size() >= wanted && heard.values().stream().filter(Heard::isDone).count() >= wanted;
   }
 
   void withdraw() {
@@ -206,13 +248,8 @@ final class Sending extends TimerWheel.Timer {
       state = why.state();
     }
     owner.wheel().remove(this);
-    Mono.defer(given::release).doOnError(Sending::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
+    Mono.defer(given::release).doOnError(TimerWheel::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
         () -> over(why));
-  }
-
-  private static void report(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   private void over(Release why) {
@@ -279,7 +316,7 @@ final class Sending extends TimerWheel.Timer {
 
   @GuardedBy("this") private void forget() {
     if (phase == Phase.EARLY) {
-      owner.leaveEarly();
+      owner.leaveEarly(early);
     }
     phase = Phase.FORGOTTEN;
     owner.forget(this);

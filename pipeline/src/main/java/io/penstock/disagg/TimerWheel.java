@@ -163,9 +163,14 @@ final class TimerWheel implements Disposable {
         add(timer, Math.max(next, now + 1));
       }
     } catch (RuntimeException e) { // the other timers fire all the same
-      Thread thread = Thread.currentThread();
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+      report(e);
     }
+  }
+
+  /// Tells the thread's handler of a failure that keeps nothing else from going on.
+  static void report(Throwable failure) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   /// Moves some timers of ticks up to `last` to `due`.

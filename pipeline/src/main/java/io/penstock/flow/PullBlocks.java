@@ -18,9 +18,11 @@ import io.penstock.tier.spi.ViewLanding;
 import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,6 +41,9 @@ import reactor.core.publisher.Mono;
 /// |         | [io.penstock.block.BudgetExhaustedException] if too many wait for a lane |
 /// |         | [io.penstock.block.UnexpectedSliceException] before anything is asked, if two claim the same bytes |
 public final class PullBlocks {
+  /// A fetch asks for so many times the tokens that it places, at most.
+  private static final double MOST_ASKED = 1.5;
+
   private PullBlocks() {}
 
   /// One peer, as one shard of a reader sees it: its requests queue, and one is served at a time.
@@ -103,7 +108,8 @@ public final class PullBlocks {
     /// The same over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
     Fetch attempt(Lane now, MoveTicket ticket) {
       return new Fetch(transfer, now, keys,
-          landing.attempt(ticket.attempt(), () -> requireAdmitted(ticket, now.source().generation())));
+          landing.attempt(ticket.attempt(), ticket.request(),
+              () -> requireAdmitted(ticket, now.source().generation())));
     }
 
     private static void requireAdmitted(MoveTicket ticket, long generation) {
@@ -167,16 +173,42 @@ public final class PullBlocks {
 
   /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
   private static List<Fetch> fetches(List<Transfer> transfers, Places places) {
-    return transfers.stream().map(transfer -> fetch(transfer, places)).toList();
+    return transfers.stream()
+        .flatMap(transfer -> together(transfer.pieces()).stream().map(pieces -> fetch(transfer, pieces, places)))
+        .toList();
   }
 
-  private static Fetch fetch(Transfer transfer, Places places) {
+  /// The pieces that one fetch asks for: all of them, unless that would ask for much that is dropped. Then those at the
+  /// same tokens of their blocks go together.
+  private static Collection<List<TokenPiece>> together(List<TokenPiece> pieces) {
+    long blocks = pieces.stream().mapToInt(TokenPiece::sourceBlock).distinct().count();
+    long wanted = pieces.stream().mapToInt(TokenPiece::tokens).sum();
+    return blocks * (end(pieces) - first(pieces)) <= MOST_ASKED * wanted
+        ? List.of(pieces)
+        : pieces.stream().collect(Collectors.groupingBy(piece -> new Run(piece.sourceToken(), piece.tokens()),
+            LinkedHashMap::new, Collectors.toList())).values();
+  }
+
+  /// Some tokens of a block.
+  private record Run(int first, int tokens) {}
+
+  private static int first(List<TokenPiece> pieces) {
+    return pieces.stream().mapToInt(TokenPiece::sourceToken).min().orElseThrow();
+  }
+
+  private static int end(List<TokenPiece> pieces) {
+    return pieces.stream().mapToInt(piece -> piece.sourceToken() + piece.tokens()).max().orElseThrow();
+  }
+
+  private static Fetch fetch(Transfer transfer, List<TokenPiece> pieces, Places places) {
     Lane lane = places.lane(transfer);
     BlockLayout layout = lane.source().space().layout();
     List<BlockKey> all = places.keys(transfer);
-    ViewLanding landing = new ViewLanding(layout, asked(transfer, layout));
+    int first = first(pieces);
+    ViewLanding landing = new ViewLanding(layout, BlockView.of(layout, transfer.layers().atSource(),
+        transfer.layers().count(), transfer.heads().atSource(), transfer.heads().count(), first, end(pieces) - first));
     Map<Integer, Integer> positions = new LinkedHashMap<>();
-    for (TokenPiece piece : transfer.pieces()) {
+    for (TokenPiece piece : pieces) {
       int position = positions.computeIfAbsent(piece.sourceBlock(), block -> positions.size());
       BlockDraft draft = places.draft(transfer, piece.destinationBlock());
       landing.to(position, piece.sourceToken(), draft.part(BlockView.of(draft.layout(),
@@ -184,13 +216,5 @@ public final class PullBlocks {
           transfer.heads().count(), piece.destinationToken(), piece.tokens())));
     }
     return new Fetch(transfer, lane, positions.keySet().stream().map(all::get).toList(), landing);
-  }
-
-  /// One view for all blocks of a transfer: from the first to the last token that is wanted of any of them.
-  private static BlockView asked(Transfer transfer, BlockLayout layout) {
-    int first = transfer.pieces().stream().mapToInt(TokenPiece::sourceToken).min().orElseThrow();
-    int end = transfer.pieces().stream().mapToInt(piece -> piece.sourceToken() + piece.tokens()).max().orElseThrow();
-    return BlockView.of(layout, transfer.layers().atSource(), transfer.layers().count(), transfer.heads().atSource(),
-        transfer.heads().count(), first, end - first);
   }
 }

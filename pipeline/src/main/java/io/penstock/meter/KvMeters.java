@@ -193,6 +193,17 @@ enum KvMeters implements MeterDocumentation {
       MeterTag.ROUTE, MeterTag.CARRIER, MeterTag.REASON),
   STREAM_FAILURES("penstock.stream.failures", Meter.Type.COUNTER, null, "Streams of slices that failed, by code",
       MeterTag.ROUTE, MeterTag.CODE),
+  LIMIT_REFUSED("penstock.limit.refused", Meter.Type.COUNTER, null,
+      "Requests that the rate of their connection refused"),
+  LIMIT_DELAYED("penstock.limit.delayed", Meter.Type.COUNTER, "milliseconds",
+      "Time for which the rate of a connection had bytes wait"),
+  CLIENT_DURATION("penstock.client.duration", Meter.Type.TIMER, "seconds",
+      "Time that gets and puts took at their client", MeterTag.TRANSPORT, MeterTag.DIRECTION),
+  CLIENT_CARRIED("penstock.client.carried", Meter.Type.COUNTER, "bytes", "Bytes of slices that clients got and put",
+      MeterTag.TRANSPORT, MeterTag.DIRECTION),
+  CLIENT_FAILURES("penstock.client.failures", Meter.Type.COUNTER, null,
+      "Gets and puts that failed at a client, by code",
+      MeterTag.CODE),
   TRANSFER_DURATION("penstock.transfer.duration", Meter.Type.TIMER, "seconds",
       "Time of items of a transfer engine, from submission to end", MeterTag.TRANSPORT, MeterTag.DIRECTION),
   TRANSFER_CARRIED("penstock.transfer.carried", Meter.Type.COUNTER, "bytes", "Bytes of items that completed",
@@ -212,7 +223,16 @@ enum KvMeters implements MeterDocumentation {
   TRANSFER_ITEMS("penstock.transfer.items", Meter.Type.GAUGE, null,
       "Items that are in progress or wait for their connection"),
   TRANSFER_IN_FLIGHT("penstock.transfer.in.flight", Meter.Type.GAUGE, "bytes", "Bytes of these items"),
-  TRANSFER_QUEUED("penstock.transfer.queued", Meter.Type.GAUGE, null, "Items that wait for their turn");
+  TRANSFER_QUEUED("penstock.transfer.queued", Meter.Type.GAUGE, null, "Items that wait for their turn"),
+  REQUESTS_KEPT("penstock.requests.kept", Meter.Type.GAUGE, null,
+      "Requests whose blocks a prefill rank keeps for decode ranks"),
+  REQUESTS_REMEMBERED("penstock.requests.remembered", Meter.Type.GAUGE, null,
+      "Requests that have ended, or of which only signals came"),
+  REQUESTS_ENDED("penstock.requests.ended", Meter.Type.COUNTER, null,
+      "Requests that a prefill rank keeps no more, by reason", MeterTag.REASON),
+  /// Results: `duplicate`, `late`, `stranger`.
+  REQUESTS_IGNORED("penstock.requests.ignored", Meter.Type.COUNTER, null,
+      "Signals about requests that changed nothing", MeterTag.RESULT);
 
   private final String meterName;
   private final Meter.Type type;

@@ -43,7 +43,7 @@ enum MeterTag implements KeyName {
   /// Why something was decided, or why the policy keeps a block: a word of an enum in lower case.
   REASON("reason"),
   /// `hit` or `miss`; of found blocks `fetched` or `computed`; of copies `failure` or `timeout`; of syncs `done` or
-  /// `failed`.
+  /// `failed`; of signals why they changed nothing.
   RESULT("result");
 
   private final String key;

@@ -19,9 +19,23 @@ public final class StreamMeters {
 
   private final MeterRegistry registry;
   private final Map<Kind, Meters> kinds = new ConcurrentHashMap<>();
+  private final Counter refused;
+  private final Counter delayed;
 
   public StreamMeters(MeterRegistry registry) {
     this.registry = registry;
+    this.refused = counter(KvMeters.LIMIT_REFUSED, Tags.empty());
+    this.delayed = counter(KvMeters.LIMIT_DELAYED, Tags.empty());
+  }
+
+  /// The rate of a connection refused a request.
+  public void requestRefused() {
+    refused.increment();
+  }
+
+  /// The rate of a connection has bytes wait.
+  public void bytesDelayed(long nanos) {
+    increment(delayed, nanos);
   }
 
   private record Kind(String route, String carrier) {}

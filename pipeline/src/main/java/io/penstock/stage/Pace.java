@@ -3,6 +3,7 @@ package io.penstock.stage;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.operator.TokenBucket;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -37,7 +38,8 @@ public final class Pace {
     requireNonNull(options, "options");
     requireNonNull(timer, "timer");
     return source -> Flux.defer(() -> {
-      TokenBucket bucket = new TokenBucket(options, timer.now(TimeUnit.NANOSECONDS));
+      TokenBucket bucket =
+          new TokenBucket(options.unitsPerSecond(), options.burstUnits(), timer.now(TimeUnit.NANOSECONDS));
       return source.concatMap(
           element -> after(bucket.take(weigher.applyAsLong(element), timer.now(TimeUnit.NANOSECONDS)), element, timer),
           0);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -19,7 +20,7 @@ import reactor.core.publisher.Mono;
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
   private volatile Runnable over = () -> {};
-  private volatile Runnable check = () -> {};
+  private volatile @Nullable Runnable check;
 
   /// Runs `then` before each slice and after the last one; the slices end with the error that it throws.
   void checkedBy(Runnable then) {
@@ -94,12 +95,15 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// @param number of the window in its stream, from 0
   /// @return a stream for one subscriber, who owns the slices
   public final Flux<LayerSlice> slices(int number) {
-    return transferred(number).map(this::checked).doOnComplete(() -> check.run());
+    Runnable live = check;
+    return live == null
+        ? transferred(number)
+        : transferred(number).map(slice -> checked(slice, live)).doOnComplete(live);
   }
 
-  private LayerSlice checked(LayerSlice slice) {
+  private static LayerSlice checked(LayerSlice slice, Runnable live) {
     try {
-      check.run();
+      live.run();
       return slice;
     } catch (RuntimeException e) {
       slice.close();

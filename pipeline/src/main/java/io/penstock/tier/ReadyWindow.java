@@ -31,9 +31,11 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   Flux<LayerSlice> transferred(int number) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
         shape.sliceBytes(), shape.order());
-    return Flux.range(0, cuts.size())
-        .map(i -> SlicePlan.slice(cuts, i, number, this))
-        .doFinally(end -> close());
+    return Flux.from(subscriber -> {
+      ReadySlices slices = new ReadySlices(subscriber, this, cuts, number);
+      subscriber.onSubscribe(slices);
+      slices.open();
+    });
   }
 
   /// The slices of a view of each block.

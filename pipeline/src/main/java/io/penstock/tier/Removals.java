@@ -16,9 +16,11 @@ final class Removals {
   private static final int MOST_LOOKED = 1 << 13;
 
   private final StackState state;
+  private final String boundary;
 
   Removals(StackState state) {
     this.state = state;
+    this.boundary = "tier " + state.shape().info().name();
   }
 
   /// Compares `block`, which is in host memory, with its checksums, if the stack verifies reads. Outside a decision.
@@ -29,7 +31,7 @@ final class Removals {
       return;
     }
     try {
-      block.verify("tier " + state.shape().info().name());
+      block.verify(boundary);
     } catch (BlockCorruptException e) {
       state.decide(after -> quarantine(block, after));
       throw e;

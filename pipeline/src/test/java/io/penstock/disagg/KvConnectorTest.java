@@ -208,6 +208,20 @@ final class KvConnectorTest {
     assertThat(results.awaited()).isZero();
   }
 
+  @Test
+  void ranksThatSayDifferentNumbers_neverEndARequestEarly() {
+    ResultAggregator results = new ResultAggregator(4);
+    results.expect(Finished.Kind.SENT, "r");
+    assertThat(results.add(0, sent(Set.of("r"), Map.of("r", 3)))).isEmpty();
+    assertThat(results.add(1, sent(Set.of("r"), Map.of("r", 2)))).as("two of three").isEmpty();
+    assertThat(results.add(2, sent(Set.of("r"), Map.of()))).hasSize(1);
+    results.expect(Finished.Kind.SENT, "s");
+    assertThat(results.add(0, sent(Set.of("s"), Map.of()))).isEmpty();
+    assertThat(results.add(1, sent(Set.of(), Map.of("s", 1)))).as("a correction ends what all have reported")
+        .hasSize(1);
+    assertThatThrownBy(() -> results.add(0, sent(Set.of(), Map.of("s", 0)))).hasMessageContaining("expected");
+  }
+
   private static Results sent(Set<String> requests, Map<String, Integer> expected) {
     return new Results(requests, List.of(), expected);
   }

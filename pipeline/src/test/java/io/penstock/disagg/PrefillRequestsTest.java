@@ -67,6 +67,34 @@ final class PrefillRequestsTest {
   }
 
   @Test
+  void moreRanksThanOneOfThemSays_areStrangers() {
+    requests.open("r", HeldBlocks.none());
+    for (int rank = 0; rank < 100; rank++) {
+      tell(Kind.RENEW, "r", new RankId("decode", rank), 2);
+      tell(Kind.DONE, "early", new RankId("decode", rank), 2);
+    }
+    assertThat(requests.figures().strangers()).isEqualTo(2 * 98);
+    tell(Kind.DONE, "r", A);
+    tell(Kind.DONE, "r", B);
+    requests.open("early", Set.of(B, new RankId("decode", 7)), HeldBlocks.none());
+    assertThat(released).containsExactly(Map.entry("r", Release.DONE));
+  }
+
+  @Test
+  void whatAnEarlierStartOfAReceiverSaid_doesNotCount() {
+    requests.open("r", Set.of(A, B), HeldBlocks.none());
+    tell(Kind.DONE, "r", A);
+    requests.accept(new Signal(Kind.RENEW, "r", A.since(2), 2)).subscribe();
+    assertThat(tell(Kind.DONE, "r", A)).isTrue();
+    assertThat(tell(Kind.CANCEL, "r", A)).isTrue();
+    tell(Kind.DONE, "r", B);
+    assertThat(released).as("the later start still reads").isEmpty();
+    assertThat(requests.figures().late()).isEqualTo(2);
+    requests.accept(new Signal(Kind.DONE, "r", A.since(2), 2)).subscribe();
+    assertThat(released).containsEntry("r", Release.DONE);
+  }
+
+  @Test
   void signalsBeforeTheOpening_count() {
     tell(Kind.DONE, "r", A);
     requests.open("r", Set.of(A, B), HeldBlocks.none());

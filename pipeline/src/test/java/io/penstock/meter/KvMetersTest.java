@@ -16,6 +16,9 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.PrefillRequests;
+import reactor.test.scheduler.VirtualTimeScheduler;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.BlockTier;
@@ -70,6 +73,7 @@ final class KvMetersTest {
     Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
     StreamMeters streams = new StreamMeters(registry);
     streams.ended("get", "inline", 4096, 2_000_000, new StreamMeters.Waits(1_000_000, 0, 0), "transient");
+    new ClientMeters(registry).ended("tcp", "in", 4096, 5, "transient");
     TransferMeters transfers = new TransferMeters(registry, List.of("timeout"));
     transfers.ended("tcp", "read", 4096, new TransferMeters.Times(1, 2, 3), null);
     transfers.connected("tcp", 5);
@@ -95,6 +99,8 @@ final class KvMetersTest {
     SideCarMeters sideCar = new SideCarMeters(registry, () -> 1, () -> 2, () -> 3);
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
+    RequestMeters requests = new RequestMeters(registry);
+    requests.show(new PrefillRequests(LifecycleOptions.defaults(), requests, VirtualTimeScheduler.create()));
     gauges.refresh().block(SOON);
     BlockTier onDisk = onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);

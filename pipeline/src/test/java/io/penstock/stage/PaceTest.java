@@ -3,6 +3,7 @@ package io.penstock.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.operator.TokenBucket;
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.StageContract;
@@ -116,7 +117,7 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void pace_manySmallElements_doNotPassForNothing() {
-    TokenBucket bucket = new TokenBucket(new Pace.Options(3_000_000_000L, 1), 0);
+    TokenBucket bucket = new TokenBucket(3_000_000_000L, 1, 0);
     long wait = 0;
     for (int i = 0; i < 3_000_000; i++) {
       wait = bucket.take(1, 0);

@@ -75,7 +75,7 @@ public abstract class CarrierContract {
 
     @Override
     public void carry(LayerSpan span) {
-      carried.add(span);
+      carried.add(span.share());
       out.writeBytes(span.read(memory -> memory.toArray(JAVA_BYTE)));
     }
 

@@ -22,7 +22,16 @@ record ChildLoop(Console console, Peer peer) {
     console.json(started);
     BufferedReader lines = new BufferedReader(new InputStreamReader(console.in(), StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      console.json(peer.ask(Json.MAPPER.readValue(line, Ask.class)));
+      console.json(answer(peer, Json.MAPPER.readValue(line, Ask.class)));
+    }
+  }
+
+  /// A request that fails ends no other.
+  static Reply answer(Peer peer, Ask ask) {
+    try {
+      return peer.ask(ask);
+    } catch (RuntimeException e) {
+      return Reply.failed(Reply.Failure.of(ask.request(), e));
     }
   }
 

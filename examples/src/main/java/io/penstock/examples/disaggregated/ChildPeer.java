@@ -43,7 +43,7 @@ final class ChildPeer implements Peer {
     } catch (IOException e) {
       throw new UncheckedIOException("node must take questions (exit code " + exitCode() + ")", e);
     }
-    return read();
+    return read().requireDone();
   }
 
   private Reply read() {

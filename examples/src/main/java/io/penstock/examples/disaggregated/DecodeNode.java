@@ -2,7 +2,6 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.CacheSpace;
 import io.penstock.disagg.DecodeRequests;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.LifecycleListener;
@@ -10,13 +9,14 @@ import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.spi.ViewSource;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.RankViews;
 import io.penstock.wire.RegistryClient;
-import io.penstock.wire.RemoteViews;
 import io.penstock.wire.WireSignals;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -26,11 +26,9 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -40,7 +38,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A decode: an instance of the model, and the requests of its ranks. It finds the ranks of prefills in a registry.
+/// A decode: an instance of the model, and the requests of its ranks. It finds the ranks of prefills in a registry, in
+/// which its own ranks stay, too: each serves the blocks that it has finished.
 final class DecodeNode implements Peer {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final long BUDGET_BYTES = 64 << 20;
@@ -57,12 +56,9 @@ final class DecodeNode implements Peer {
   private final List<DecodeRequests> ranks;
   private final ByteBudget budget = new ByteBudget("decode", BUDGET_BYTES, MOST_WAITING);
   private final Map<Incarnation, Endpoint> endpoints = new ConcurrentHashMap<>();
-  private final Map<Connection, Mono<RemoteViews>> connections = new ConcurrentHashMap<>();
-  private final Queue<RemoteViews> connected = new ConcurrentLinkedQueue<>();
+  private final RankViews views;
+  private final RankServers servers;
   private final Map<String, Open> open = new HashMap<>();
-
-  /// @param space that is read there
-  private record Connection(Incarnation rank, CacheSpace space) {}
 
   /// A request that has begun.
   ///
@@ -80,13 +76,21 @@ final class DecodeNode implements Peer {
     this.tiers = new RankTiers(setup.decode(), shard -> maker.make(shard, setup.tierBlocks(shard)));
     this.aux = new AuxBlocks(setup.decode().model(), setup.keptRequests());
     this.registry = RegistryNode.client(registryPort, network);
-    this.signals = new WireSignals(rank -> Mono.justOrEmpty(endpoints.get(rank)).map(this::transport),
-        KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(), new Random());
+    this.signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), network.timers(),
+        new Random());
     long generation = Instant.now().toEpochMilli();
     this.ranks = IntStream.range(0, setup.decode().shards().size())
         .mapToObj(rank -> new DecodeRequests(new RankId(name, rank).since(generation), setup.lifecycle(), signals,
             LifecycleListener.noop(), network.timers(), new Random()))
         .toList();
+    this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
+        lost -> ranks.forEach(rank -> rank.gone(lost)), network.timers());
+    this.servers = new RankServers(Side.DECODE, name, generation, setup.decode().manifest(),
+        tiers.tiers().stream().map(tier -> new RankServers.Served(List.of(tier), null)).toList(), registry, network);
+  }
+
+  private Mono<ClientTransport> place(Incarnation rank) {
+    return Mono.justOrEmpty(endpoints.get(rank)).map(this::transport);
   }
 
   private ClientTransport transport(Endpoint endpoint) {
@@ -131,23 +135,15 @@ final class DecodeNode implements Peer {
 
       @Override
       public Mono<ViewSource> cache(int number) {
-        return views(rank(number), setup.decode().shards().getFirst().space())
-            .map(views -> new TimedSource(views, clock));
+        return views.of(rank(number), setup.decode().shards().getFirst().space())
+            .map(connected -> new TimedSource(connected, clock));
       }
 
       @Override
       public Mono<ViewSource> aux() {
-        return views(rank(0), aux.space()).cast(ViewSource.class);
+        return views.of(rank(0), aux.space()).cast(ViewSource.class);
       }
     };
-  }
-
-  /// One connection a rank and space, made anew when it was lost.
-  private Mono<RemoteViews> views(Incarnation rank, CacheSpace space) {
-    return connections.computeIfAbsent(new Connection(rank, space), missing -> Mono
-        .defer(() -> RemoteViews.connect(transport(requireNonNull(endpoints.get(rank), "endpoint")),
-            KvClientOptions.defaults(), space, budget))
-        .doOnNext(connected::add).cacheInvalidateWhen(RemoteViews::onClose));
   }
 
   private Reply decode(Ask ask) {
@@ -198,8 +194,8 @@ final class DecodeNode implements Peer {
       }
     });
     Flux.fromIterable(ranks).concatMap(DecodeRequests::close).blockLast(PATIENCE);
-    Flux.fromIterable(connected).flatMap(RemoteViews::close).then(signals.close()).then(registry.close())
-        .block(PATIENCE);
+    servers.close();
+    views.close().then(signals.close()).then(registry.close()).block(PATIENCE);
     tiers.close();
     aux.close();
     instance.close();

@@ -119,7 +119,6 @@ final class Deployment {
 
   @Override
   public String toString() {
-    return "tp %d, pp %d, pcp %d, dcp %d, %s".formatted(parallelism().tp(), parallelism().pp(), parallelism().pcp(),
-        parallelism().dcp(), format);
+    return SideReport.of(this).toString();
   }
 }

@@ -1,12 +1,8 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout.TokenOrder;
-import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
 import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.plan.Parallelism;
-import io.penstock.disagg.plan.PlanRefusedException;
-import io.penstock.disagg.plan.Planner;
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
@@ -15,6 +11,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
@@ -38,9 +35,13 @@ import picocli.CommandLine.Spec;
     description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
         + " parallelism, whose caches go from rank to rank over TCP as the planner says. Prints both texts, when each"
         + " layer was computed and transferred, and whether all logits are equal bit for bit.",
+      "",
+      "Each side has a tensor-parallel (TP), pipeline (PP), prefill context (PCP) and decode context (DCP) parallelism"
+          + " of its own, and at most 64 ranks. The row `draft` of the time line is the layer of the draft head.",
       ""},
     footer = {"", "Examples:", "  penstock example disaggregated --mode push --svg layers.svg",
-      "  penstock example disaggregated --prefill 2 --decode 2 --prefill-tp 8 --decode-tp 2 --mla --dcp 2 --mode pull",
+      "  penstock example disaggregated --prefill 2 --decode 2 --prefill-tp 8 --decode-tp 2 --mla --decode-dcp 2"
+          + " --mode pull",
       "  penstock example disaggregated --write-model ./tiny --seed 7",
       "  penstock example disaggregated --model ./tiny --prefill-pp 2 --block-size 16 --decode-block-size 64"})
 public final class DisaggregatedCommand implements Callable<Integer> {
@@ -56,6 +57,10 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     NHD, HND
   }
 
+  /// Each is a JVM.
+  private static final int MOST_PROCESSES = 16;
+  /// Each rank has memory for all of them.
+  private static final int MOST_REQUESTS = 1_000;
   private static final Duration DEADLINE = Duration.ofMinutes(1);
 
   private final Console console;
@@ -64,11 +69,11 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private @Nullable CommandSpec spec;
 
   @Option(names = "--prefill", paramLabel = "N", defaultValue = "1",
-      description = "Prefill processes (default: ${DEFAULT-VALUE}).")
+      description = "Prefill processes, 16 at most (default: ${DEFAULT-VALUE}).")
   private int prefills;
 
   @Option(names = "--decode", paramLabel = "N", defaultValue = "1",
-      description = "Decode processes (default: ${DEFAULT-VALUE}).")
+      description = "Decode processes, 16 at most (default: ${DEFAULT-VALUE}).")
   private int decodes;
 
   @Option(names = "--prefill-tp", paramLabel = "N", defaultValue = "4",
@@ -87,14 +92,24 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "Pipeline stages of a decode (default: ${DEFAULT-VALUE}).")
   private int decodePp;
 
-  @Option(names = "--pcp", paramLabel = "N", defaultValue = "1",
-      description = "Ranks of a prefill that share the tokens of a prompt (default: ${DEFAULT-VALUE}).")
-  private int pcp;
-
-  @Option(names = "--dcp", paramLabel = "N", defaultValue = "1",
-      description = "Tensor-parallel ranks of a decode that have equal KV heads and share the tokens"
+  @Option(names = {"--pcp", "--prefill-pcp"}, paramLabel = "N", defaultValue = "1",
+      description = "Ranks of a prefill that share the tokens of a prompt: prefill context parallelism"
           + " (default: ${DEFAULT-VALUE}).")
-  private int dcp;
+  private int prefillPcp;
+
+  @Option(names = "--prefill-dcp", paramLabel = "N", defaultValue = "1",
+      description = "Tensor-parallel ranks of a prefill that have equal KV heads and share the tokens"
+          + " (default: ${DEFAULT-VALUE}).")
+  private int prefillDcp;
+
+  @Option(names = "--decode-pcp", paramLabel = "N", defaultValue = "1",
+      description = "As --prefill-pcp, of a decode (default: ${DEFAULT-VALUE}).")
+  private int decodePcp;
+
+  @Option(names = {"--dcp", "--decode-dcp"}, paramLabel = "N", defaultValue = "1",
+      description = "As --prefill-dcp, of a decode: decode context parallelism. It must divide the ranks with equal"
+          + " KV heads (default: ${DEFAULT-VALUE}).")
+  private int decodeDcp;
 
   @Option(names = "--block-size", paramLabel = "TOKENS", defaultValue = "16",
       description = "Tokens of a block, a multiple of 4 (default: ${DEFAULT-VALUE}).")
@@ -131,7 +146,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private int draftTokens;
 
   @Option(names = "--requests", paramLabel = "N", defaultValue = "2",
-      description = "Requests, which go to the processes in turn; the number of each follows its prompt"
+      description = "Requests, 1,000 at most, which go to the processes in turn; the number of each follows its prompt"
           + " (default: ${DEFAULT-VALUE}).")
   private int requests;
 
@@ -148,7 +163,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "Where finished blocks lie: hbm (a simulated device), dram or ssd (default: ${DEFAULT-VALUE}).")
   private TierKind tier = TierKind.DRAM;
 
-  @Option(names = "--mla", description = "Multi-head latent attention instead of grouped-query attention.")
+  @Option(names = "--mla",
+      description = "Multi-head latent attention instead of grouped-query attention, without --model.")
   private boolean latent;
 
   @Option(names = "--model", paramLabel = "DIR",
@@ -161,7 +177,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private @Nullable Path writeModel;
 
   @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
-      description = "What the weights are made from (default: ${DEFAULT-VALUE}).")
+      description = "What the weights are made from, without --model (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   @Option(names = "--in-process", description = "All nodes in this process, still over TCP.")
@@ -192,12 +208,13 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       return run();
     } catch (ModelFileException e) {
       throw new DataException(String.valueOf(e.getMessage()), e);
-    } catch (PlanRefusedException e) {
-      throw new IllegalArgumentException(String.valueOf(e.getMessage()), e);
     }
   }
 
   private int run() throws IOException {
+    refuseBeside("--model", model, "--mla");
+    refuseBeside("--model", model, "--seed");
+    refuseBeside("--write-model", writeModel, "--model");
     if (writeModel != null) {
       if (Files.exists(writeModel.resolve("model.safetensors"))) {
         throw new IllegalArgumentException("--write-model must name a folder without a model (was " + writeModel + ")");
@@ -206,8 +223,9 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       console.print("disaggregated: model in " + writeModel);
       return ExitCode.OK;
     }
-    Checks.positive("--prefill", prefills);
-    Checks.positive("--decode", decodes);
+    most("--prefill", prefills, MOST_PROCESSES);
+    most("--decode", decodes, MOST_PROCESSES);
+    most("--requests", requests, MOST_REQUESTS);
     Setup setup = setup();
     if (serve != null) {
       return serve(serve, setup);
@@ -221,11 +239,25 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     }
     if (image != null) {
       RequestReport first = report.requests().getFirst();
-      image.write(new TimeLine(first.times()).svg(report.mode() + ": " + report.prefill() + " → " + report.decode())
+      image.write(new TimeLine(first.times(), report.layers())
+          .svg(report.mode() + " from prefill: " + report.prefill(), "to decode: " + report.decode())
           .getBytes(StandardCharsets.UTF_8));
       console.say("time line in " + image);
     }
     return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private static void most(String flag, int value, int most) {
+    if (Checks.positive(flag, value) > most) {
+      throw new IllegalArgumentException("%s must be <= %d (was %d)".formatted(flag, most, value));
+    }
+  }
+
+  /// Refuses a flag that `other` makes meaningless.
+  private void refuseBeside(String other, @Nullable Path given, String flag) {
+    if (given != null && spec != null && spec.commandLine().getParseResult().hasMatchedOption(flag)) {
+      throw new IllegalArgumentException("%s must be left out with %s (was given)".formatted(flag, other));
+    }
   }
 
   private ModelConfig config() {
@@ -235,12 +267,12 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private Setup setup() throws IOException {
     Model weights = model == null ? Model.seeded(config(), seed) : Model.read(model);
     Layout orderThere = decodeLayout == null ? layout : decodeLayout;
-    Deployment prefill = Deployment.of(weights, new Parallelism(prefillTp, prefillPp, 1, pcp, 1),
-        new KvFormat(blockTokens, TokenOrder.valueOf(layout.name()), ElementType.FP32));
-    Deployment decode = Deployment.of(weights, new Parallelism(decodeTp, decodePp, 1, 1, dcp),
-        new KvFormat(decodeBlockTokens == null ? blockTokens : decodeBlockTokens,
-            TokenOrder.valueOf(orderThere.name()), ElementType.FP32));
-    new Planner(prefill.manifest(), decode.manifest()); // is refused now if the sides do not fit
+    Deployment prefill = new SideFlags("prefill", prefillTp, prefillPp, prefillPcp, prefillDcp, "--block-size",
+        blockTokens, TokenOrder.valueOf(layout.name())).deployment(weights);
+    Deployment decode = new SideFlags("decode", decodeTp, decodePp, decodePcp, decodeDcp,
+        decodeBlockTokens == null ? "--block-size" : "--decode-block-size",
+        decodeBlockTokens == null ? blockTokens : decodeBlockTokens, TokenOrder.valueOf(orderThere.name()))
+        .deployment(weights);
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
     return new Setup(prefill, decode, mode == Mode.PUSH, longest, tokens, draftTokens,
         new Pace(chunkTokens, layerRepeats), requests, LifecycleOptions.defaults(), DEADLINE);
@@ -272,12 +304,17 @@ public final class DisaggregatedCommand implements Callable<Integer> {
 
   private DisaggregatedReport report(Setup setup) throws IOException {
     DisaggregatedRun run = new DisaggregatedRun(setup, prefills, decodes, requests, prompt);
-    if (!inProcess) {
-      return run.run(Nodes
-          .processes(spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs()));
-    }
-    try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-"); TierMaker maker = maker(folder)) {
-      return run.run(Nodes.here(setup, maker, DisaggregatedCommand::micros));
+    try (Progress progress = Progress.of(console, "disaggregated", "requests")) {
+      progress.at(0, requests);
+      if (!inProcess) {
+        return run.run(Nodes.processes(
+            spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs()),
+            done -> progress.at(done, requests));
+      }
+      try (TemporaryFolder folder = TemporaryFolder.create("penstock-disaggregated-");
+          TierMaker maker = maker(folder)) {
+        return run.run(Nodes.here(setup, maker, DisaggregatedCommand::micros), done -> progress.at(done, requests));
+      }
     }
   }
 }

@@ -7,8 +7,11 @@ import java.util.List;
 /// @param mode push or pull
 /// @param prefill parallelism and blocks of prefill nodes
 /// @param decode parallelism and blocks of decode nodes
+/// @param layers of the model; a layer of this number or above is the draft head's
+/// @param draftLayers layers of the draft head
 /// @param requests in the order in which they were asked
-record DisaggregatedReport(String mode, String prefill, String decode, List<RequestReport> requests) {
+record DisaggregatedReport(String mode, SideReport prefill, SideReport decode, int layers, int draftLayers,
+    List<RequestReport> requests) {
   boolean isGood() {
     return requests.stream().allMatch(RequestReport::bitsEqual);
   }

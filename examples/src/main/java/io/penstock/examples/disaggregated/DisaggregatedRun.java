@@ -1,6 +1,7 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
+import io.penstock.examples.disaggregated.model.ModelConfig;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /// Starts the nodes, and has them serve the requests: as many at a time as there are prefill nodes.
@@ -24,14 +26,16 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
   }
 
   /// @param nodes closed here
-  DisaggregatedReport run(Nodes nodes) throws IOException {
+  /// @param done told of the number of requests that are done, by this thread
+  DisaggregatedReport run(Nodes nodes, IntConsumer done) throws IOException {
     try (nodes) {
       List<Peer> prefillNodes = start(prefills, nodes::prefill);
       List<Peer> decodeNodes = start(decodes, nodes::decode);
       Router router = new Router(setup, prefillNodes, decodeNodes);
       router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
-      return new DisaggregatedReport(setup.push() ? "push" : "pull", setup.prefill().toString(),
-          setup.decode().toString(), all(router));
+      ModelConfig model = setup.prefill().model().config();
+      return new DisaggregatedReport(setup.push() ? "push" : "pull", SideReport.of(setup.prefill()),
+          SideReport.of(setup.decode()), model.layers(), model.draftLayers(), all(router, done));
     }
   }
 
@@ -47,7 +51,7 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
     return started;
   }
 
-  private List<RequestReport> all(Router router) throws IOException {
+  private List<RequestReport> all(Router router, IntConsumer done) throws IOException {
     try (ExecutorService workers = Executors.newFixedThreadPool(prefills)) {
       List<Future<RequestReport>> reports = IntStream.range(0, requests)
           .mapToObj(number -> workers
@@ -56,6 +60,7 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
       List<RequestReport> all = new ArrayList<>();
       for (Future<RequestReport> report : reports) {
         all.add(report.get());
+        done.accept(all.size());
       }
       return all;
     } catch (InterruptedException e) {

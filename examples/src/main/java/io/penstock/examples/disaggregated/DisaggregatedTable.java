@@ -19,10 +19,10 @@ final class DisaggregatedTable {
         text.append("  draft head    %d of %d guesses accepted, %d steps%n".formatted(request.accepted(),
             request.guessed(), request.steps()));
       }
-      text.append(new TimeLine(request.times()).text().indent(2));
+      text.append(new TimeLine(request.times(), report.layers()).text().indent(2));
       text.append(request.bitsEqual()
           ? "  logits        equal, bit for bit%n".formatted()
-          : "  logits        differ from token %d on%n".formatted(request.firstDifference()));
+          : "  logits        differ, or are no numbers, from token %d on%n".formatted(request.firstDifference()));
     }
     return text.toString();
   }

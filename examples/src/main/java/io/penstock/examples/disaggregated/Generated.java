@@ -50,19 +50,29 @@ final class Generated {
     return accepted;
   }
 
-  /// True if tokens and all logits are equal, bit for bit.
+  /// True if tokens and all logits are equal, bit for bit. A NaN equals nothing: two computations that lost their
+  /// numbers show nothing.
   boolean equalsBitwise(Generated other) {
     return tokens.equals(other.tokens) && firstDifference(other) < 0;
   }
 
-  /// Number of the first token whose logits differ in a bit; -1 if none does.
+  /// Number of the first token whose logits differ in a bit or have a NaN; -1 if there is none.
   int firstDifference(Generated other) {
     for (int i = 0; i < Math.min(logits.size(), other.logits.size()); i++) {
-      if (!Arrays.equals(bits(logits.get(i)), bits(other.logits.get(i)))) {
+      if (hasNan(logits.get(i)) || !Arrays.equals(bits(logits.get(i)), bits(other.logits.get(i)))) {
         return i;
       }
     }
     return logits.size() == other.logits.size() ? -1 : Math.min(logits.size(), other.logits.size());
+  }
+
+  private static boolean hasNan(float[] values) {
+    for (float value : values) {
+      if (Float.isNaN(value)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static int[] bits(float[] values) {

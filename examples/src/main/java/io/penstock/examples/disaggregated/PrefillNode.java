@@ -1,42 +1,22 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.disagg.RankId;
-import io.penstock.disagg.registry.Registration;
-import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
-import io.penstock.tier.BlockTier;
-import io.penstock.tier.ByteBudget;
-import io.penstock.wire.DisaggServices;
-import io.penstock.wire.KvServer;
-import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.NodeSpaces;
 import io.penstock.wire.RegistryClient;
-import io.penstock.wire.transport.TcpServerOptions;
-import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
-import reactor.core.scheduler.Schedulers;
 
 /// A prefill: an instance of the model, and a server for each rank, where decodes ask for its part of the cache, and
 /// say that they are done. The ranks stay in a registry while the node lives.
 final class PrefillNode implements Peer {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-  private static final long BUDGET_BYTES = 64 << 20;
-  /// Of the wire.
-  private static final int PROTOCOL_VERSION = 1;
 
   private final Setup setup;
   private final PrefillSide side;
-  private final List<KvServer> servers;
   private final RegistryClient registry;
-  private final List<Registration> ranks = new ArrayList<>();
-  private final Disposable registered;
+  private final RankServers servers;
   private final LongSupplier micros;
 
   /// @param name of the instance
@@ -47,27 +27,14 @@ final class PrefillNode implements Peer {
     this.side = new PrefillSide(new Instance(setup.prefill(), setup.keptRequests(), setup.sequenceTokens()),
         setup.keptRequests(), shard -> maker.make(shard, setup.tierBlocks(shard)), network.sending(),
         setup.lifecycle(), network.timers());
-    long generation = Instant.now().toEpochMilli();
-    ByteBudget budget = new ByteBudget("prefill", BUDGET_BYTES, 64);
-    this.servers = IntStream.range(0, setup.prefill().shards().size())
-        .mapToObj(rank -> serve(rank, generation, budget, network)).toList();
-    for (KvServer server : servers) {
-      ranks.add(new Registration(Side.PREFILL, new RankId(name, ranks.size()).since(generation), PROTOCOL_VERSION,
-          setup.prefill().manifest(), new Endpoint("127.0.0.1", RegistryNode.port(server))));
-    }
     this.registry = RegistryNode.client(registryPort, network);
-    Flux.fromIterable(ranks).concatMap(registry::register).blockLast(PATIENCE);
-    this.registered = Flux.fromIterable(ranks).flatMap(registry::stay, ranks.size(), 1).subscribe();
+    this.servers = new RankServers(Side.PREFILL, name, Instant.now().toEpochMilli(), setup.prefill().manifest(),
+        IntStream.range(0, setup.prefill().shards().size()).mapToObj(this::served).toList(), registry, network);
   }
 
-  private KvServer serve(int rank, long generation, ByteBudget budget, Network network) {
-    List<BlockTier> spaces = rank == 0 ? List.of(side.outlet(rank), side.auxOutlet()) : List.of(side.outlet(rank));
-    return KvServer
-        .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()), NodeSpaces.of(spaces), null,
-            new DisaggServices(null, side.kept(rank)),
-            KvServerOptions.builder().node("prefill rank " + rank).generation(generation).build(), budget,
-            network.timers(), Schedulers.immediate())
-        .blockOptional(PATIENCE).orElseThrow();
+  private RankServers.Served served(int rank) {
+    return new RankServers.Served(
+        rank == 0 ? List.of(side.outlet(rank), side.auxOutlet()) : List.of(side.outlet(rank)), side.kept(rank));
   }
 
   /// Requests that the ranks keep for decodes.
@@ -107,10 +74,8 @@ final class PrefillNode implements Peer {
 
   @Override
   public void close() {
-    registered.dispose();
-    Flux.fromIterable(ranks).concatMap(rank -> registry.leave(rank.who())).onErrorComplete().then(registry.close())
-        .block(PATIENCE); // the registry may have ended before
-    Flux.fromIterable(servers).flatMap(KvServer::close).blockLast(PATIENCE);
+    servers.close();
+    registry.close().block(PATIENCE);
     side.close();
   }
 }

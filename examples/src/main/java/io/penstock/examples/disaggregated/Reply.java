@@ -7,8 +7,34 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param outcome of a decoded request
 /// @param times of layers, in microseconds since the epoch
-record Reply(@Nullable Outcome outcome, List<LayerTime> times) {
+/// @param failure why the node could not do what it was asked for; null if it did
+record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable Failure failure) {
   static final Reply DONE = new Reply(null, List.of());
+
+  Reply(@Nullable Outcome outcome, List<LayerTime> times) {
+    this(outcome, times, null);
+  }
+
+  /// @param type simple name of the exception
+  record Failure(String request, String type, String message) {
+    static Failure of(String request, RuntimeException error) {
+      return new Failure(request, error.getClass().getSimpleName(), String.valueOf(error.getMessage()));
+    }
+  }
+
+  static Reply failed(Failure failure) {
+    return new Reply(null, List.of(), failure);
+  }
+
+  /// This reply, if the node did what it was asked for.
+  ///
+  /// @throws RequestFailedException if it did not
+  Reply requireDone() {
+    if (failure != null) {
+      throw new RequestFailedException(failure);
+    }
+    return this;
+  }
 
   /// @param tokens that were generated
   /// @param logits for each token the bits of what it was chosen from

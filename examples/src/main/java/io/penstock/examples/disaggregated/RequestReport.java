@@ -9,8 +9,8 @@ import java.util.List;
 /// @param decode number of the node that generated the text
 /// @param monolithic text of one rank that did both
 /// @param disaggregated text of the two nodes
-/// @param bitsEqual whether all logits are equal, bit for bit
-/// @param firstDifference number of the first token whose logits differ; -1 for none
+/// @param bitsEqual whether all logits are numbers, and equal bit for bit
+/// @param firstDifference number of the first token whose logits differ or have a NaN; -1 for none
 /// @param steps of the decode's model after the prefill
 /// @param guessed tokens of the draft head
 /// @param accepted guesses

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(300)
@@ -123,9 +125,40 @@ final class DisaggregatedCommandTest {
     assertThat(capture.err()).contains("header length must be <= ").doesNotContain("\tat ");
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          --decode-tp 8 --dcp 4      | --decode-dcp must divide --decode-tp / KV heads, the ranks with equal KV heads
+          --prefill-dcp 2            | --prefill-dcp must divide --prefill-tp / KV heads, the ranks with equal KV heads
+          --prefill-tp 3             | --prefill-tp must divide the 8 query heads (was 3)
+          --decode-tp 0              | --decode-tp must be > 0 (was 0)
+          --decode-pp 5              | --decode-pp must be <= the 4 layers (was 5)
+          --pcp 65                   | --prefill-tp × --prefill-pp × --prefill-pcp must be <= 64 (was 4 × 1 × 65)
+          --decode-pcp 2147483647    | --decode-tp × --decode-pp × --decode-pcp must be <= 64 (was 2 × 1 × 2147483647)
+          --block-size 6             | --block-size must be a multiple of 4 (was 6)
+          --decode-block-size 7      | --decode-block-size must be a multiple of 4 (was 7)
+          --requests 1001            | --requests must be <= 1000 (was 1001)
+          --requests 0               | --requests must be > 0 (was 0)
+          --prefill 17               | --prefill must be <= 16 (was 17)
+          --decode 17                | --decode must be <= 16 (was 17)
+          --model x --mla            | --mla must be left out with --model (was given)
+          --model x --seed 1         | --seed must be left out with --model (was given)
+          --write-model x --model y  | --model must be left out with --write-model (was given)
+          """)
+  void flagThatCannotBe_isMisuse_namedAsItIsTyped(String line, String message) {
+    assertThat(run("--in-process " + line)).isEqualTo(2);
+    assertThat(capture.err()).contains(message);
+  }
+
   @Test
-  void splitThatCannotBe_isMisuse() {
-    assertThat(run("--in-process --decode-tp 8 --dcp 4")).isEqualTo(2);
-    assertThat(capture.err()).contains("dcp");
+  void contextParallelismOnBothSides_givesTheBitsOfOneRank() {
+    assertThat(run("--in-process --mla --prefill-tp 4 --prefill-pcp 2 --prefill-dcp 2 --decode-tp 4 --decode-pcp 3"
+        + " --decode-dcp 4 --tokens 4 --requests 1 --json")).as(capture.err()).isZero();
+
+    JsonNode report = Json.MAPPER.readTree(capture.out());
+    assertThat(report.at("/prefill/dcp").asInt()).isEqualTo(2);
+    assertThat(report.at("/decode/pcp").asInt()).isEqualTo(3);
+    assertThat(report.get("layers").asInt()).isEqualTo(4);
+    assertThat(report.get("draftLayers").asInt()).isEqualTo(1);
   }
 }

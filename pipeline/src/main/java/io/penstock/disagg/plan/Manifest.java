@@ -24,7 +24,9 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
   ///     numbers of heads; 1 stands for latents, which every rank keeps
   /// @param layers of the model that belong to the group, in ascending order, one for each layer of `layout`
   /// @param windowTokens how far back a token looks, itself included; 0 without a sliding window
-  public record Group(BlockLayout layout, List<Integer> layers, int windowTokens) {
+  /// @param isState whether a block is not the cache of some tokens but the state after all of them, as recurrent
+  ///     layers (Mamba) keep it: one block a request, of one token, which no context rank splits
+  public record Group(BlockLayout layout, List<Integer> layers, int windowTokens, boolean isState) {
     public Group {
       requireNonNull(layout, "layout");
       layers = List.copyOf(layers);
@@ -32,6 +34,11 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
       if (layers.size() != layout.layers()) {
         throw new IllegalArgumentException("layers must be %d numbers, one for each layer of the layout (was %d)"
             .formatted(layout.layers(), layers.size()));
+      }
+      if (isState && (layout.tokens() != 1 || windowTokens != 0)) {
+        throw new IllegalArgumentException(
+            "a state must have blocks of 1 token and no window (was %d, window %d)".formatted(layout.tokens(),
+                windowTokens));
       }
       for (int i = 0; i < layers.size(); i++) {
         Checks.notNegative("layer", layers.get(i));
@@ -43,6 +50,18 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
         throw new IllegalArgumentException("planes of a group must have equal heads (was %s)".formatted(
             layout.planes()));
       }
+    }
+
+    /// A group of cache that is kept by token.
+    public Group(BlockLayout layout, List<Integer> layers, int windowTokens) {
+      this(layout, layers, windowTokens, false);
+    }
+
+    /// A group of recurrent state.
+    ///
+    /// @param layout of one token; each part of the state is a plane, such as those of the convolution and of the scan
+    public static Group state(BlockLayout layout, List<Integer> layers) {
+      return new Group(layout, layers, 0, true);
     }
 
     /// A group that has all layers of the model.
@@ -104,7 +123,8 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
   ///
   /// @throws PlanRefusedException if ranks that split a sequence would keep different heads
   public HeadShards heads(int group) {
-    return new HeadShards(groups.get(group).heads(), parallelism.tp(), parallelism.dcp());
+    return new HeadShards(groups.get(group).heads(), parallelism.tp(),
+        groups.get(group).isState() ? 1 : parallelism.dcp());
   }
 
   /// The shape of a block of a group on a rank: its layers and heads only.
@@ -122,6 +142,9 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
 
   /// Blocks that a rank keeps for the first `tokens` of a request.
   public int rankBlocks(int group, Rank rank, int tokens) {
+    if (groups.get(group).isState()) {
+      return Math.min(1, tokens);
+    }
     int blocks = Math.ceilDiv(tokens, groups.get(group).layout().tokens());
     int ranks = parallelism.contextRanks();
     return Math.ceilDiv(blocks - parallelism.contextRank(rank), ranks);

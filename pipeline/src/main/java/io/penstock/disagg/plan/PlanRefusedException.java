@@ -6,6 +6,7 @@ import io.penstock.PermanentKvException;
 
 /// Two sides between which no exact transfer exists. It names the two fields that do not go together.
 public final class PlanRefusedException extends PermanentKvException {
+  private final String rule;
   private final String field;
   private final Object value;
   private final String otherField;
@@ -13,6 +14,7 @@ public final class PlanRefusedException extends PermanentKvException {
 
   PlanRefusedException(String field, Object value, String otherField, Object otherValue, String rule) {
     super("%s (was %s %s, %s %s)".formatted(rule, field, value, otherField, otherValue));
+    this.rule = rule;
     this.field = field;
     this.value = requireNonNull(value, "value");
     this.otherField = otherField;
@@ -23,6 +25,11 @@ public final class PlanRefusedException extends PermanentKvException {
   static PlanRefusedException unequal(String field, Object prefill, Object decode) {
     return new PlanRefusedException("prefill." + field, prefill, "decode." + field, decode,
         field + " must be equal on both sides");
+  }
+
+  /// The same about fields of one side.
+  PlanRefusedException of(String side) {
+    return new PlanRefusedException(side + "." + field, value, side + "." + otherField, otherValue, rule);
   }
 
   public String field() {

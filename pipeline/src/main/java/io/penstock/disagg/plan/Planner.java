@@ -31,8 +31,16 @@ public final class Planner {
     equal("draftLayers", prefill.draftLayers(), decode.draftLayers());
     for (int group = 0; group < prefill.groups().size(); group++) {
       equal(group, prefill.groups().get(group), decode.groups().get(group));
-      prefill.heads(group);
-      decode.heads(group);
+      requireHeads("prefill", prefill, group);
+      requireHeads("decode", decode, group);
+    }
+  }
+
+  private static void requireHeads(String name, Manifest side, int group) {
+    try {
+      side.heads(group);
+    } catch (PlanRefusedException e) {
+      throw e.of(name);
     }
   }
 
@@ -40,6 +48,7 @@ public final class Planner {
     String group = "groups[" + number + "].";
     equal(group + "layers", prefill.layers(), decode.layers());
     equal(group + "windowTokens", prefill.windowTokens(), decode.windowTokens());
+    equal(group + "state", prefill.isState(), decode.isState());
     List<Plane> planes = prefill.layout().planes();
     List<Plane> others = decode.layout().planes();
     equal(group + "planes", planes.stream().map(Plane::kind).toList(), others.stream().map(Plane::kind).toList());
@@ -69,6 +78,10 @@ public final class Planner {
     List<Transfer> transfers = new ArrayList<>();
     for (Rank reader : decode.parallelism().allRanks()) {
       for (int group = 0; group < tokens.size(); group++) {
+        if (prefill.groups().get(group).isState()) {
+          addState(transfers, reader, group, request, choice);
+          continue;
+        }
         add(transfers, reader, group, tokens.get(group), request, choice);
       }
     }
@@ -76,11 +89,12 @@ public final class Planner {
   }
 
   private TokenPieces pieces(int group, KvRequest request) {
+    int end = prefill.groups().get(group).isState() ? 0 : request.promptTokens();
     BlockLayout source = prefill.groups().get(group).layout();
     BlockLayout destination = decode.groups().get(group).layout();
     return new TokenPieces(new Side(source.tokens(), prefill.parallelism().contextRanks()),
         new Side(destination.tokens(), decode.parallelism().contextRanks()), firstToken(group, request),
-        request.promptTokens());
+        end);
   }
 
   /// What lies before a sliding window of the token behind the prompt is not moved, but for the start of the smaller
@@ -114,6 +128,32 @@ public final class Planner {
         }
       }
     }
+  }
+
+  /// A state is moved whole unless the reader has all of the prompt. It comes from the ranks that have the end of the
+  /// prompt.
+  private void addState(List<Transfer> transfers, Rank reader, int group, KvRequest request, ReplicaChoice choice) {
+    if (request.cachedTokens() == request.promptTokens()) {
+      return;
+    }
+    List<TokenPiece> whole = List.of(new TokenPiece(0, 0, 0, 0, request.promptTokens() - 1, 1));
+    HeadShards heads = prefill.heads(group);
+    int pcp = contextRankOfEnd(request) / prefill.parallelism().dcp();
+    for (int stage = 0; stage < prefill.parallelism().pp(); stage++) {
+      Optional<Extent> layers = layers(group, stage, reader.stage());
+      if (layers.isPresent()) {
+        for (HeadRoute route : HeadRoute.of(heads, decode.heads(group), reader.tp(), choice)) {
+          transfers.add(new Transfer(group, new Rank(stage, pcp, route.rank(heads, 0)), reader, layers.get(),
+              route.heads(), whole));
+        }
+      }
+    }
+  }
+
+  private int contextRankOfEnd(KvRequest request) {
+    int tokens = prefill.groups().stream().filter(group -> !group.isState()).findFirst()
+        .map(group -> group.layout().tokens()).orElse(request.promptTokens());
+    return (Math.ceilDiv(request.promptTokens(), tokens) - 1) % prefill.parallelism().contextRanks();
   }
 
   /// All numbers below `count` in their order, but `last` at the end.

@@ -5,6 +5,7 @@ import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,6 +30,13 @@ public record InstanceView(String instance, Side side, int version, Manifest man
 
   public InstanceView {
     ranks = List.copyOf(ranks);
+  }
+
+  /// The later view `other` of this instance, with the ranks of both.
+  public InstanceView and(InstanceView other) {
+    List<Registered> all = new ArrayList<>(ranks);
+    all.addAll(other.ranks());
+    return new InstanceView(instance, side, other.version(), other.manifest(), other.state(), all);
   }
 
   /// Ranks of the instance, those that are missing among them.

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.InstanceView.State;
@@ -14,8 +15,10 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +35,7 @@ public final class RankRegistry {
   private final LongSupplier nanos;
   private final Listener listener;
 
-  @GuardedBy("this") private final Map<String, Instance> instances = new TreeMap<>();
+  @GuardedBy("this") private final NavigableMap<String, Instance> instances = new TreeMap<>();
   /// Data-parallel replicas by request, those told first at the front.
   @GuardedBy("this") private final Map<String, Assigned> replicas = new LinkedHashMap<>();
   /// All ranks, those that were silent for longest at the front.
@@ -58,7 +61,7 @@ public final class RankRegistry {
 
   private static final class Instance {
     final Registration first;
-    final Map<Integer, Present> ranks = new TreeMap<>();
+    final NavigableMap<Integer, Present> ranks = new TreeMap<>();
     /// Since when ranks are missing.
     long missingNanos;
 
@@ -107,7 +110,8 @@ public final class RankRegistry {
     } else {
       requireEqual(known.first, registration);
     }
-    Instance instance = known == null ? new Instance(registration, now) : known;
+    Registration shared = sharing(registration);
+    Instance instance = known == null ? new Instance(shared, now) : known;
     int rank = registration.who().rank().rank();
     Present before = instance.ranks.get(rank);
     if (before != null) {
@@ -115,7 +119,7 @@ public final class RankRegistry {
     } else if (heard.size() == options.mostRanks()) {
       throw new RegistrationRefusedException("ranks", "<= " + options.mostRanks(), heard.size() + 1);
     }
-    Present present = new Present(registration);
+    Present present = new Present(shared);
     instances.putIfAbsent(name, instance);
     instance.ranks.put(rank, present);
     hear(present, now);
@@ -123,6 +127,14 @@ public final class RankRegistry {
       gone.add(before.registration.who());
     }
     return view(name, instance, now);
+  }
+
+  /// The same with the manifest of another rank that has an equal one: it may be large.
+  @GuardedBy("this") private Registration sharing(Registration registration) {
+    Manifest shared = instances.values().stream().map(instance -> instance.first.manifest())
+        .filter(registration.manifest()::equals).findFirst().orElse(registration.manifest());
+    return new Registration(registration.side(), registration.who(), registration.version(), shared,
+        registration.endpoint());
   }
 
   private static void requireEqual(Registration known, Registration registration) {
@@ -196,19 +208,54 @@ public final class RankRegistry {
 
   /// The instance with this name.
   public Optional<InstanceView> instance(String name) {
-    return instances().stream().filter(each -> each.instance().equals(name)).findFirst();
+    List<Incarnation> gone = new ArrayList<>();
+    Optional<InstanceView> view;
+    synchronized (this) {
+      long now = expire(gone);
+      view = Optional.ofNullable(instances.get(name)).map(instance -> view(name, instance, now));
+    }
+    gone.forEach(listener::gone);
+    return view;
   }
 
   /// All instances, by name.
   public List<InstanceView> instances() {
+    return instances(null, null, Integer.MAX_VALUE);
+  }
+
+  /// Instances by name with their ranks behind `after`, of which there are `most` together. If there are so many, the
+  /// last instance may have further ranks, and others follow.
+  ///
+  /// @param name of the only instance to show; null for all
+  /// @param after null to begin with the first rank
+  public List<InstanceView> instances(@Nullable String name, @Nullable RankId after, int most) {
     List<Incarnation> gone = new ArrayList<>();
     List<InstanceView> views = new ArrayList<>();
     synchronized (this) {
       long now = expire(gone);
-      instances.forEach((name, instance) -> views.add(view(name, instance, now)));
+      int left = most;
+      for (Map.Entry<String, Instance> entry : from(name, after).entrySet()) {
+        InstanceView view = view(entry.getKey(), entry.getValue(), behind(after, entry.getKey()), left, now);
+        left -= view.ranks().size();
+        if (!view.ranks().isEmpty()) {
+          views.add(view);
+        }
+        if (left == 0) {
+          break;
+        }
+      }
     }
     gone.forEach(listener::gone);
     return views;
+  }
+
+  private static int behind(@Nullable RankId after, String instance) {
+    return after != null && after.instance().equals(instance) ? after.rank() : -1;
+  }
+
+  @GuardedBy("this") private SortedMap<String, Instance> from(@Nullable String name, @Nullable RankId after) {
+    NavigableMap<String, Instance> named = name == null ? instances : instances.subMap(name, true, name, true);
+    return after == null ? named : named.tailMap(after.instance(), true);
   }
 
   /// An instance that is ready.
@@ -290,10 +337,14 @@ public final class RankRegistry {
   }
 
   private InstanceView view(String name, Instance instance, long now) {
+    return view(name, instance, -1, Integer.MAX_VALUE, now);
+  }
+
+  private InstanceView view(String name, Instance instance, int after, int most, long now) {
     State state = instance.isReady()
         ? State.READY
         : now - instance.missingNanos > options.bootstrap().toNanos() ? State.FAILED : State.COMING;
-    List<Registered> there = instance.ranks.values().stream()
+    List<Registered> there = instance.ranks.tailMap(after, false).values().stream().limit(most)
         .map(present -> new Registered(present.registration.who(), present.registration.endpoint())).toList();
     return new InstanceView(name, instance.first.side(), instance.first.version(), instance.first.manifest(), state,
         there);

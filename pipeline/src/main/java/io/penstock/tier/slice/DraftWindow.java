@@ -10,11 +10,13 @@ import io.penstock.block.LayerSpan;
 import io.penstock.block.UnexpectedSliceException;
 import io.penstock.check.Checks;
 import java.lang.foreign.MemorySegment;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +27,14 @@ import org.jspecify.annotations.Nullable;
 /// The drafts stay their owner's. Used by one thread at a time.
 public final class DraftWindow {
   private static final int UNKNOWN = -1;
+  private static final int LEAST_ROOM = 4;
 
   private final int number;
-  private final Map<Integer, BlockDraft> drafts = new LinkedHashMap<>();
+  /// In the order in which they were added; each at the index of its position.
+  private final List<BlockDraft> drafts = new ArrayList<>();
+  private int[] positions = new int[LEAST_ROOM];
+  /// Index behind the draft that was found last: slices name drafts in one order.
+  private int next;
   private final Map<Integer, BlockCorruptException> damaged = new TreeMap<>();
   /// Number of slices that follow the last slice; unknown before the first slice.
   private int remaining = UNKNOWN;
@@ -43,22 +50,49 @@ public final class DraftWindow {
 
   /// Adds the draft of the key at `position` of the request.
   public void add(int position, BlockDraft draft) {
-    drafts.put(position, draft);
+    if (drafts.size() == positions.length) {
+      positions = Arrays.copyOf(positions, 2 * positions.length);
+    }
+    positions[drafts.size()] = position;
+    drafts.add(draft);
   }
 
   /// The draft at `position`; null if the window has none.
   public @Nullable BlockDraft draft(int position) {
-    return drafts.get(position);
+    int index = indexOf(position);
+    return index < 0 ? null : drafts.get(index);
+  }
+
+  /// Negative if there is no such draft.
+  private int indexOf(int position) {
+    int size = drafts.size();
+    for (int looked = 0, i = next; looked < size; looked++, i++) {
+      int index = i < size ? i : i - size;
+      if (positions[index] == position) {
+        next = index + 1;
+        return index;
+      }
+    }
+    return -1;
   }
 
   /// The drafts, in the order in which they were added.
-  public Collection<BlockDraft> drafts() {
-    return Collections.unmodifiableCollection(drafts.values());
+  public List<BlockDraft> drafts() {
+    return Collections.unmodifiableList(drafts);
+  }
+
+  /// Position of the `i`-th draft.
+  public int position(int i) {
+    return positions[Objects.checkIndex(i, drafts.size())];
   }
 
   /// Positions and drafts, in the order in which they were added.
   public Map<Integer, BlockDraft> byPosition() {
-    return Collections.unmodifiableMap(drafts);
+    Map<Integer, BlockDraft> byPosition = new LinkedHashMap<>();
+    for (int i = 0; i < drafts.size(); i++) {
+      byPosition.put(positions[i], drafts.get(i));
+    }
+    return byPosition;
   }
 
   /// True once the first slice came.
@@ -98,7 +132,7 @@ public final class DraftWindow {
   /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
   public void land(int position, GranuleRange range, int[] checksums, String boundary,
       Consumer<MemorySegment> writer) {
-    BlockDraft draft = drafts.get(position);
+    BlockDraft draft = draft(position);
     if (draft == null) {
       throw new UnexpectedSliceException("position", "a wanted key of window " + number, position);
     }
@@ -116,9 +150,15 @@ public final class DraftWindow {
     try {
       land(position, range, checksums, boundary, writer);
     } catch (BlockCorruptException e) {
-      drafts.remove(position);
+      remove(indexOf(position));
       damaged.put(position, e);
     }
+  }
+
+  private void remove(int index) {
+    System.arraycopy(positions, index + 1, positions, index, drafts.size() - index - 1);
+    drafts.remove(index);
+    next = index;
   }
 
   /// The blocks that [#landIntact] ended, by position.
@@ -139,7 +179,11 @@ public final class DraftWindow {
   /// @param startLayer the first layer that was to come
   /// @throws IncompleteBlockException if a granule of such a layer did not come
   public void requireComplete(int startLayer) {
-    drafts.values().forEach(draft -> requireComplete(draft, startLayer));
+    for (BlockDraft draft : drafts) {
+      if (startLayer > 0 || !draft.isComplete()) {
+        requireComplete(draft, startLayer);
+      }
+    }
   }
 
   private static void write(BlockDraft draft, GranuleRange range, Consumer<MemorySegment> writer) {

@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Where one view of the blocks of a request lands: for each key, the parts of drafts that its tokens are for. The
 /// drafts may have another layout: other heads, layers and tokens a block, another axis order.
@@ -24,6 +26,7 @@ public final class ViewLanding {
   private final BlockView view;
   private final Map<Integer, List<Target>> targets;
   private final boolean again;
+  private final @Nullable String request;
   private final Runnable check;
 
   /// @param firstToken of the source's block that is the part's first token
@@ -47,26 +50,33 @@ public final class ViewLanding {
   /// @param source layout of the source's blocks
   /// @param view what is asked for of each, of whole layers
   public ViewLanding(BlockLayout source, BlockView view) {
-    this(source, view, new LinkedHashMap<>(), false, () -> {});
+    this(source, view, new LinkedHashMap<>(), false, null, () -> {});
     view.requireInside(source);
     view.packed(source);
   }
 
   private ViewLanding(BlockLayout source, BlockView view, Map<Integer, List<Target>> targets, boolean again,
-      Runnable check) {
+      @Nullable String request, Runnable check) {
     this.source = requireNonNull(source, "source");
     this.view = view;
     this.targets = targets;
     this.again = again;
+    this.request = request;
     this.check = requireNonNull(check, "check");
   }
 
   /// The same places for one attempt of several: what landed in an earlier one is not written again.
   ///
   /// @param attempt counted from 1
+  /// @param forRequest name of the request that these bytes are for: its source renews the lease as bytes move
   /// @param check runs before each write, and throws if nothing may land any more
-  public ViewLanding attempt(int attempt, Runnable check) {
-    return new ViewLanding(source, view, targets, attempt > 1, check);
+  public ViewLanding attempt(int attempt, String forRequest, Runnable check) {
+    return new ViewLanding(source, view, targets, attempt > 1, forRequest, check);
+  }
+
+  /// Name of the request that these bytes are for; empty for a read of no request.
+  public Optional<String> request() {
+    return Optional.ofNullable(request);
   }
 
   /// What is asked for of each block.

@@ -115,6 +115,7 @@ final class PlannerTest {
         Manifest.of("m", BlockLayout.attention(4, 16, 4, 8, ElementType.INT8), Parallelism.ofTp(1))))
         .hasMessageContaining("planes[0].type");
     assertThatThrownBy(() -> new Planner(side(4, 16, Parallelism.ofTp(4).withContext(1, 2)), prefill))
-        .hasMessage("dcp must divide tp / kvHeads, the ranks with equal heads (was dcp 2, tp / kvHeads 4 / 4)");
+        .hasMessage("dcp must divide tp / kvHeads, the ranks with equal heads "
+            + "(was prefill.dcp 2, prefill.tp / kvHeads 4 / 4)");
   }
 }

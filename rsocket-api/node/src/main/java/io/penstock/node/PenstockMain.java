@@ -47,7 +47,7 @@ public final class PenstockMain extends CommandGroup {
           TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SimulateCommand.class,
           SsdCommand.class,
           TortureCommand.class,
-          BenchCommand.class,
+          BenchCommand.class, TrainCommand.class,
           DeviceCommand.class, HelpVerb.class);
 
   private PenstockMain() {}

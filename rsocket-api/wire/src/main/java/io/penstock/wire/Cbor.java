@@ -6,12 +6,14 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// The parts of CBOR (RFC 8949) that control messages are made of: maps without a stated length, integers from 0 on,
-/// byte strings and texts in ASCII.
+/// The parts of CBOR (RFC 8949) that control messages are made of: maps without a stated length, lists with one, integers
+/// from 0 on, `true`, byte strings and texts in ASCII.
 final class Cbor {
   static final int TEXT = 0x60;
   private static final int INTEGER = 0x00;
   private static final int BYTES = 0x40;
+  private static final int LIST = 0x80;
+  private static final int TRUE = 0xF5;
   private static final int MAP = 0xBF;
   private static final int END = 0xFF;
   private static final int KIND_MASK = 0xE0;
@@ -28,8 +30,13 @@ final class Cbor {
   static final class Writer {
     private static final int LEAST_BYTES = 256;
 
-    private byte[] bytes = new byte[LEAST_BYTES];
+    private byte[] bytes;
     private int length;
+
+    /// @param more bytes beside the shortest room, if the writer knows of any
+    Writer(int more) {
+      this.bytes = new byte[LEAST_BYTES + more];
+    }
 
     /// What was written.
     ByteBuf written(ByteBufAllocator allocator) {
@@ -42,6 +49,15 @@ final class Cbor {
 
     void end() {
       put(END);
+    }
+
+    /// A list of `size` values follows.
+    void list(int size) {
+      head(LIST, size);
+    }
+
+    void yes() {
+      put(TRUE);
     }
 
     /// Bytes that are encoded already.
@@ -126,6 +142,17 @@ final class Cbor {
 
     Reader end() {
       return expect(END);
+    }
+
+    /// Length of the list that follows; each value takes a byte at least.
+    int list() {
+      long size = head(LIST);
+      failed |= size > in.length - at;
+      return failed ? 0 : (int) size;
+    }
+
+    Reader yes() {
+      return expect(TRUE);
     }
 
     private Reader expect(int wanted) {

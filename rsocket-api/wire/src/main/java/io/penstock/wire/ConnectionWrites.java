@@ -19,35 +19,57 @@ final class ConnectionWrites {
   @GuardedBy("this") private boolean over;
   @GuardedBy("this") private @Nullable Long engine;
   @GuardedBy("this") private boolean gone;
+  /// Place among the connections of the engine.
+  private volatile long order;
 
   /// @param byEngine shared by the connections of the node; safe from any thread
   ConnectionWrites(Map<Long, ConnectionWrites> byEngine) {
     this.byEngine = byEngine;
   }
 
-  /// This is the connection of `number` from now on; completes when no write of the one before runs.
+  /// This is the connection of `number` from now on, unless the engine has a later one; completes when no write of the
+  /// earlier one runs.
   ///
+  /// @param place of the connection among those of its engine: what was late may arrive after a later connection
   /// @return signals [WireFormatException] if it is the connection of another engine
-  Mono<Void> belongTo(long number) {
+  Mono<Void> belongTo(long number, long place) {
     return Mono.defer(() -> {
-      ConnectionWrites before = enterAs(number);
-      return before == null || before.equals(this) ? Mono.empty() : before.end();
+      ConnectionWrites earlier = enterAs(number, place);
+      return earlier == null ? Mono.empty() : earlier.end();
     });
   }
 
-  /// The connection of the engine before this one; null if there was none. A connection that is gone enters no more.
-  private synchronized @Nullable ConnectionWrites enterAs(long number) {
+  /// The connection whose writes are over, which may be this one; null if there is none. A connection that is gone
+  /// enters no more.
+  private synchronized @Nullable ConnectionWrites enterAs(long number, long place) {
     if (engine != null && engine != number) {
       throw WireFormatException.request("engine", "the one that this connection named before", number);
     }
     engine = number;
-    return gone ? null : byEngine.put(number, this);
+    order = place;
+    return gone ? null : replaced(number);
+  }
+
+  private @Nullable ConnectionWrites replaced(long number) {
+    synchronized (byEngine) {
+      ConnectionWrites known = byEngine.get(number);
+      if (known != null && known.order > order) {
+        return this;
+      }
+      byEngine.put(number, this);
+      return this.equals(known) ? null : known;
+    }
+  }
+
+  /// Whether the engine has a later connection.
+  synchronized boolean isOver() {
+    return over;
   }
 
   /// @throws WireFormatException if the engine has a later connection
   void enter(SegmentReceiver write) {
     synchronized (this) {
-      if (!over) {
+      if (!isOver()) {
         running.add(write);
         return;
       }

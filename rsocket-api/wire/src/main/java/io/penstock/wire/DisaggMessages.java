@@ -19,7 +19,9 @@ import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The control messages of prefill and decode ranks; see [Messages] for what holds for all.
@@ -63,7 +65,10 @@ final class DisaggMessages {
   }
 
   /// @param layers of the model that belong to the group
-  record Group(int tokens, String order, List<Handshake.PlaneShape> planes, List<Integer> layers, int windowTokens) {
+  /// @param state true for a group of recurrent state; else absent
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Group(int tokens, String order, List<Handshake.PlaneShape> planes, List<Integer> layers, int windowTokens,
+      @Nullable Boolean state) {
     Group {
       planes = copied("group.planes", planes);
       layers = copied("group.layers", layers);
@@ -73,13 +78,14 @@ final class DisaggMessages {
     static Group of(Manifest.Group group) {
       BlockLayout layout = group.layout();
       return new Group(layout.tokens(), layout.order().name(),
-          layout.planes().stream().map(Handshake.PlaneShape::of).toList(), group.layers(), group.windowTokens());
+          layout.planes().stream().map(Handshake.PlaneShape::of).toList(), group.layers(), group.windowTokens(),
+          group.isState() ? true : null);
     }
 
     Manifest.Group group() {
       BlockLayout layout = new BlockLayout(layers.size(), tokens, oneOf(TokenOrder.class, "group.order", order),
           planes.stream().map(Handshake.PlaneShape::plane).toList());
-      return new Manifest.Group(layout, layers, windowTokens);
+      return new Manifest.Group(layout, layers, windowTokens, Boolean.TRUE.equals(state));
     }
   }
 
@@ -160,12 +166,33 @@ final class DisaggMessages {
   record HeartbeatReply(boolean known) {}
 
   /// @param instance null for all
+  /// @param after the last rank that came before; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record InstancesRequest(@Nullable String instance) {}
+  record InstancesRequest(@Nullable String instance, @Nullable Receiver after) {
+    @Nullable RankId afterRank() {
+      return after == null ? null : after.rankId();
+    }
+  }
 
-  record InstancesReply(List<Instance> instances) {
+  /// @param more whether further ranks are there
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record InstancesReply(List<Instance> instances, @Nullable Boolean more) {
     InstancesReply {
       instances = copied("instances", instances);
+    }
+
+    static InstancesReply of(List<InstanceView> views, int most) {
+      int ranks = views.stream().mapToInt(view -> view.ranks().size()).sum();
+      return new InstancesReply(views.stream().map(Instance::of).toList(), ranks == most ? true : null);
+    }
+
+    /// The last rank, if further ones are there.
+    @Nullable Receiver next() {
+      if (!Boolean.TRUE.equals(more) || instances.isEmpty() || instances.getLast().ranks().isEmpty()) {
+        return null;
+      }
+      Instance last = instances.getLast();
+      return new Receiver(last.instance(), last.ranks().getLast().rank());
     }
   }
 
@@ -222,6 +249,44 @@ final class DisaggMessages {
   /// @param replica null if it is not known
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record ReplicaReply(@Nullable Integer replica) {}
+
+  /// @param keys of the blocks to keep; null to keep them no more
+  /// @param receivers ranks that say when they are done; null if they are not known yet, and tell how many they are
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
+    KeepRequest {
+      name("request", request);
+      receivers = receivers == null ? null : copied("receivers", receivers);
+    }
+
+    static KeepRequest of(String request, Messages.Keys keys, Set<RankId> receivers) {
+      return new KeepRequest(request, keys,
+          receivers.isEmpty() ? null : receivers.stream().sorted().map(Receiver::of).toList());
+    }
+
+    /// Empty if they are not known.
+    Set<RankId> ranks() {
+      return receivers == null ? Set.of() : receivers.stream().map(Receiver::rankId).collect(Collectors.toSet());
+    }
+  }
+
+  /// A rank whatever its process.
+  record Receiver(String instance, int rank) {
+    Receiver {
+      name("receivers.instance", instance);
+    }
+
+    static Receiver of(RankId rank) {
+      return new Receiver(rank.instance(), rank.rank());
+    }
+
+    RankId rankId() {
+      return valid("receivers", () -> new RankId(instance, rank));
+    }
+  }
+
+  /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
+  record KeepReply(boolean kept) {}
 
   /// A receiving rank tells a prefill rank.
   ///

@@ -1,11 +1,14 @@
 package io.penstock.wire;
 
 import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistrationRefusedException;
+import io.penstock.tier.BlockTier;
 import io.rsocket.Payload;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -14,14 +17,18 @@ import reactor.core.scheduler.Scheduler;
 /// The routes of prefill and decode ranks on one connection of a node.
 ///
 /// @param spaces knows what the caller may
+/// @param party to whose share the blocks count that it has this node keep
 /// @param generation of this start of the node
 /// @param decisions runs what may take longer
-record DisaggRoutes(SpaceRoutes spaces, DisaggServices services, long generation, Scheduler decisions) {
+record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler decisions) {
+  /// Ranks that one reply tells.
+  static final int MOST_RANKS = 1024;
+
   /// Whether this node answers `route`.
   boolean serves(String route) {
     return switch (route) {
       case Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA -> services.registry() != null;
-      case Routes.SIGNAL -> services.kept() != null;
+      case Routes.KEEP, Routes.SIGNAL -> services.kept() != null;
       default -> false;
     };
   }
@@ -30,6 +37,8 @@ record DisaggRoutes(SpaceRoutes spaces, DisaggServices services, long generation
     spaces.requireSegments(call.route());
     if (call.route().equals(Routes.SIGNAL)) {
       return signal(call, served(call, services.kept()));
+    } else if (call.route().equals(Routes.KEEP)) {
+      return keep(call, served(call, services.kept()));
     }
     RankRegistry registry = served(call, services.registry());
     return switch (call.route()) {
@@ -64,10 +73,11 @@ record DisaggRoutes(SpaceRoutes spaces, DisaggServices services, long generation
     return Mono.just(call.reply(new DisaggMessages.HeartbeatReply(known)));
   }
 
-  private static Mono<Payload> instances(Call call, RankRegistry registry) {
-    String wanted = call.message(DisaggMessages.InstancesRequest.class).instance();
-    return Mono.just(call.reply(new DisaggMessages.InstancesReply(registry.instances().stream()
-        .filter(view -> wanted == null || view.instance().equals(wanted)).map(DisaggMessages.Instance::of).toList())));
+  private Mono<Payload> instances(Call call, RankRegistry registry) {
+    DisaggMessages.InstancesRequest request = call.message(DisaggMessages.InstancesRequest.class);
+    return Mono.fromSupplier(() -> registry.instances(request.instance(), request.afterRank(), MOST_RANKS))
+        .map(views -> call.reply(DisaggMessages.InstancesReply.of(views, MOST_RANKS)))
+        .subscribeOn(decisions);
   }
 
   private static Mono<Payload> replica(Call call, RankRegistry registry) {
@@ -81,6 +91,35 @@ record DisaggRoutes(SpaceRoutes spaces, DisaggServices services, long generation
     }
     OptionalInt known = registry.replica(request.request());
     return Mono.just(call.reply(new DisaggMessages.ReplicaReply(known.isPresent() ? known.getAsInt() : null)));
+  }
+
+  private Mono<Payload> keep(Call call, PrefillRequests kept) {
+    DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
+    Messages.Keys keys = wanted.keys();
+    Mono<Void> done = keys == null
+        ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
+        : leased(call, keys).flatMap(blocks -> open(kept, wanted, blocks));
+    return done.then(Mono.fromSupplier(
+        () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
+  }
+
+  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys) {
+    BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
+    return LeasedBlocks.of(tier.holds(party), keys.in(tier.info().space().id(), spaces.limits().maxKeys()));
+  }
+
+  private static Mono<Void> open(PrefillRequests kept, DisaggMessages.KeepRequest wanted, LeasedBlocks blocks) {
+    try {
+      Set<RankId> receivers = wanted.ranks();
+      if (receivers.isEmpty()) {
+        kept.open(wanted.request(), blocks);
+      } else {
+        kept.open(wanted.request(), receivers, blocks);
+      }
+      return Mono.empty();
+    } catch (IllegalArgumentException e) { // the name was used before
+      return blocks.release().then(Mono.error(e));
+    }
   }
 
   private Mono<Payload> signal(Call call, PrefillRequests kept) {

@@ -41,7 +41,9 @@ public enum ErrorCode {
   /// Leases or pins would exceed their bound.
   HOLD_LIMIT(0x2007, -200),
   /// No room came for blocks in time.
-  ROOM_TIMEOUT(0x2008, -200);
+  ROOM_TIMEOUT(0x2008, -200),
+  /// The connection has asked too often.
+  RATE_LIMITED(0x2009, -1010);
 
   private static final int TRANSIENT_BIT = 0x2000;
   private final int code;

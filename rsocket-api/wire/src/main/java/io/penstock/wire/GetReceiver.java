@@ -43,6 +43,7 @@ final class GetReceiver extends SerialSubscription
   private final SliceCredit credit;
   private final SlotsAhead slots;
   private final Landing landing;
+  private final StreamClock clock;
   /// Slices that came before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
@@ -60,13 +61,16 @@ final class GetReceiver extends SerialSubscription
   /// @param refused hears of the error that came instead
   GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {
-    this(setting, keys, Landing.inline(), decided, refused);
+    this(setting, keys, Landing.inline(), StreamClock.NONE, decided, refused);
   }
 
   /// The same for slices that may come by another carrier.
-  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing,
+  ///
+  /// @param clock hears of the end of the stream
+  GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
       BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
     this.landing = landing;
+    this.clock = clock;
     this.setting = setting;
     this.keys = keys;
     this.decided = decided;
@@ -307,6 +311,7 @@ final class GetReceiver extends SerialSubscription
 
   @Override
   void letGo() {
+    clock.ended(failure instanceof CancellationException ? null : failure);
     if (in != null && !peerDone) {
       in.cancel();
     }

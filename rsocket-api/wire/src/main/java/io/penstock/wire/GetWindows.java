@@ -11,7 +11,9 @@ import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
 import io.penstock.block.UnexpectedSliceException;
 import io.penstock.tier.slice.DraftWindow;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -96,11 +98,7 @@ final class GetWindows {
     header.requireKeys(keys);
     try {
       DraftWindow current = follow(header);
-      for (int position : header.positions()) {
-        if (current.draft(position) == null) {
-          current.add(position, begin(position, current));
-        }
-      }
+      begin(header.positions(), current);
       landing.land(data, header, layout, current);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
@@ -137,25 +135,41 @@ final class GetWindows {
     return current;
   }
 
-  /// A draft for a block that begins.
-  private BlockDraft begin(int position, DraftWindow current) {
-    if (started.get(position) || !coming.get(position)) {
-      throw WireFormatException.slice("position", "of a block that is leased and was not sent before", position);
+  /// Adds drafts for the blocks that begin.
+  private void begin(int[] positions, DraftWindow current) {
+    List<BlockKey> begun = new ArrayList<>();
+    for (int position : positions) {
+      if (!started.get(position) && coming.get(position)) {
+        begun.add(keys.get(position));
+      } else if (current.draft(position) == null) {
+        throw WireFormatException.slice("position", "of a block that is leased and was not sent before", position);
+      }
     }
-    BlockDraft draft = slots.draft(keys.get(position));
-    if (draft == null) {
+    if (!begun.isEmpty()) {
+      begin(positions, begun, current);
+    }
+  }
+
+  private void begin(int[] positions, List<BlockKey> begun, DraftWindow current) {
+    List<BlockDraft> drafts = slots.drafts(begun);
+    if (drafts == null) {
       throw WireFormatException.slice("blocks of a window", "<= " + setting.windowBlocks(),
-          current.drafts().size() + 1);
+          current.drafts().size() + begun.size());
     }
-    started.set(position);
-    promisedLeft -= promised.get(position) ? 1 : 0;
-    return draft;
+    Iterator<BlockDraft> next = drafts.iterator();
+    for (int position : positions) {
+      if (!started.get(position)) {
+        started.set(position);
+        promisedLeft -= promised.get(position) ? 1 : 0;
+        current.add(position, next.next());
+      }
+    }
   }
 
   /// What the server still owed when it said that it was done; null for nothing.
   @Nullable IncompleteBlockException missing() {
     if (window != null && !window.isOver()) {
-      return incomplete(window.byPosition().keySet().iterator().next());
+      return incomplete(window.position(0));
     }
     BitSet owed = (BitSet) promised.clone();
     owed.andNot(started);

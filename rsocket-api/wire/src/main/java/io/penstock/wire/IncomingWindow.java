@@ -44,7 +44,7 @@ final class IncomingWindow {
     this.room = new PutRoom(number, first, run, reservation);
     this.maxSliceBytes = maxSliceBytes;
     this.any = room.isEmpty() ? null : drafts().drafts().iterator().next();
-    this.firstWanted = room.isEmpty() ? -1 : drafts().byPosition().keySet().iterator().next();
+    this.firstWanted = room.isEmpty() ? -1 : drafts().position(0);
   }
 
   /// What the sender is told of it.

@@ -49,9 +49,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// One connection to a node, protocol version 1. Safe from any thread.
+/// One connection to a node, protocol version 1.
 ///
-/// The arena and the budget are the caller's; several clients may share them.
+/// Safe from any thread: threads share one client, and their gets, puts and look-ups run side by side over its
+/// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, or
+/// on the caller's thread if they are known at once. Each lease has one reader and each scope one owner: share the
+/// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
+/// several connections instead.
+///
+/// The arena and the budget are the caller's; several clients may share them, and all calls of a client do.
 public final class KvClient {
   private final NodeConnection connection;
   private final KvClientOptions options;
@@ -261,6 +267,11 @@ public final class KvClient {
     return new CarriedBytes(in.byCarrier(), out.byCarrier());
   }
 
+  /// Look-ups that have not been sent.
+  int waitingLookUps() {
+    return lookUps.waiting();
+  }
+
   /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
   public String transport() {
     return connection.transport().word();
@@ -421,17 +432,23 @@ public final class KvClient {
         new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
             options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
             carriers.proof());
-    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket),
+    TraceContext trace = TraceContext.of(sink.contextView());
+    StreamClock clock = clock(Routes.GET, false, in, trace);
+    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket, clock), clock,
         (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
         sink::error);
     running.replace(stream::cancel);
-    TraceContext trace = TraceContext.of(sink.contextView());
     connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
   }
 
-  private Landing landing(long ticket) {
+  private StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    return StreamClock.of(options.streams(), route, connection.peer(), connection.transport().word(), isOutgoing, all,
+        trace);
+  }
+
+  private Landing landing(long ticket, Carried carried) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), in);
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), carried);
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
@@ -463,8 +480,11 @@ public final class KvClient {
     PutMessages.PutRequest open =
         PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
             tickets.incrementAndGet(), terms);
-    return Flux.deferContextual(
-        context -> new PutSender(source, asked, open).over(connection, framing, TraceContext.of(context)));
+    return Flux.deferContextual(context -> {
+      TraceContext trace = TraceContext.of(context);
+      StreamClock clock = clock(Routes.PUT, true, out, trace);
+      return clock.over(new PutSender(source, asked, open).over(connection, framing.counted(clock), trace));
+    });
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it

@@ -29,14 +29,17 @@ import reactor.core.scheduler.Scheduler;
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
 /// @param ringSpin with shared memory, reads small requests through a read ring, whose thread spins as long before it
 ///     sleeps; zero for none, null for no ring
+/// @param streams hears of each get and put that ended
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
-    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers, @Nullable Duration ringSpin) {
+    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers,
+    @Nullable Duration ringSpin, StreamListener streams) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
     requireNonNull(credentials, "credentials");
+    requireNonNull(streams, "streams");
     requireNonNull(keepAlive, "keepAlive");
     requireNonNull(keepAliveTimeout, "keepAliveTimeout");
     new Limits(maxSliceBytes, windowBlocks, 1);
@@ -85,8 +88,14 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private @Nullable Scheduler timers;
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
     private @Nullable Duration ringSpin;
+    private StreamListener streams = StreamListener.noop();
 
     private Builder() {}
+
+    public Builder streams(StreamListener listener) {
+      streams = listener;
+      return this;
+    }
 
     public Builder name(String value) {
       name = value;
@@ -166,7 +175,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, ringSpin);
+          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, ringSpin, streams);
     }
   }
 }

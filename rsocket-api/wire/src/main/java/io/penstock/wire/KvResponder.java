@@ -73,6 +73,7 @@ final class KvResponder implements RSocket {
   private final AtomicBoolean gone = new AtomicBoolean();
   private final ConnectionHolds holds;
   private final NodeCarriers carriers;
+  private final ConnectionRate rate;
   private final Budget outgoing;
   private final StreamTickets streams;
   private final Budget incoming;
@@ -107,10 +108,11 @@ final class KvResponder implements RSocket {
     this.dataMimeType = dataMimeType;
     KvServerOptions options = serving.options();
     this.carriers = new NodeCarriers(options.carriers());
-    this.outgoing = share.outgoing(options.sendWindowBytes(), options.maxStreams());
+    this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
+    this.outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
     this.requests = share.requests();
     this.room = share.windows(options.maxStreams());
-    this.incoming = share.incoming(options.maxStreams());
+    this.incoming = rate.incoming(share.incoming(options.maxStreams()));
     this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.putStall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
         () -> serving.shares().waitingPuts().get() > 0, serving.timers());
@@ -120,7 +122,7 @@ final class KvResponder implements RSocket {
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams,
             stall, serving.allocator(), this::clock);
-    this.disagg = new DisaggRoutes(spaces, serving.disagg(), options.generation(), serving.decisions());
+    this.disagg = new DisaggRoutes(spaces, address, serving.disagg(), options.generation(), serving.decisions());
   }
 
   @Override
@@ -141,9 +143,13 @@ final class KvResponder implements RSocket {
     }
     BlockTier tier = tier(call, request.keys());
     List<BlockKey> keys = keys(request.keys(), tier);
-    return match
+    Callable<Payload> answer = match
         ? atOnce(tier.match(keys), prefix -> call.reply(new Messages.MatchReply(prefix)))
         : atOnce(tier.contains(keys), present -> call.reply(Messages.Bits.of(present)));
+    if (answer != null) { // else the longer way counts it
+      rate.admitted(call);
+    }
+    return answer;
   }
 
   /// What answers by a call, as Reactor has it for a `Mono` that computes its value; null for another `Mono`.
@@ -153,7 +159,7 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload) {
-    return answered(payload, call -> switch (call.route()) {
+    return answered(payload, call -> switch (rate.admitted(call).route()) {
       case Routes.HELLO -> hello(call, call.message(Handshake.Hello.class));
       case Routes.MATCH -> match(call, call.message(Messages.KeysRequest.class));
       case Routes.EXISTS -> exists(call, call.message(Messages.KeysRequest.class));
@@ -168,6 +174,7 @@ final class KvResponder implements RSocket {
       case Routes.DRAIN -> drained(call.message(Messages.DrainRequest.class))
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       case Routes.RING -> working(() -> ring(call, call.message(RingMessages.RingRequest.class)));
+      case Routes.KEEP -> working(() -> disagg.answered(call));
       default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
   }
@@ -190,7 +197,7 @@ final class KvResponder implements RSocket {
 
   @Override
   public Flux<Payload> requestStream(Payload payload) {
-    return streamed(payload, call -> switch (call.route()) {
+    return streamed(payload, call -> switch (rate.admitted(call).route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
       case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
       default -> working(() -> segments.streamed(call));
@@ -247,9 +254,9 @@ final class KvResponder implements RSocket {
     BlockTier tier = spaces.of(call.route(), "space", request.space());
     carriers.sender(request.proof()); // compares the proof
     KvServerOptions options = serving.options();
-    if (!serving.running().tryEnterRing(options.rings())) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read rings of the node", "<= " + options.rings(),
-          "another");
+    int most = options.rates().equals(KvServerOptions.Rates.none()) ? options.rings() : 0; // a ring knows no rates
+    if (!serving.running().tryEnterRing(most)) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read rings of the node", "<= " + most, "another");
     }
     try {
       NodeRing ring = carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
@@ -343,8 +350,8 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clock(call, true);
-      SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender, clock,
-          serving.options().limits().maxSliceBytes(), outgoing);
+      SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender,
+          serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(), outgoing);
       return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
@@ -366,7 +373,7 @@ final class KvResponder implements RSocket {
 
   private StreamClock clock(Call call, boolean isOutgoing) {
     return StreamClock.of(serving.options().streams(), call.route(), address, isOutgoing,
-        isOutgoing ? serving.running().out() : serving.running().in(), call.trace());
+        isOutgoing ? serving.running().out() : rate.counted(serving.running().in()), call.trace());
   }
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
@@ -379,7 +386,7 @@ final class KvResponder implements RSocket {
     payload.retain();
     Request request = Request.charged(payload, requests, running);
     try {
-      return request.route(dataMimeType, serving.allocator(), call -> put(call, request, out));
+      return request.route(dataMimeType, serving.allocator(), call -> put(rate.admitted(call), request, out));
     } catch (RuntimeException e) {
       request.close();
       throw e;

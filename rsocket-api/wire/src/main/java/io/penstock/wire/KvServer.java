@@ -117,6 +117,12 @@ public final class KvServer {
       Scheduler timers, Scheduler decisions) {
     requireNonNull(transport, "transport");
     requireNonNull(disagg, "disagg");
+    return bindFitted(transport, spaces, segments, disagg, disagg.fitted(options), budget, timers, decisions);
+  }
+
+  private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions) {
     SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();

@@ -16,7 +16,8 @@ import java.util.List;
 ///     holds of the node's budget
 /// @param maxStreams most streams of slices a connection
 /// @param windowsAhead windows of a put that are announced before the first of them is complete
-/// @param awaitTimeout longest wait of a `get` for a block that is being written
+/// @param awaitTimeout longest wait of a `get` for a block that is being written; a prefill rank waits at least as long
+///     as its receivers do for a first byte
 /// @param stallTimeout how long a client may keep a stream from moving: a `get` whose reader gives no credit or takes
 ///     nothing from its socket, a `put` that has credit and sends nothing, or either moves fewer than 32 KiB a second;
 ///     more than that and less than twice that ends the stream
@@ -31,17 +32,23 @@ import java.util.List;
 /// @param endpoints where clients can reach the node, told at hello
 /// @param access who may connect, and what each user may do
 /// @param streams hears of each stream of slices that ended
+/// @param rates how fast each connection may ask and move bytes
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
     List<Carrier> carriers, int rings, Duration ringSpin, AdvertisedEndpoints endpoints, Access access,
-    StreamListener streams, long generation) {
+    StreamListener streams, Rates rates, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
     requireNonNull(endpoints, "endpoints");
     requireNonNull(access, "access");
     requireNonNull(streams, "streams");
+    requireNonNull(rates, "rates");
+    if (rates.bytes() > 0 && rates.bytes() < limits.maxSliceBytes()) {
+      throw new IllegalArgumentException(
+          "rates.bytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + rates.bytes() + ")");
+    }
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
@@ -61,6 +68,24 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     }
   }
 
+  /// How fast one connection may go; both may come in a burst of one second.
+  ///
+  /// @param requests most requests a second: one too many fails with [RateLimitedException]; 0 for any number. Requests
+  ///     that free what is held always pass
+  /// @param bytes most bytes of blocks and segments a second, both ways together: more of them wait for their credit;
+  ///     0 for any number
+  public record Rates(long requests, long bytes) {
+    public Rates {
+      Checks.notNegative("requests", requests);
+      Checks.notNegative("bytes", bytes);
+    }
+
+    /// Any number of both.
+    public static Rates none() {
+      return new Rates(0, 0);
+    }
+  }
+
   /// What [#builder()] starts with.
   public static KvServerOptions defaults() {
     return builder().build();
@@ -69,7 +94,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
   /// requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do not spin, access for every
-  /// peer, generation 0.
+  /// peer, any rate, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -79,7 +104,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
         .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
         .endpoints(endpoints)
-        .access(access).streams(streams).generation(generation);
+        .access(access).streams(streams).rates(rates).generation(generation);
   }
 
   public KvServerOptions withNode(String name) {
@@ -107,6 +132,10 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().stallTimeout(timeout).build();
   }
 
+  public KvServerOptions withRates(Rates most) {
+    return with().rates(most).build();
+  }
+
   public KvServerOptions withMostLifetime(Duration lifetime) {
     return with().mostLifetime(lifetime).build();
   }
@@ -132,11 +161,17 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private List<Carrier> carriers = List.of(Carrier.values());
     private AdvertisedEndpoints endpoints = AdvertisedEndpoints.none();
     private StreamListener streams = StreamListener.noop();
+    private Rates rates = Rates.none();
     private long generation;
     private int rings = 16;
     private Duration ringSpin = Duration.ZERO;
 
     private Builder() {}
+
+    public Builder rates(Rates most) {
+      rates = most;
+      return this;
+    }
 
     public Builder streams(StreamListener listener) {
       streams = listener;
@@ -228,7 +263,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams, generation);
+          mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams, rates,
+          generation);
     }
   }
 }

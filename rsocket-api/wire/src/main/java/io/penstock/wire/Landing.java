@@ -94,7 +94,18 @@ final class Landing {
   }
 
   /// What stands behind the header.
-  private record Body(ByteBuf data, int start) implements IncomingFrame {
+  private static final class Body implements IncomingFrame {
+    private final ByteBuf data;
+    private final int start;
+    /// Its bytes, if they lie together.
+    private final @Nullable MemorySegment together;
+
+    Body(ByteBuf data, int start) {
+      this.data = data;
+      this.start = start;
+      this.together = data.nioBufferCount() == 1 ? MemorySegment.ofBuffer(data.nioBuffer(start, bytes())) : null;
+    }
+
     @Override
     public int bytes() {
       return data.writerIndex() - start;
@@ -102,7 +113,11 @@ final class Landing {
 
     @Override
     public void read(int offset, MemorySegment to) {
-      data.getBytes(start + offset, to.asByteBuffer());
+      if (together == null) {
+        data.getBytes(start + offset, to.asByteBuffer());
+      } else {
+        MemorySegment.copy(together, offset, to, 0, to.byteSize());
+      }
     }
   }
 }

@@ -89,7 +89,11 @@ final class Lane<C> {
   }
 
   private Duration jittered(Duration most) {
-    double part = LEAST_JITTER + (1 - LEAST_JITTER) * random.nextDouble();
+    double drawn;
+    synchronized (random) { // lanes share it
+      drawn = random.nextDouble();
+    }
+    double part = LEAST_JITTER + (1 - LEAST_JITTER) * drawn;
     return Duration.ofMillis(Math.max(1, (long) (most.toMillis() * part)));
   }
 

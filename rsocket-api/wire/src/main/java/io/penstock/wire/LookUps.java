@@ -3,13 +3,14 @@ package io.penstock.wire;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.Presence;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,7 @@ import reactor.core.scheduler.Scheduler;
 
 /// Look-ups of one connection. Small ones that are asked for in one turn of its event loop go as one request: a request
 /// costs both sides far more than a key. None of them waits for another: a turn ends when the loop has nothing left to
-/// read. Safe from any thread.
+/// read. One that is cancelled before leaves the queue. Safe from any thread.
 final class LookUps {
   /// A look-up of more keys goes alone.
   private static final int SMALL = 32;
@@ -32,8 +33,8 @@ final class LookUps {
   private final SpaceId space;
   private final int mostKeys;
   private final @Nullable Scheduler loop;
-  private final Queue<LookUp> waiting = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean sending = new AtomicBoolean();
+  @GuardedBy("waiting") private final Set<LookUp> waiting = new LinkedHashSet<>();
+  @GuardedBy("waiting") private boolean sending;
 
   /// @param maxKeys most keys of a request that the node takes
   /// @param loop of the connection; null if it tells none, and each look-up goes alone
@@ -61,8 +62,13 @@ final class LookUps {
   }
 
   private void enter(LookUp lookUp, Scheduler turns) {
-    waiting.add(lookUp);
-    if (!sending.getAndSet(true)) {
+    boolean first;
+    synchronized (waiting) {
+      waiting.add(lookUp);
+      first = !sending;
+      sending = true;
+    }
+    if (first) {
       try {
         turns.schedule(this::send);
       } catch (RejectedExecutionException e) { // the loop has ended, and the connection with it
@@ -71,20 +77,33 @@ final class LookUps {
     }
   }
 
+  private List<LookUp> taken() {
+    synchronized (waiting) {
+      List<LookUp> taken = List.copyOf(waiting);
+      waiting.clear();
+      sending = false;
+      return taken;
+    }
+  }
+
+  /// Look-ups that wait for their turn.
+  int waiting() {
+    synchronized (waiting) {
+      return waiting.size();
+    }
+  }
+
   private void send() {
-    sending.set(false);
     List<LookUp> together = new ArrayList<>();
     int keys = 0;
-    for (LookUp next = waiting.poll(); next != null; next = waiting.poll()) {
+    for (LookUp next : taken()) {
       if (!together.isEmpty() && keys + next.keys.size() > mostKeys) {
         send(together);
         together = new ArrayList<>();
         keys = 0;
       }
-      if (!next.over.get()) {
-        together.add(next);
-        keys += next.keys.size();
-      }
+      together.add(next);
+      keys += next.keys.size();
     }
     if (!together.isEmpty()) {
       send(together);
@@ -127,7 +146,11 @@ final class LookUps {
 
     @Override
     public void cancel() {
-      over.set(true);
+      if (!over.getAndSet(true)) {
+        synchronized (waiting) {
+          waiting.remove(this);
+        }
+      }
     }
 
     private void found(Presence of, Map<BlockKey, Integer> positions) {

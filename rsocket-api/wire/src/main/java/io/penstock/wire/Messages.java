@@ -156,9 +156,10 @@ final class Messages {
   /// @param lease names the read lease to read under; null for none
   /// @param proof what the client read in the node's probe, so that slices may come as references; null for none
   /// @param view what is asked for of each block; null for the whole block, from `startLayer` on
+  /// @param request whose lease at a prefill rank is renewed as bytes move; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable View view) {
+      long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable View view, @Nullable String request) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
@@ -172,7 +173,7 @@ final class Messages {
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
         long ticket, @Nullable Long lease, byte @Nullable [] proof) {
-      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, null);
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, null, null);
     }
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,

@@ -20,6 +20,7 @@ import reactor.core.publisher.Mono;
 final class PeerLink implements SegmentLink {
   private final NodeConnection connection;
   private final long engine;
+  private final long number;
   private final Budget incoming;
   private final Budget outgoing;
   private final int creditSlices;
@@ -29,9 +30,12 @@ final class PeerLink implements SegmentLink {
   /// Most parts of an item that the peer takes.
   private volatile int mostParts = 1;
 
-  PeerLink(NodeConnection connection, long engine, Budget incoming, Budget outgoing, int sliceBytes, int creditSlices) {
+  /// @param number grows from connection to connection of the engine
+  PeerLink(NodeConnection connection, long engine, long number, Budget incoming, Budget outgoing, int sliceBytes,
+      int creditSlices) {
     this.connection = connection;
     this.engine = engine;
+    this.number = number;
     this.incoming = incoming;
     this.outgoing = outgoing;
     this.sliceBytes = sliceBytes;
@@ -41,7 +45,7 @@ final class PeerLink implements SegmentLink {
   @Override
   public Mono<SegmentRegistry.Snapshot> describe() {
     return connection
-        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine), SegmentMessages.SegmentsReply.class)
+        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine, number), SegmentMessages.SegmentsReply.class)
         .map(told -> {
           told.requireIntact();
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
@@ -160,6 +164,11 @@ final class PeerLink implements SegmentLink {
     if (!over.getAndSet(true)) {
       ending.ended(error);
     }
+  }
+
+  @Override
+  public boolean isOver() {
+    return connection.rsocket().isDisposed();
   }
 
   @Override

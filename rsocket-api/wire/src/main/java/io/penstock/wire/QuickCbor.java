@@ -3,9 +3,11 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of gets and look-ups in CBOR, without reflection: they come with each request.
+/// The messages of gets, puts and look-ups in CBOR, without reflection: they come with each request.
 ///
 /// What is written is what the general codec writes. What is read is what it wrote; any other form of a message is left
 /// to the general codec, which also says what is wrong.
@@ -26,6 +28,18 @@ final class QuickCbor {
   private static final byte[] WINDOW_BLOCKS = name("windowBlocks");
   private static final byte[] TICKET = name("ticket");
   private static final byte[] PROOF = name("proof");
+  private static final byte[] OUTCOMES = name("outcomes");
+  private static final byte[] ROOM = name("room");
+  private static final byte[] WINDOW = name("window");
+  private static final byte[] FIRST = name("first");
+  private static final byte[] WANTED = name("wanted");
+  private static final byte[] PRESENT = name("present");
+  private static final byte[] STORED = name("stored");
+  private static final byte[] POSITION = name("position");
+  private static final byte[] TIER = name("tier");
+  private static final byte[] DURABILITY = name("durability");
+  private static final byte[] SEQUENCE = name("sequence");
+  private static final byte[] LANDED = name("landed");
 
   private QuickCbor() {}
 
@@ -39,13 +53,18 @@ final class QuickCbor {
 
   /// The bytes of `message`; null if it is none of these messages.
   static @Nullable ByteBuf write(Object message, ByteBufAllocator allocator) {
-    Cbor.Writer out = new Cbor.Writer();
+    Cbor.Writer out = new Cbor.Writer(message instanceof Messages.KeysRequest asked
+        ? asked.keys().hashes().length
+        : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
-      case Messages.GetRequest request when request.lease() == null && request.view() == null ->
+      case Messages.GetRequest request when request.lease() == null && request.view() == null
+          && request.request() == null ->
         getRequest(out, request);
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);
+      case PutMessages.PutRequest request when isPlain(request) -> putRequest(out, request);
+      case PutMessages.PutSignal signal when isPlain(signal) -> putSignal(out, signal);
       default -> {
         return null;
       }
@@ -90,6 +109,67 @@ final class QuickCbor {
     out.end();
   }
 
+  private static boolean isPlain(PutMessages.PutRequest request) {
+    return request.pin() == null && request.group() == null && request.upsert() == null && request.wantsOutcomes();
+  }
+
+  private static void putRequest(Cbor.Writer out, PutMessages.PutRequest request) {
+    out.begin();
+    keys(out, request.keys());
+    out.raw(MAX_SLICE_BYTES).integer(request.maxSliceBytes());
+    out.raw(WINDOW_BLOCKS).integer(request.windowBlocks());
+    out.raw(TICKET).integer(request.ticket());
+    out.raw(OUTCOMES).yes();
+    out.end();
+  }
+
+  private static boolean isPlain(PutMessages.PutSignal signal) {
+    PutMessages.Room room = signal.room();
+    List<PutMessages.Stored> stored = signal.stored();
+    return signal.failed() == null && (room == null || room.first() >= 0)
+        && (stored == null || stored.stream().allMatch(QuickCbor::isPlain));
+  }
+
+  private static boolean isPlain(PutMessages.Stored stored) {
+    return stored.position() >= 0 && stored.sequence() >= 0 && stored.tier().chars().allMatch(one -> one < 0x80)
+        && stored.durability().chars().allMatch(one -> one < 0x80);
+  }
+
+  private static void putSignal(Cbor.Writer out, PutMessages.PutSignal signal) {
+    out.begin();
+    if (signal.room() != null) {
+      room(out.raw(ROOM), signal.room());
+    }
+    if (signal.stored() != null) {
+      out.raw(STORED).list(signal.stored().size());
+      signal.stored().forEach(stored -> stored(out, stored));
+    }
+    if (signal.landed() != null) {
+      out.raw(LANDED).integer(signal.landed());
+    }
+    out.end();
+  }
+
+  private static void room(Cbor.Writer out, PutMessages.Room room) {
+    out.begin();
+    out.raw(WINDOW).integer(room.window());
+    out.raw(FIRST).integer(room.first());
+    bits(out.raw(WANTED), room.wanted());
+    if (room.present() != null) {
+      bits(out.raw(PRESENT), room.present());
+    }
+    out.end();
+  }
+
+  private static void stored(Cbor.Writer out, PutMessages.Stored stored) {
+    out.begin();
+    out.raw(POSITION).integer(stored.position());
+    out.raw(TIER).text(stored.tier());
+    out.raw(DURABILITY).text(stored.durability());
+    out.raw(SEQUENCE).integer(stored.sequence());
+    out.end();
+  }
+
   private static void bits(Cbor.Writer out, Messages.Bits bits) {
     out.begin();
     out.raw(SIZE).integer(bits.size());
@@ -108,6 +188,10 @@ final class QuickCbor {
       message = found(new Cbor.Reader(bytes));
     } else if (type == Messages.Bits.class) {
       message = bits(new Cbor.Reader(bytes));
+    } else if (type == PutMessages.PutRequest.class) {
+      message = putRequest(new Cbor.Reader(bytes));
+    } else if (type == PutMessages.PutSignal.class) {
+      message = putSignal(new Cbor.Reader(bytes));
     }
     return message == null ? null : type.cast(message);
   }
@@ -152,6 +236,47 @@ final class QuickCbor {
     return in.end().isWhole()
         ? new Messages.Found(hits.checked(), found.checked(), admitted.checked(), awaited.checked())
         : null;
+  }
+
+  private static PutMessages.@Nullable PutRequest putRequest(Cbor.Reader in) {
+    byte[] space = space(in.begin());
+    byte[] hashes = hashes(in);
+    int maxSliceBytes = in.raw(MAX_SLICE_BYTES).int32();
+    int windowBlocks = in.raw(WINDOW_BLOCKS).int32();
+    long ticket = in.raw(TICKET).int64();
+    return in.raw(OUTCOMES).yes().end().isWhole()
+        ? new PutMessages.PutRequest(new Messages.Keys(space, hashes), maxSliceBytes, windowBlocks, ticket, null, null,
+            null, true)
+        : null;
+  }
+
+  private static PutMessages.@Nullable PutSignal putSignal(Cbor.Reader in) {
+    return in.begin().has(ROOM) ? room(in.raw(ROOM)) : stored(in);
+  }
+
+  private static PutMessages.@Nullable PutSignal room(Cbor.Reader in) {
+    int window = in.begin().raw(WINDOW).int32();
+    int first = in.raw(FIRST).int32();
+    Part wanted = part(in.raw(WANTED));
+    Part present = in.has(PRESENT) ? part(in.raw(PRESENT)) : null;
+    return in.end().end().isWhole()
+        ? new PutMessages.PutSignal(new PutMessages.Room(window, first, wanted.checked(),
+            present == null ? null : present.checked()), null)
+        : null;
+  }
+
+  private static PutMessages.@Nullable PutSignal stored(Cbor.Reader in) {
+    int size = in.raw(STORED).list();
+    List<PutMessages.Stored> stored = new ArrayList<>(size);
+    for (int i = 0; i < size; i++) {
+      int position = in.begin().raw(POSITION).int32();
+      String tier = in.raw(TIER).text();
+      String durability = in.raw(DURABILITY).text();
+      stored.add(new PutMessages.Stored(position, tier, durability, in.raw(SEQUENCE).int64()));
+      in.end();
+    }
+    Integer landed = in.has(LANDED) ? in.raw(LANDED).int32() : null;
+    return in.end().isWhole() ? new PutMessages.PutSignal(null, stored, null, landed) : null;
   }
 
   private static Messages.@Nullable Bits bits(Cbor.Reader in) {

@@ -9,7 +9,9 @@ import io.penstock.disagg.registry.Registration;
 import io.penstock.operator.InTurn;
 import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -109,9 +111,23 @@ public final class RegistryClient {
   }
 
   private Mono<List<InstanceView>> instances(@Nullable String name) {
-    return with(node -> node.ask(Routes.INSTANCES, new DisaggMessages.InstancesRequest(name),
-        DisaggMessages.InstancesReply.class))
-        .map(reply -> reply.instances().stream().map(DisaggMessages.Instance::view).toList());
+    return page(name, null).expand(reply -> {
+      DisaggMessages.Receiver next = reply.next();
+      return next == null ? Mono.empty() : page(name, next);
+    }).concatMapIterable(DisaggMessages.InstancesReply::instances).map(DisaggMessages.Instance::view).collectList()
+        .map(RegistryClient::joined);
+  }
+
+  private Mono<DisaggMessages.InstancesReply> page(@Nullable String name, DisaggMessages.@Nullable Receiver after) {
+    return with(node -> node.ask(Routes.INSTANCES, new DisaggMessages.InstancesRequest(name, after),
+        DisaggMessages.InstancesReply.class));
+  }
+
+  /// One view of each instance, whose ranks may have come in several replies.
+  private static List<InstanceView> joined(List<InstanceView> parts) {
+    Map<String, InstanceView> all = new LinkedHashMap<>();
+    parts.forEach(part -> all.merge(part.instance(), part, InstanceView::and));
+    return List.copyOf(all.values());
   }
 
   /// Waits until all ranks of an instance are there. Asks again after a pause with jitter.

@@ -10,6 +10,7 @@ import io.penstock.check.Checks;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
+import io.penstock.tier.slice.DraftWindow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -139,9 +140,12 @@ public final class RemoteLease extends Lease {
     if (!landed.header().endsWindow()) {
       return List.of();
     }
-    List<LeasedBlock> leased = new ArrayList<>();
-    landed.window().byPosition()
-        .forEach((position, draft) -> leased.add(new LeasedBlock(position, scope.adopt(draft.seal()))));
+    DraftWindow window = landed.window();
+    List<BlockDraft> drafts = window.drafts();
+    List<LeasedBlock> leased = new ArrayList<>(drafts.size());
+    for (int i = 0; i < drafts.size(); i++) {
+      leased.add(new LeasedBlock(window.position(i), scope.adopt(drafts.get(i).seal())));
+    }
     return leased;
   }
 

@@ -26,7 +26,8 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A remote node as a [BlockTier].
+/// A remote node as a [BlockTier]. Threads may share it, as they may share its [KvClient]; a lease, a reservation and a
+/// scope have one owner each.
 ///
 /// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them; until
 /// then no reader can await its keys, and another writer may be first, whose blocks then stay. The receipt is the

@@ -55,10 +55,12 @@ public final class Routes {
   public static final String INSTANCES = PREFIX + "instances";
   /// Asks which data-parallel replica has a request, or says so.
   public static final String REPLICA = PREFIX + "replica";
+  /// A prefill engine has a prefill rank keep the blocks of a request, or ends that.
+  public static final String KEEP = PREFIX + "keep";
   /// A receiving rank tells a prefill rank about a request.
   public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, SIGNAL);
+      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 
@@ -67,9 +69,15 @@ public final class Routes {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
         Role.READER;
-      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, SIGNAL -> Role.WRITER;
+      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };
+  }
+
+  /// Whether requests on `route` pass whatever the rate of their connection: they free what is held, or say that a rank
+  /// lives.
+  static boolean isUnlimited(String route) {
+    return route.equals(RELEASE) || route.equals(DRAIN) || route.equals(HEARTBEAT);
   }
 
   /// Whether a request on `route` keeps nothing of its message while it runs.

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.transfer.SegmentLink;
 import io.rsocket.transport.ClientTransport;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
@@ -19,6 +20,7 @@ public final class SegmentConnector implements SegmentLink.Connector {
   private final Function<String, ClientTransport> transports;
   private final KvClientOptions options;
   private final NodeBudget budget;
+  private final AtomicLong connections = new AtomicLong();
 
   /// @param transports the transport to a peer, by its address
   /// @param options slices, credit, send window and keep-alive
@@ -32,16 +34,17 @@ public final class SegmentConnector implements SegmentLink.Connector {
   @Override
   public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.defer(() -> {
+      long number = connections.incrementAndGet();
       KeptConnection kept = new KeptConnection(transports.apply(peer), options);
       return KvClient.rsocket(kept, options)
-          .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine));
+          .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine, number));
     });
   }
 
-  private SegmentLink link(NodeConnection connection, long engine) {
+  private SegmentLink link(NodeConnection connection, long engine, long number) {
     BudgetLane in = budget.incoming(1);
     BudgetLane out = budget.outgoing(1);
-    return new PeerLink(connection, engine, in.part(in.name(), in.share(), WAITERS, 1),
+    return new PeerLink(connection, engine, number, in.part(in.name(), in.share(), WAITERS, 1),
         out.part("send window", options.sendWindowBytes(), WAITERS, 1), options.maxSliceBytes(),
         options.creditSlices());
   }

@@ -20,8 +20,13 @@ final class SegmentMessages {
   private SegmentMessages() {}
 
   /// @param engine number of the engine that asks: the node ends the writes of its earlier connections; null for none
+  /// @param connection grows from connection to connection of the engine; null of one that does not count them
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record SegmentsRequest(@Nullable Long engine) {}
+  record SegmentsRequest(@Nullable Long engine, @Nullable Long connection) {
+    long order() {
+      return connection == null ? 0 : connection;
+    }
+  }
 
   /// @param version of the publication
   /// @param maxSliceBytes most bytes a slice

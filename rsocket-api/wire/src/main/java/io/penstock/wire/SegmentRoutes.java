@@ -53,10 +53,12 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     SegmentRegistry known = registry(call, "request/response");
     return switch (call.route()) {
       case Routes.SEGMENTS -> {
-        Long engine = call.message(SegmentMessages.SegmentsRequest.class).engine();
+        SegmentMessages.SegmentsRequest asked = call.message(SegmentMessages.SegmentsRequest.class);
+        Long engine = asked.engine();
         boolean mayWrite = spaces.allowsSegments(Routes.WRITE); // who may not, ends no writes of others
-        yield (engine == null || !mayWrite ? Mono.<Void>empty() : writes.belongTo(engine)).then(Mono.fromSupplier(
-            () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
+        yield (engine == null || !mayWrite ? Mono.<Void>empty() : writes.belongTo(engine, asked.order()))
+            .then(Mono.fromSupplier(
+                () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
       }
       case Routes.NOTIFY -> {
         SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);

@@ -23,16 +23,25 @@ final class Serial {
   }
 
   void run(Runnable step) {
-    steps.add(step);
-    if (wip.getAndIncrement() != 0) {
-      return;
-    }
-    do {
-      Runnable next = steps.poll();
-      if (next != null) {
-        attempt(next);
+    if (wip.compareAndSet(0, 1)) { // as a rule: no step runs, none waits
+      attempt(step);
+    } else {
+      steps.add(step);
+      if (wip.getAndIncrement() != 0) {
+        return;
       }
-    } while (wip.decrementAndGet() != 0);
+      runNext();
+    }
+    while (wip.decrementAndGet() != 0) {
+      runNext();
+    }
+  }
+
+  private void runNext() {
+    Runnable next = steps.poll();
+    if (next != null) {
+      attempt(next);
+    }
   }
 
   private void attempt(Runnable step) {

@@ -16,6 +16,11 @@ import io.rsocket.util.ByteBufPayload;
 /// @param sendWindow pays for the bytes of slices that the socket has not released
 record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, SliceSender sender,
     Carried carried, int maxSliceBytes, Budget sendWindow) {
+  /// The same, whose slices another one hears of.
+  SliceFraming counted(Carried other) {
+    return new SliceFraming(space, layout, allocator, sender, other, maxSliceBytes, sendWindow);
+  }
+
   /// A payload for `slice`, which stays the caller's.
   ///
   /// @param unlanded keeps the blocks of a slice whose bytes are not in its payload

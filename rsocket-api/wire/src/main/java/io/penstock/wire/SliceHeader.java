@@ -92,6 +92,12 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
     return encode(slice, false, space, layout, allocator, 0);
   }
 
+  /// The same, with room for `bytes` behind it.
+  static ByteBuf encodeWithRoom(LayerSlice slice, int bytes, SpaceId space, BlockLayout layout,
+      ByteBufAllocator allocator) {
+    return encode(slice, false, space, layout, allocator, bytes);
+  }
+
   /// The same for a slice with `references` instead of bytes, which it ends with.
   static ByteBuf encode(LayerSlice slice, byte[] references, SpaceId space, BlockLayout layout,
       ByteBufAllocator allocator) {

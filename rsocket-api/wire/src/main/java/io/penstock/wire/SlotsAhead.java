@@ -96,17 +96,21 @@ final class SlotsAhead {
     }
   }
 
-  /// Turns a slot into a draft; null if none is held.
-  @Nullable BlockDraft draft(BlockKey key) {
-    if (rooms.isEmpty()) {
+  /// Turns a slot for each key into a draft; null if fewer are held.
+  @Nullable List<BlockDraft> drafts(List<BlockKey> keys) {
+    if (keys.size() > left()) {
       return null;
     }
-    HeldSlots room = rooms.getFirst();
-    BlockDraft draft = scope.adopt(room.draft(key));
-    if (room.left() == 0) {
-      rooms.removeFirst().close();
+    List<BlockDraft> drafts = new ArrayList<>(keys.size());
+    while (drafts.size() < keys.size()) {
+      HeldSlots room = rooms.getFirst();
+      int made = drafts.size();
+      drafts.addAll(scope.adoptAll(room.drafts(keys.subList(made, Math.min(keys.size(), made + room.left())))));
+      if (room.left() == 0) {
+        rooms.removeFirst().close();
+      }
     }
-    return draft;
+    return drafts;
   }
 
   /// Leaves the queue; what is held goes back with the scope.

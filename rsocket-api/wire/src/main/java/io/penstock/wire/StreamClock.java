@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
   /// Of streams without a listener.
-  static final StreamClock NONE = new StreamClock(NOOP, "", "", false, Carried.UNCOUNTED, null);
+  static final StreamClock NONE = new StreamClock(NOOP, "", "", "", false, Carried.UNCOUNTED, null);
 
   /// What a stream waits for.
   enum Wait {
@@ -21,6 +21,7 @@ final class StreamClock implements Carried {
   private final boolean runs;
   private final String route;
   private final Object peer;
+  private final String transport;
   private final boolean isOutgoing;
   private final Carried all;
   private final @Nullable TraceContext trace;
@@ -32,8 +33,9 @@ final class StreamClock implements Carried {
   private long shared;
   @GuardedBy("this") private boolean over;
 
-  private StreamClock(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
-      @Nullable TraceContext trace) {
+  private StreamClock(StreamListener listener, String route, Object peer, String transport, boolean isOutgoing,
+      Carried all, @Nullable TraceContext trace) {
+    this.transport = transport;
     this.trace = trace;
     this.listener = listener;
     this.all = all;
@@ -51,8 +53,15 @@ final class StreamClock implements Carried {
   /// @param all counts the bytes of all streams
   static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
       @Nullable TraceContext trace) {
+    return of(listener, route, peer, "", isOutgoing, all, trace);
+  }
+
+  /// @param transport of the frames
+  static StreamClock of(StreamListener listener, String route, Object peer, String transport, boolean isOutgoing,
+      Carried all, @Nullable TraceContext trace) {
     String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), word, peer, isOutgoing, all,
+    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), word, peer, transport,
+        isOutgoing, all,
         trace);
   }
 
@@ -98,7 +107,7 @@ final class StreamClock implements Carried {
       return;
     }
     waits(Wait.NOTHING);
-    listener.ended(new StreamListener.Report(route, peer.toString(), isOutgoing, inline, shared,
+    listener.ended(new StreamListener.Report(route, peer.toString(), transport, isOutgoing, inline, shared,
         System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
         waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error), trace));
   }

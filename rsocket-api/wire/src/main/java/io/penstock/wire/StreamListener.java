@@ -4,8 +4,8 @@ import io.penstock.wire.trace.TraceContext;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Hears of the streams of slices of a [KvServer], for meters and the log: each get, put, read and write that ended.
-/// Called on the threads of the transport, so it must neither block nor throw. A server without one reads no clock.
+/// Hears of the streams of slices of a [KvServer], or of the gets and puts of a [KvClient], for meters and the log: each
+/// that ended. Called on the threads of the transport, so it must neither block nor throw. Without one no clock is read.
 @FunctionalInterface
 public interface StreamListener {
   /// A stream ended.
@@ -18,6 +18,16 @@ public interface StreamListener {
   /// @return what hears of the end of this stream
   default StreamListener began(String route, @Nullable TraceContext trace) {
     return this;
+  }
+
+  /// The rate of a connection refused a request.
+  default void requestRefused() {
+    // counts for those who tell of rates
+  }
+
+  /// The rate of a connection has bytes wait for so long.
+  default void bytesDelayed(long nanos) {
+    // counts for those who tell of rates
   }
 
   /// All of `listeners`, in order.
@@ -33,6 +43,16 @@ public interface StreamListener {
       public void ended(Report report) {
         listeners.forEach(listener -> listener.ended(report));
       }
+
+      @Override
+      public void requestRefused() {
+        listeners.forEach(StreamListener::requestRefused);
+      }
+
+      @Override
+      public void bytesDelayed(long nanos) {
+        listeners.forEach(listener -> listener.bytesDelayed(nanos));
+      }
     };
   }
 
@@ -41,12 +61,14 @@ public interface StreamListener {
     return StreamClock.NOOP;
   }
 
-  /// How a stream ended, and how long that took. What it waited for is of the node's view: bytes that the socket has
-  /// not taken yet hold the budget.
+  /// How a stream ended, and how long that took: at a client from the question until the reader had all of a get, and
+  /// until the node had stored all of a put. What it waited for is of the node's view, and 0 at a client: bytes that the
+  /// socket has not taken yet hold the budget.
   ///
   /// @param route `get`, `put`, `read` or `write`
   /// @param peer address of the peer
-  /// @param isOutgoing whether the bytes left the node
+  /// @param transport of its frames at a client; empty at a node
+  /// @param isOutgoing whether the bytes left the party that reports
   /// @param inlineBytes that came or went in frames
   /// @param sharedBytes that were read in the memory of the sender
   /// @param nanos from its beginning to its end
@@ -55,7 +77,8 @@ public interface StreamListener {
   /// @param tierNanos it waited for the tier, to give blocks or to make room for them
   /// @param failure null if it did not fail
   /// @param trace that it belongs to; null for none
-  record Report(String route, String peer, boolean isOutgoing, long inlineBytes, long sharedBytes, long nanos,
+  record Report(String route, String peer, String transport, boolean isOutgoing, long inlineBytes, long sharedBytes,
+      long nanos,
       long peerNanos, long budgetNanos, long tierNanos, @Nullable ErrorCode failure,
       @Nullable TraceContext trace) {
     public long bytes() {

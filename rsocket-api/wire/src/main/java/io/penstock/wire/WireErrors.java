@@ -76,6 +76,8 @@ final class WireErrors {
       case LeaseExpiredException e -> ErrorData.none().with("lease", e.id());
       case HoldLimitException e ->
         ErrorData.none().with("what", e.what()).with("wanted", e.wanted()).with("most", e.most());
+      case RateLimitedException e ->
+        ErrorData.none().with("most", e.most()).with("nanos", e.retryAfter().toNanos());
       case RoomTimeoutException e -> ErrorData.none().with("place", e.place()).with("wanted", e.wanted())
           .with("free", e.free()).with("millis", e.timeout().toMillis());
       default -> ErrorData.none();
@@ -98,6 +100,7 @@ final class WireErrors {
       case LeaseExpiredException e -> ErrorCode.LEASE_EXPIRED;
       case HoldLimitException e -> ErrorCode.HOLD_LIMIT;
       case RoomTimeoutException e -> ErrorCode.ROOM_TIMEOUT;
+      case RateLimitedException e -> ErrorCode.RATE_LIMITED;
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
@@ -183,6 +186,8 @@ final class WireErrors {
       case ROOM_TIMEOUT -> new RoomTimeoutException(data.text("place"), data.number("wanted", 0, Long.MAX_VALUE),
           data.number("free", Long.MIN_VALUE, Long.MAX_VALUE),
           Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
+      case RATE_LIMITED -> new RateLimitedException(data.number("most", 0, Long.MAX_VALUE),
+          Duration.ofNanos(data.number("nanos", 0, Long.MAX_VALUE)));
       case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);

@@ -205,7 +205,8 @@ final class AccessRoutesTest {
   }
 
   private static Mono<SegmentMessages.SegmentsReply> segments(KvClient client) {
-    return client.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(null), SegmentMessages.SegmentsReply.class);
+    return client.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(null, null),
+        SegmentMessages.SegmentsReply.class);
   }
 
   @Test

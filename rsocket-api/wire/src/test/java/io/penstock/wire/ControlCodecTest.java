@@ -56,7 +56,7 @@ final class ControlCodecTest {
 
   /// The quick codec writes what the general one writes, so a recording of either is one of both.
   @Test
-  void messagesOfGetsAndLookUps_areWrittenAsOthersAre_andReadWhateverTheirForm() {
+  void messagesOfGetsPutsAndLookUps_areWrittenAsOthersAre_andReadWhateverTheirForm() {
     SplittableRandom random = new SplittableRandom(1);
     for (int i = 0; i < 400; i++) {
       byte[] space = new byte[16];
@@ -70,7 +70,12 @@ final class ControlCodecTest {
           new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", random.nextInt(100),
               random.nextInt(1 << random.nextInt(1, 31)),
               random.nextInt(300), random.nextLong(1, 1L << random.nextInt(1, 63))),
-          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space));
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space),
+          new PutMessages.PutRequest(keys, 4096, random.nextInt(1, 100), random.nextInt(1, 1 << 20), null, null, null,
+              true),
+          new PutMessages.PutSignal(new PutMessages.Room(random.nextInt(1 << 20), random.nextInt(1 << 20), bits), null),
+          new PutMessages.PutSignal(new PutMessages.Room(0, random.nextInt(300), bits, bits(random)), null),
+          new PutMessages.PutSignal(null, stored(random), null, random.nextBoolean() ? random.nextInt(300) : null));
       for (Object message : messages) {
         byte[] general = GENERAL_CBOR.writeValueAsBytes(message);
         ByteBuf quick = ControlCodec.CBOR.encode(message, UnpooledByteBufAllocator.DEFAULT);
@@ -92,6 +97,13 @@ final class ControlCodecTest {
     byte[] bytes = new byte[random.nextInt(300)];
     random.nextBytes(bytes);
     return new Messages.Bits(8 * bytes.length + random.nextInt(9), bytes);
+  }
+
+  private static List<PutMessages.Stored> stored(SplittableRandom random) {
+    return random.ints(random.nextInt(40), 0, 1 << 20)
+        .mapToObj(position -> new PutMessages.Stored(position, "dram", "VOLATILE",
+            random.nextLong(0, 1L << random.nextInt(1, 63))))
+        .toList();
   }
 
   private static byte[] general(@Nullable Object message) {

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /// Small look-ups of one turn share a request, and each hears of its own keys.
@@ -111,6 +112,21 @@ final class LookUpsTest {
     assertThat(time.runUntil(other::isDone, PATIENCE)).isTrue();
 
     assertThat(other.join().count()).isEqualTo(1);
+    assertThat(requests()).isEqualTo(1);
+  }
+
+  @Test
+  void lookUpsThatAreCancelled_leaveTheQueueBeforeTheyAreSent() {
+    List<Disposable> some = IntStream.range(0, 5)
+        .mapToObj(i -> client.contains(Blocks.keys(SPACE, i, i + 1)).subscribe()).toList();
+    assertThat(client.waitingLookUps()).isEqualTo(5);
+
+    some.subList(1, 5).forEach(Disposable::dispose);
+
+    assertThat(client.waitingLookUps()).isEqualTo(1);
+    some.getFirst().dispose();
+    CompletableFuture<Presence> later = client.contains(Blocks.keys(SPACE, 0, MAX_KEYS / 2)).toFuture();
+    assertThat(time.runUntil(later::isDone, PATIENCE)).isTrue();
     assertThat(requests()).isEqualTo(1);
   }
 

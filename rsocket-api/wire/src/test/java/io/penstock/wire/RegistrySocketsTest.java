@@ -4,6 +4,17 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tier.spi.ViewLanding;
+import io.penstock.block.SliceShape;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.OnMiss;
+import io.penstock.testkit.ReshardedModel;
+import io.penstock.block.SlabArena;
+import io.penstock.block.Plane;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockView;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.disagg.DecodeRequests;
@@ -29,7 +40,6 @@ import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
-import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.TierListener;
@@ -71,8 +81,11 @@ final class RegistrySocketsTest {
   private static final Incarnation PREFILL = new RankId("p", 0).since(GENERATION);
   private static final Incarnation DECODE = new RankId("d", 0).since(1);
 
+  private static final ReshardedModel.Rank FROM = new ReshardedModel(2, 2, List.of(
+      new Plane(Plane.Kind.KEY, ElementType.BF16, 1, 16))).rank(0, 2, 0, 2, 8, TokenOrder.NHD);
+
   private final Scheduler timers = Schedulers.newSingle("timers", true);
-  private final HostTier tier = new HostTier(Blocks.smallSpace(), 4, TierListener.noop());
+  private final HostTier tier = new HostTier(FROM.space(), 4, TierListener.noop());
   private final Queue<Incarnation> gone = new ConcurrentLinkedQueue<>();
   private final RankRegistry registry = new RankRegistry(
       RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2), System::nanoTime, gone::add);
@@ -83,10 +96,10 @@ final class RegistrySocketsTest {
       released.add(release);
     }
   }, timers);
-  private KvServer server = serve(Access.open());
+  private KvServer server = serve(Access.open(), registry);
   private RegistryClient client = client(Credentials.none());
 
-  private KvServer serve(Access access) {
+  private KvServer serve(Access access, RankRegistry registry) {
     return requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.of(tier)), null,
         new DisaggServices(registry, kept), KvServerOptions.builder().access(access).generation(GENERATION).build(),
         new ByteBudget("ingress", 1 << 20, 4), timers, Schedulers.immediate()).block(PATIENCE));
@@ -172,6 +185,70 @@ final class RegistrySocketsTest {
     staying.dispose();
   }
 
+  /// Puts block 0.
+  private void put() {
+    try (SlabArena arena = new SlabArena("made", FROM.layout(), 1, 1); Block made = FROM.block(arena, 0)) {
+      tier.put(List.of(FROM.key(0)), SliceShape.defaults(),
+          PutSource.of(List.of(made), SliceShape.Order.LAYER_FIRST)).blockLast(PATIENCE);
+    }
+  }
+
+  @Test
+  void aKeptRequest_isRenewedByItsOwnBytes_andItsBlocksStay() throws InterruptedException {
+    put();
+    RemoteRequests engine = RemoteRequests.of(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    assertThat(engine.keep("r", FROM.space().id(), List.of(FROM.key(0)), Set.of(DECODE.rank())).block(PATIENCE))
+        .isTrue();
+    assertThat(engine.keep("other", FROM.space().id(), List.of()).block(PATIENCE)).isTrue();
+    assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("removed").isZero();
+    RemoteViews views = requireNonNull(RemoteViews.connect(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+        KvClientOptions.defaults(), FROM.space(), new ByteBudget("decode", 1 << 20, 4)).block(PATIENCE));
+    try (SlabArena arena = new SlabArena("landed", FROM.layout(), 1, 1);
+        BlockDraft draft = requireNonNull(arena.tryClaim(List.of(FROM.key(0)))).getFirst()) {
+      BlockView all = BlockView.all(FROM.layout());
+      ViewLanding landing = new ViewLanding(FROM.layout(), all).to(0, 0, draft.part(all));
+      views.fetch(List.of(FROM.key(0)), OnMiss.SKIP, landing.attempt(1, "r", () -> {})).blockLast(PATIENCE);
+    }
+    assertThat(kept.state("r")).contains(RequestState.TRANSFERRING);
+    assertThat(kept.state("other")).contains(RequestState.BOOTSTRAPPING);
+    kept.accept(new Signal(Signal.Kind.DONE, "r", DECODE, 1)).block(PATIENCE);
+    assertThat(released.poll(20, TimeUnit.SECONDS)).isEqualTo(Release.DONE);
+    assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("removed").isOne();
+    views.close().then(engine.close()).block(PATIENCE);
+  }
+
+  @Test
+  void aPrefillRank_letsItsReadersWaitAsLongAsTheyDo() {
+    DisaggServices services = new DisaggServices(registry, kept);
+    assertThat(services.fitted(KvServerOptions.defaults()).awaitTimeout()).isEqualTo(Duration.ofSeconds(300));
+    assertThat(DisaggServices.none().fitted(KvServerOptions.defaults()).awaitTimeout())
+        .isEqualTo(Duration.ofSeconds(60));
+    KvServerOptions longer = KvServerOptions.defaults().withAwaitTimeout(Duration.ofHours(1));
+    assertThat(services.fitted(longer)).isEqualTo(longer);
+  }
+
+  @Test
+  void manyRanks_comeInSeveralReplies() {
+    int ranks = DisaggRoutes.MOST_RANKS + 700;
+    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone::add);
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), registry);
+    client = client(Credentials.none());
+    Manifest large = Manifest.of("large", ONE.groups().getFirst().layout(), Parallelism.ofTp(ranks));
+    for (String name : List.of("a", "b")) {
+      for (int rank = 0; rank < ranks; rank++) {
+        registry.register(new Registration(Side.DECODE, new RankId(name, rank).since(1), Routes.VERSION, large,
+            new Endpoint("h", 1 + rank)));
+      }
+    }
+    List<InstanceView> all = requireNonNull(client.instances().block(PATIENCE));
+    assertThat(all).isEqualTo(registry.instances());
+    assertThat(all).extracting(view -> view.ranks().size()).containsExactly(ranks, ranks);
+    assertThat(client.ready("b", PATIENCE).block(PATIENCE)).isEqualTo(all.get(1));
+  }
+
   @Test
   void aRankThatCameBack_takesThePlaceOfItsEarlierStarts() {
     WireSignals signals = new WireSignals(rank -> Mono.just(Link.PENSTOCK.client(Link.PENSTOCK.port(server))),
@@ -194,7 +271,7 @@ final class RegistrySocketsTest {
         List.of(Grant.everywhere(Role.WRITER))));
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);
-    server = serve(Access.of(() -> users, () -> rules));
+    server = serve(Access.of(() -> users, () -> rules), registry);
     client = client(Credentials.bearer("reader".toCharArray()));
     assertThat(client.instances().block(PATIENCE)).isEmpty();
     assertThatThrownBy(() -> client.register(prefill(GENERATION)).block(PATIENCE))

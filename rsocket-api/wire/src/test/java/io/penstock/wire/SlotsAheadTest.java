@@ -43,9 +43,10 @@ final class SlotsAheadTest {
       assertThat(slots.left()).isEqualTo(3);
       assertThat(arena.claimedSlots()).isEqualTo(3);
       for (int i = 0; i < 3; i++) {
-        assertThat(Objects.requireNonNull(slots.draft(KEYS.get(i))).key()).isEqualTo(KEYS.get(i));
+        assertThat(Objects.requireNonNull(slots.drafts(KEYS.subList(i, i + 1))).getFirst().key())
+            .isEqualTo(KEYS.get(i));
       }
-      assertThat(slots.draft(KEYS.get(3))).as("none is held").isNull();
+      assertThat(slots.drafts(KEYS.subList(3, 4))).as("none is held").isNull();
     }
   }
 

@@ -3,8 +3,6 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.wire.FaultRound.Node;
-import io.penstock.wire.FaultRound.Tally;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -17,11 +15,15 @@ import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Minutes of clients that come, work, cancel, break off and go, over sockets of every transport at once, with nodes
 /// that start again now and then: memory, file descriptors and threads of the process stay as they are.
 final class SocketChurnTest {
   private static final Path SELF = Path.of("/proc/self");
+
+  @TempDir
+  private Path folder;
 
   @Tag("proof")
   @Test
@@ -30,16 +32,18 @@ final class SocketChurnTest {
     churn(Duration.ofSeconds(Long.getLong("penstock.proof.churn.seconds", 600)));
   }
 
-  private static void churn(Duration length) throws IOException {
+  private void churn(Duration length) throws IOException {
     assumeTrue(Files.isDirectory(SELF), SELF + " must be there");
     BufferLeaks.listen();
-    Tally tally = new Tally();
+    FaultTally tally = new FaultTally();
     List<Sample> samples = new ArrayList<>();
-    List<Node> nodes = Stream.of(Link.values()).map(Node::new).toList();
+    FaultTime time = FaultTime.real();
+    List<FaultNode> nodes =
+        SeededFaultsTest.links(folder).map(link -> new FaultNode(link, FaultLimits.defaults(), time)).toList();
     try {
       long until = System.nanoTime() + length.toNanos();
       for (int round = 0; System.nanoTime() < until; round++) {
-        for (Node node : nodes) {
+        for (FaultNode node : nodes) {
           new FaultRound(node, round, 20, tally).run();
           node.cancelSome(round);
         }
@@ -49,7 +53,8 @@ final class SocketChurnTest {
         }
       }
     } finally {
-      nodes.forEach(Node::close);
+      nodes.forEach(FaultNode::close);
+      time.close();
     }
     BufferLeaks.requireNone();
     System.out.println(tally + "\nfirst " + samples.getFirst() + ", half " + samples.get(samples.size() / 2) + ", last "

@@ -453,7 +453,8 @@ final class TransferSocketsTest {
     assertThat(errorOf(read(socket, new SegmentMessages.ItemRequest(11, 99, 0, 1, 4096, 1))))
         .isInstanceOf(SegmentRegistry.UnknownSegmentException.class).hasMessageContaining("99");
     assertThat(
-        errorOf(socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null)))))
+        errorOf(
+            socket.requestStream(NodeConnection.request(Routes.READ, new SegmentMessages.SegmentsRequest(null, null)))))
         .hasMessageContaining("generation");
     assertThat(errorOf(socket.requestResponse(NodeConnection.request(Routes.NOTIFY,
         new SegmentMessages.NotifyRequest(1, 1, 11, "x", "m".repeat(5000)))).flux()))
@@ -533,7 +534,8 @@ final class TransferSocketsTest {
   }
 
   private static void ask(RSocket socket, long engine) {
-    now(socket.requestResponse(NodeConnection.request(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine)))
+    now(socket
+        .requestResponse(NodeConnection.request(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine, null)))
         .map(reply -> NodeConnection.read(reply, SegmentMessages.SegmentsReply.class)));
   }
 

@@ -105,6 +105,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.UNKNOWN_SEGMENT, new UnknownSegmentException("number 7", -3)),
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
+        arguments(ErrorCode.RATE_LIMITED, new RateLimitedException(100, Duration.ofMillis(7))),
         arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
         arguments(ErrorCode.DRAINING, new DrainingException()));
   }

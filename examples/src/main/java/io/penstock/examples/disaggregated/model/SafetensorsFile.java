@@ -93,10 +93,22 @@ public final class SafetensorsFile implements TensorSource, AutoCloseable {
       throw new ModelFileException(path, name + " must have <= 2^30 bytes (was " + stored.bytes() + ")");
     }
     try {
-      return floats(stored);
+      return finite(name, floats(stored));
+    } catch (ModelFileException e) {
+      throw e;
     } catch (IOException e) {
       throw new ModelFileException(path, name + " must be readable: " + e.getMessage(), e);
     }
+  }
+
+  private float[] finite(String name, float[] values) throws ModelFileException {
+    for (int i = 0; i < values.length; i++) {
+      if (!Float.isFinite(values[i])) {
+        throw new ModelFileException(path, "%s must have finite numbers (was %s, number %d)".formatted(name, values[i],
+            i));
+      }
+    }
+    return values;
   }
 
   private float[] floats(StoredTensor stored) throws IOException {

@@ -53,6 +53,19 @@ final class SafetensorsFileTest {
     assertThat(NarrowFloats.ofBf16(NarrowFloats.toBf16(Float.MAX_VALUE))).isInfinite();
   }
 
+  @ParameterizedTest
+  @CsvSource({"NaN, F32", "Infinity, BF16", "-Infinity, F16"})
+  void tensorWithoutFiniteNumbers_isRefused_byItsName(float number, StoredType type) throws IOException {
+    Path file = folder.resolve("model.safetensors");
+    SafetensorsWriter writer = new SafetensorsWriter((name, shape) -> new float[] {0, number}, type);
+    writer.tensor("lm_head.weight", 2);
+    writer.write(file);
+    try (SafetensorsFile read = SafetensorsFile.open(file)) {
+      assertThatThrownBy(() -> read.tensor("lm_head.weight", 2)).isInstanceOf(ModelFileException.class)
+          .hasMessage(file + ": lm_head.weight must have finite numbers (was " + number + ", number 1)");
+    }
+  }
+
   @Test
   void tensorOfAnotherShapeOrType_isRefused() throws IOException {
     Path file = file("""

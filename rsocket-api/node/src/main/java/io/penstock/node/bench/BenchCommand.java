@@ -1,6 +1,7 @@
 package io.penstock.node.bench;
 
 import io.penstock.node.cli.CommandGroup;
+import io.penstock.node.replay.ReplayBenchCommand;
 import picocli.CommandLine.Command;
 
 /// `penstock bench`: measures a part of Penstock on this machine.
@@ -8,7 +9,9 @@ import picocli.CommandLine.Command;
     name = "bench",
     description = {"Measures a part of Penstock on this machine.", ""},
     mixinStandardHelpOptions = true,
-    subcommands = {WireCommand.class, TransferCommand.class, LatencyCommand.class, FarSideCommand.class,
+    subcommands = {WireCommand.class, TransferCommand.class, LatencyCommand.class, ReplayBenchCommand.class,
+      StartCommand.class,
+      FarSideCommand.class,
       ReclaimCommand.class,
       RecoveryCommand.class},
     footerHeading = "%nExample:%n",

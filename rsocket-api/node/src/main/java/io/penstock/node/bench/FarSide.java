@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.cli.ProcessCpu;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;

@@ -45,7 +45,8 @@ final class LatencyBench {
       return null;
     }
     progress.next("blocks where they lie");
-    try (Load ours = near.borrowed(BORROWED_BYTES, BORROWED_LAYERS); Load copy = new MemoryCopyLoad(setting.sourceBytes(), COPIED_BYTES)) {
+    try (Load ours = near.borrowed(BORROWED_BYTES, BORROWED_LAYERS);
+        Load copy = new MemoryCopyLoad(setting.sourceBytes(), COPIED_BYTES)) {
       List<List<Turn>> turns = turns(List.of(ours, copy));
       int granule = new BenchBlocks(BORROWED_BYTES, BORROWED_LAYERS).space().layout().granuleBytes(0);
       return Borrowed.of(BORROWED_BYTES, granule, turns.getFirst(), COPIED_BYTES, turns.getLast());

@@ -1,6 +1,7 @@
 package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.SecondsOption;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.client.HostPort;
 import io.penstock.wire.transport.CongestionControl;
@@ -45,14 +46,16 @@ final class SideOptions {
       defaultValue = "256MiB")
   private long source;
 
-  @Option(names = "--seconds", paramLabel = "N",
-      description = "Seconds of each load in each round (default: ${DEFAULT-VALUE}).", defaultValue = "2")
-  private double seconds;
+  @Option(names = "--seconds", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Time of each load in each round, such as 2, 0.5 or 2s (default: ${DEFAULT-VALUE}).",
+      defaultValue = "2")
+  private Duration seconds = Duration.ZERO;
 
-  @Option(names = "--warm-up", paramLabel = "N",
-      description = "Seconds of warm-up before the first round of each row (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--warm-up", paramLabel = "TIME", converter = SecondsOption.class,
+      description = "Warm-up before the first round of each row, such as 15 or 15s; 0 for none, and figures of a cold"
+          + " JVM (default: ${DEFAULT-VALUE}).",
       defaultValue = "8")
-  private double warmUp;
+  private Duration warmUp = Duration.ZERO;
 
   @Option(names = "--rounds", paramLabel = "N",
       description = "Rounds in which the loads take turns; figures are medians (default: ${DEFAULT-VALUE}).",
@@ -87,11 +90,7 @@ final class SideOptions {
   SideSetting setting(int threads, int layers) throws IOException {
     requireKnown();
     return new SideSetting(transport, congestion, layers, threads, connections, source, verify,
-        Duration.of(spin, ChronoUnit.MICROS), time(seconds), time(warmUp), rounds);
-  }
-
-  private static Duration time(double seconds) {
-    return Duration.ofNanos((long) (seconds * 1e9));
+        Duration.of(spin, ChronoUnit.MICROS), seconds, warmUp, rounds);
   }
 
   /// Netty only logs that the kernel refused an option.

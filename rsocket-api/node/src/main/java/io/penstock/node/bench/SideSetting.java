@@ -25,7 +25,9 @@ record SideSetting(BenchTransport transport, CongestionControl congestion, int l
     Checks.positive("--connections", connections);
     Checks.positive("--rounds", rounds);
     Checks.notNegative("--spin", spin);
-    Checks.positive("--seconds", time);
+    if (time.isZero() || time.isNegative()) {
+      throw new IllegalArgumentException("--seconds must be > 0 (was " + time.toNanos() / 1e9 + ")");
+    }
     if (sourceBytes < 1 << 20 || sourceBytes > 1 << 30) {
       throw new IllegalArgumentException("--source must be in [1 MiB, 1 GiB] (was " + sourceBytes + ")");
     }

@@ -21,6 +21,10 @@ import picocli.CommandLine.Option;
           + " writes, and by turns sends as many bytes over plain Netty channels. A row's time is that of a batch. CPU"
           + " s/GB is that of each side. Over local, both sides are this process, and Netty goes over TCP.",
       "", "Verified, a written region is read back and compared, which takes time of its own.", "",
+      "TO NETTY is our rate as a part of that of the Netty channel in the same round, and that rate in GB/s (in JSON"
+          + " raw.ratio and raw.gigabytesPerSecond). CPU TO NETTY is our CPU time a byte, both sides together, as a"
+          + " multiple of its (raw.cpuRatio).",
+      "",
       "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
           + " measured.",
       ""},

@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.cli.ProcessCpu;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -22,6 +22,10 @@ import picocli.CommandLine.Option;
           + " over a plain Netty channel, and copies memory with its checksum in one thread. CPU s/GB is that of each"
           + " side.",
       "",
+      "TO NETTY is our rate as a part of that of the Netty channel in the same round, and that rate in GB/s (in JSON"
+          + " raw.ratio and raw.gigabytesPerSecond). CPU TO NETTY is our CPU time a byte, both sides together, as a"
+          + " multiple of its (raw.cpuRatio). TO COPY+CRC is our rate as a part of that of the copy (copy.ratio).",
+      "",
       "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
           + " measured.",
       ""},

@@ -12,6 +12,7 @@ public final class ExitCode {
   public static final int UNAVAILABLE = 69;
   public static final int INTERNAL = 70;
   public static final int INPUT_OUTPUT = 74;
+  public static final int REFUSED = 77;
 
   private ExitCode() {}
 
@@ -28,6 +29,7 @@ public final class ExitCode {
             + "kind that was asked for, or no JDK is there");
     meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
     meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
+    meanings.put("" + REFUSED, "the node refused it: it takes no such credentials, or the user may not do that");
     meanings.put("130, 143", "ended by SIGINT or SIGTERM; a node drains at the first, and ends so at the second");
     return meanings;
   }

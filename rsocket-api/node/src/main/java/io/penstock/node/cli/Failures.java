@@ -13,6 +13,7 @@ import io.penstock.storage.record.RecordVersionException;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.DrainingException;
 import io.penstock.wire.ErrorCode;
+import io.penstock.wire.RemotePermanentException;
 import io.penstock.wire.RemoteTransientException;
 import io.penstock.wire.security.TlsFailedException;
 import java.io.IOException;
@@ -100,6 +101,8 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
 
   private static int code(Throwable failure) {
     return switch (failure) {
+      case RefusedException e -> ExitCode.REFUSED;
+      case RemotePermanentException e when e.code() == ErrorCode.FORBIDDEN.code() -> ExitCode.REFUSED;
       case UnavailableException e -> ExitCode.UNAVAILABLE;
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
       case DrainingException e -> ExitCode.UNAVAILABLE;

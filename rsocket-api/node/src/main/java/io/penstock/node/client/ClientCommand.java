@@ -50,7 +50,8 @@ abstract class ClientCommand implements Callable<Integer> {
 
   @Option(names = "--connect", paramLabel = "ADDRESS", defaultValue = "127.0.0.1:7733",
       converter = NodeAddress.Converter.class,
-      description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT (default: ${DEFAULT-VALUE}).")
+      description = "The node to talk to: HOST:PORT, unix:PATH or ws://HOST:PORT, with --tls what others call wss:// (default:"
+          + " ${DEFAULT-VALUE}).")
   private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
 
   @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
@@ -95,6 +96,7 @@ abstract class ClientCommand implements Callable<Integer> {
       }
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
+    security.requireFit(connect);
     NodeAddress address = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
     Work work = work(config);
     try (NodeLink node = dialled(address, config)) {

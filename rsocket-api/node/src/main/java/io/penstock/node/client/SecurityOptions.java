@@ -5,6 +5,8 @@ import io.penstock.node.cli.InputFile;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,20 @@ final class SecurityOptions {
   @Option(names = "--token-file", paramLabel = "FILE",
       description = "File whose first line is the token to connect with; " + TOKEN + " may have it, too.")
   private @Nullable String tokenFile;
+
+  /// Refuses options of TLS for a Unix domain socket, which has none: what goes through it stays on this host.
+  void requireFit(Endpoint place) {
+    if (place.transport() != TransportKind.UDS) {
+      return;
+    }
+    String given = tls
+        ? "--tls"
+        : trust != null ? "--tls-trust" : cert != null ? "--tls-cert" : anyHost ? "--tls-any-host" : null;
+    if (given != null) {
+      throw new IllegalArgumentException(
+          given + " must be left out with --connect " + place + ", a socket of this host without TLS (was given)");
+    }
+  }
 
   /// As the options and `environment` say.
   NodePass pass(Map<String, String> environment) throws IOException {

@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.node.cli.Reason;
+import io.penstock.node.cli.RefusedException;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -13,6 +14,7 @@ import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
+import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -32,8 +34,10 @@ final class WireLink implements NodeLink {
   private final SlabArena arena;
   private final KvClient client;
   private final RemoteTier tier;
+  private final StreamTimes times;
 
-  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier) {
+  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier, StreamTimes times) {
+    this.times = times;
     this.loops = loops;
     this.arena = arena;
     this.client = client;
@@ -50,14 +54,15 @@ final class WireLink implements NodeLink {
           address.pass().with(TcpClientOptions.to(address.place().address()).withConnectTimeout(patience));
       Function<Endpoint, ClientTransport> transports =
           place -> TcpTransport.client(place, there, loops, ConnectionListener.noop());
-      KvClientOptions options = options(address)
+      StreamTimes times = new StreamTimes();
+      KvClientOptions options = options(address).streams(times)
           .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
       KvClient client = Answers.of(address.isBest()
           ? KvClient.connectBest(address.place(), transports, options, space, arena, budget).flatMap(
               best -> required(address, best))
           : KvClient.connect(transports.apply(address.place()), options, space, arena, budget), patience);
-      return new WireLink(loops, arena, client, new RemoteTier(client, space));
+      return new WireLink(loops, arena, client, new RemoteTier(client, space), times);
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();
@@ -74,7 +79,11 @@ final class WireLink implements NodeLink {
     return address.pass().with(KvClientOptions.builder().name("penstock-cli"));
   }
 
-  static UnavailableException unavailable(NodeAddress address, ConnectionLostException lost) {
+  static RuntimeException unavailable(NodeAddress address, ConnectionLostException lost) {
+    if (lost.getCause() instanceof RejectedSetupException refusal && Access.isRefusal(refusal)) {
+      return new RefusedException("the node at %s refused the connection (%s)".formatted(address, Reason.of(refusal)),
+          lost);
+    }
     String what = lost.getCause() instanceof RejectedSetupException
         ? "the node at " + address + " refused the connection"
         : "no node is listening at " + address;
@@ -97,7 +106,7 @@ final class WireLink implements NodeLink {
 
   @Override
   public Carriage carriage() {
-    return Carriage.of(client.transport(), client.carried());
+    return Carriage.of(client.transport(), client.carried(), times);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.penstock.wire.FrameLengths;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The rules that tie several settings together. A rule about a setting that was refused by itself does not apply; the
@@ -27,7 +28,8 @@ final class ConfigRules {
   /// Adds what of `config` cannot be at the same time.
   static void require(NodeConfig config, List<String> problems) {
     ConfigRules rules = new ConfigRules(config, problems);
-    rules.rule(rules::layout, LayoutSettings.ALL.toArray(Setting<?>[]::new));
+    rules.rule(rules::layout, Stream.concat(LayoutSettings.ALL.stream(), RankSettings.ALL.stream())
+        .toArray(Setting<?>[]::new));
     LEVELS.forEach(level -> rules.rule(() -> rules.oneBlock(level), level));
     rules.rule(rules::someLevel, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
     rules.rule(rules::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
@@ -59,6 +61,7 @@ final class ConfigRules {
     rules.rule(() -> TransportSettings.require(config, problems), TransportSettings.PROTOCOL, TransportSettings.SOCKET,
         TransportSettings.WEB_SOCKET_PORT);
     rules.rule(rules::replayOfEvents, KvEventSettings.PORT, KvEventSettings.REPLAY_PORT);
+    rules.rule(rules::oneSliceASecond, NodeSettings.LIMITS_BYTES, NodeSettings.SLICE_BYTES);
     rules.rule(rules::twoFrames, NodeSettings.FRAMES_BYTES, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
@@ -75,6 +78,9 @@ final class ConfigRules {
   private void layout() {
     int before = problems.size();
     StatedLayout.require(config, problems);
+    if (problems.size() == before) {
+      RankSettings.require(config, problems);
+    }
     layout = problems.size() == before ? config.layout() : null;
   }
 
@@ -194,6 +200,12 @@ final class ConfigRules {
             Sizes.exact(least), config.was(NodeSettings.FRAMES_BYTES)));
       }
     }
+  }
+
+  private void oneSliceASecond() {
+    config.get(NodeSettings.LIMITS_BYTES).filter(most -> most < config.get(NodeSettings.SLICE_BYTES))
+        .ifPresent(most -> problems.add("%s must be >= %s (%s)".formatted(NodeSettings.LIMITS_BYTES.key(),
+            config.said(NodeSettings.SLICE_BYTES), config.was(NodeSettings.LIMITS_BYTES))));
   }
 
   private void atLeast(Setting<? extends Number> bigger, Setting<? extends Number> smaller) {

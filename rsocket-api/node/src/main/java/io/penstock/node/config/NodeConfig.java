@@ -153,9 +153,22 @@ public final class NodeConfig {
     return value;
   }
 
-  /// Every setting with value and origin, in the table's order.
+  /// Every setting with value and origin, in the table's order. What `write.policy` decides is as it decides.
   public List<Effective> effective() {
-    return effective;
+    return effective.stream().map(this::decided).toList();
+  }
+
+  private Effective decided(Effective one) {
+    if (!has(NodeSettings.WRITE_POLICY) || get(NodeSettings.WRITE_POLICY).isEmpty() || one.isGiven()) {
+      return one;
+    }
+    Origin policy = effective(NodeSettings.WRITE_POLICY).origin();
+    if (one.setting().equals(NodeSettings.STACK_MODE)) {
+      return new Effective(one.setting(), NodeSettings.STACK_MODE.type().print().apply(Writing.mode(this)), policy);
+    }
+    return one.setting().equals(NodeSettings.SSD_OFFLOAD_USES)
+        ? new Effective(one.setting(), String.valueOf(Writing.offloadUses(this)), policy)
+        : one;
   }
 
   /// A sentence for each setting without effect that was given a value other than its default.
@@ -172,9 +185,14 @@ public final class NodeConfig {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
-  /// What the blocks look like.
+  /// What the blocks look like: those of the rank that the node is, if it is one.
   public BlockLayout layout() {
-    return StatedLayout.of(this);
+    return rank().map(NodeRank::layout).orElseGet(() -> StatedLayout.of(this));
+  }
+
+  /// The rank of an instance that the node is; empty if it is none.
+  public Optional<NodeRank> rank() {
+    return RankSettings.of(this);
   }
 
   /// Whether several spaces share the host memory, now or when clients open them.
@@ -205,6 +223,10 @@ public final class NodeConfig {
         ? get(SpaceSettings.VALUE_PART_BYTES)
         : Optional.empty();
     return parts.map(bytes -> ValueStore.space(get(LayoutSettings.MODEL), bytes, salt))
-        .orElseGet(() -> new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt));
+        .orElseGet(() -> part(new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt)));
+  }
+
+  private CacheSpace part(CacheSpace space) {
+    return rank().map(rank -> rank.part(space)).orElse(space);
   }
 }

@@ -185,6 +185,12 @@ public final class NodeSettings {
   public static final Setting<Integer> NEWCOMERS = new Setting<>("newcomers", SettingType.count(1, 1 << 20), "256",
       "Most connections, beside these, that are not set up. For one more, the oldest of the address that has most of"
           + " them makes way.");
+  public static final Setting<Optional<Long>> LIMITS_REQUESTS = new Setting<>("limits.requests",
+      orOff(SettingType.longCount(1, 1_000_000_000)), "off",
+      "Most requests a second of one connection, and in one burst. One more is refused, and may be tried again.");
+  public static final Setting<Optional<Long>> LIMITS_BYTES = new Setting<>("limits.bytes",
+      orOff(SettingType.longSize(64 << 10)), "off",
+      "Most bytes of blocks a second of one connection, both ways together, and in one burst. More of them wait.");
   public static final Setting<Duration> SETUP_TIMEOUT = new Setting<>("setup.timeout", SettingType.duration(), "5s",
       "Time in which a connection must be set up.");
   public static final Setting<Duration> SILENCE_TIMEOUT =
@@ -220,7 +226,8 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT, REGISTRY),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),
       Topic.of("Memory", HBM, HBM_DEVICE, DRAM, DRAM_HIGH, DRAM_LOW, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA),
@@ -235,7 +242,7 @@ public final class NodeSettings {
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
           AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
-          FRAMES_BYTES, FRAME_TIMEOUT),
+          FRAMES_BYTES, FRAME_TIMEOUT, LIMITS_REQUESTS, LIMITS_BYTES),
       new Topic("Security", SecuritySettings.ALL),
       Topic.of("Copies for other processes", SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES),
       new Topic("KV events for routers", KvEventSettings.ALL),
@@ -247,6 +254,13 @@ public final class NodeSettings {
           .toList();
 
   private NodeSettings() {}
+
+  /// A value of `type`, or `off` for none.
+  private static <T> SettingType<Optional<T>> orOff(SettingType<T> type) {
+    return new SettingType<>(type.label(), type.rule() + ", or off",
+        text -> text.strip().equals("off") ? Optional.empty() : Optional.of(type.parse().apply(text)),
+        value -> value.map(type.print()).orElse("off"));
+  }
 
   static Optional<Setting<?>> byKey(String key) {
     return ALL.stream().filter(setting -> setting.key().equals(key)).findFirst();

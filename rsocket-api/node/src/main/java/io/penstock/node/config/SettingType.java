@@ -29,6 +29,16 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
         text -> within(Integer.parseInt(text), min, max), String::valueOf);
   }
 
+  static SettingType<Long> longCount(long min, long max) {
+    return new SettingType<>("N", "an integer from " + min + " to " + max, text -> {
+      long value = Long.parseLong(text);
+      if (value < min || value > max) {
+        throw new IllegalArgumentException();
+      }
+      return value;
+    }, String::valueOf);
+  }
+
   static SettingType<Integer> port() {
     return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one",
         text -> within(Integer.parseInt(text), 0, 65535),

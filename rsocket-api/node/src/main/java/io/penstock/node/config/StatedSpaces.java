@@ -31,6 +31,10 @@ final class StatedSpaces {
 
   private List<SpaceSettings> spaces() {
     List<SpaceSettings> spaces = new ArrayList<>();
+    if (!stated.isEmpty() && config.has(RankSettings.SIDE) && config.get(RankSettings.SIDE).isPresent()) {
+      problems.add("rank.side must be none with spaces: a rank has one space (%s)".formatted(
+          config.was(RankSettings.SIDE)));
+    }
     stated.forEach((name, given) -> space(name, given).ifPresent(spaces::add));
     Map<SpaceId, String> ids = new HashMap<>();
     for (SpaceSettings space : spaces) {

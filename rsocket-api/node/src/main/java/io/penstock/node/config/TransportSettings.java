@@ -64,10 +64,7 @@ public final class TransportSettings {
       SettingType.orAuto(SettingType.text()), SettingType.AUTO,
       "Host that the node tells to clients; auto is the address of the interface that routes to them.");
   public static final Setting<Optional<InetSocketAddress>> ADVERTISE_TOWARDS = new Setting<>("advertise.towards",
-      SettingType.orAuto(new SettingType<>("HOST:PORT", "HOST:PORT",
-          text -> (InetSocketAddress) Endpoint.parse(text).address(),
-          to -> new Endpoint(TransportKind.TCP, to).toString())),
-      SettingType.AUTO,
+      SettingType.orAuto(address()), SettingType.AUTO,
       "An address, such as that of a registry: what the node says at its start is how it is reached from there.");
 
   /// In the order of the help.
@@ -75,6 +72,11 @@ public final class TransportSettings {
       CARRIER, RINGS, RING_SPIN, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
   private TransportSettings() {}
+
+  static SettingType<InetSocketAddress> address() {
+    return new SettingType<>("HOST:PORT", "HOST:PORT", text -> (InetSocketAddress) Endpoint.parse(text).address(),
+        to -> new Endpoint(TransportKind.TCP, to).toString());
+  }
 
   /// Of `listen.port`.
   static SettingType<PortRange> ports() {

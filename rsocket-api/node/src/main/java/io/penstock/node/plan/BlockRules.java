@@ -14,7 +14,6 @@ import io.penstock.disagg.plan.RankPorts;
 import io.penstock.disagg.plan.ReplicatedBlocks;
 import io.penstock.disagg.plan.Run;
 import io.penstock.disagg.plan.StageLayers;
-import io.penstock.node.cli.DataException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -103,8 +102,7 @@ final class BlockRules {
     List<Fields> groups = input.objects("groups");
     List<List<Integer>> blocks = input.integerLists("blocks");
     if (!blocks.isEmpty() && groups.size() != blocks.size()) {
-      throw new DataException("input.blocks must be %d lists, one a group (was %d)".formatted(groups.size(),
-          blocks.size()));
+      throw input.refused("blocks", "must be %d lists, one a group".formatted(groups.size()), blocks.size());
     }
     int contextRanks = Math.max(1, Math.multiplyExact(input.count("pcp"), input.count("dcp")));
     List<List<Integer>> trimmed = new ArrayList<>();
@@ -186,7 +184,7 @@ final class BlockRules {
     }
     Matcher formula = OFFSETS_A_HOST.matcher(input.text("mapping"));
     if (!formula.matches()) {
-      throw new DataException("input.mapping must be \"offset -> h[offset/4]\" (was " + input.text("mapping") + ")");
+      throw input.refused("mapping", "must be \"offset -> h[offset/4]\"", input.text("mapping"));
     }
     int offsets = Integer.parseInt(formula.group(1));
     return IntStream.rangeClosed(0, Math.max(0, port - input.count("kv_port"))).boxed()
@@ -198,7 +196,7 @@ final class BlockRules {
     int[] ends = input.parsed("mapping_keys", keys, "two numbers with dots between",
         text -> Arrays.stream(text.split("\\.\\.", -1)).mapToInt(Integer::parseInt).toArray());
     if (ends.length != 2 || ends[0] < 0 || ends[1] > 65_535) {
-      throw new DataException("input.mapping_keys must be two numbers with dots between (was " + keys + ")");
+      throw input.refused("mapping_keys", "must be two port offsets with dots between", keys);
     }
     return IntStream.rangeClosed(ends[0], ends[1]);
   }
@@ -244,7 +242,7 @@ final class BlockRules {
     Fields config = one.input().isNull("config") ? Fields.of(NullNode.getInstance()) : one.input().at("config");
     int layers = one.input().integer("num_layers");
     if (layers > MOST_LAYERS) {
-      throw new DataException("input.num_layers must be <= %d (was %d)".formatted(MOST_LAYERS, layers));
+      throw one.input().refused("num_layers", "must be <= " + MOST_LAYERS, layers);
     }
     Map<String, Object> output = new LinkedHashMap<>();
     try {
@@ -304,12 +302,7 @@ final class BlockRules {
     FinishedCounts counts = new FinishedCounts(input.isNull("expected_finished_count")
         ? input.any("per_step_per_worker").path(0).size() // each worker reports
         : input.count("expected_finished_count"));
-    List<List<String>> steps = input.list("per_step_per_worker", (path, step) -> {
-      TreeSet<String> finished = new TreeSet<>();
-      input.elements(path, step, (at, worker) -> input.elements(at, worker, (id, request) -> request.asString()))
-          .forEach(worker -> worker.stream().filter(counts::report).forEach(finished::add));
-      return List.copyOf(finished);
-    });
-    return Map.of("finished_per_step", steps);
+    return Map.of("finished_per_step", input.textLists("per_step_per_worker").stream()
+        .map(step -> new TreeSet<>(step.stream().flatMap(List::stream).filter(counts::report).toList())).toList());
   }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -23,8 +24,7 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
     try {
       root = JsonMapper.shared().readTree(document);
     } catch (JacksonException e) {
-      throw new DataException("must be JSON (was not: " + e.getOriginalMessage().lines().findFirst().orElse("") + ")",
-          e);
+      throw new DataException("must be JSON (was not, at %s)".formatted(place(e)), e);
     }
     return of(root);
   }
@@ -78,6 +78,21 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
   /// For example `case 3` or `keys case 0`.
   String name() {
     return (section.isEmpty() || section.equals("cases") ? "" : section + " ") + "case " + number;
+  }
+
+  private static String place(JacksonException e) {
+    TokenStreamLocation place = e.getLocation();
+    return place == null ? "its end" : "line %d, column %d".formatted(place.getLineNr(), place.getColumnNr());
+  }
+
+  /// Why a rule has no answer to a case.
+  static String reason(RuntimeException e) {
+    return switch (e) {
+      case ArithmeticException overflow -> "numbers must be small enough to multiply (were too large)";
+      case IndexOutOfBoundsException index when !String.valueOf(index.getMessage()).contains(" must be ") ->
+        "lists must be as long as the numbers of the case say (were shorter)";
+      default -> String.valueOf(e.getMessage());
+    };
   }
 
   static String shortened(String text) {

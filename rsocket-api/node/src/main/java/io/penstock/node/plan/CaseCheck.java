@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.StringNode;
 
 /// All cases of one file, against the rules.
 ///
@@ -19,12 +19,19 @@ import tools.jackson.core.JacksonException;
 /// @param kinds numbers of cases, by kind
 /// @param differences where a case says something else than its rule
 /// @param faults why the file or a case of it cannot be checked
-record CaseCheck(String file, Map<String, Integer> kinds, List<Found> differences, List<String> faults) {
+record CaseCheck(String file, Map<String, Integer> kinds, List<Found> differences, List<Fault> faults) {
   /// A difference and its case.
-  record Found(String at, String path, String recorded, String computed) {
-    @Override
-    public String toString() {
-      return at + ": " + new Difference(path, recorded, computed);
+  ///
+  /// @param section list that the case stands in
+  /// @param number of the case in that list
+  /// @param path of the field that differs
+  /// @param recorded in the case; null for nothing
+  /// @param computed by the rule; null for nothing
+  /// @param message all of this in words
+  record Found(String section, int number, String path, JsonNode recorded, JsonNode computed, String message) {
+    static Found of(Case one, Difference difference) {
+      return new Found(one.section(), one.number(), difference.path(), difference.recorded(), difference.computed(),
+          one.name() + ": " + difference);
     }
   }
 
@@ -33,7 +40,7 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
     try {
       Case.read(InputFile.text(file)).forEach(check::add);
     } catch (IOException | DataException e) {
-      check.faults.add(Reason.of(e));
+      check.faults.add(Fault.ofFile(Reason.of(e)));
     }
     return check;
   }
@@ -45,39 +52,39 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
   private void add(Case one) {
     CaseRule rule = CaseRules.of(one).orElse(null);
     if (rule == null) {
-      faults.add(one.name() + " is of no known kind (was " + Case.shortened(one.json().toString()) + ")");
+      faults.add(Fault.of(one, "must be of a known kind (was " + Case.shortened(one.json().toString()) + ")"));
       return;
     }
     kinds.merge(rule.kind(), 1, Integer::sum);
     try {
       compare(one, rule);
-    } catch (DataException | JacksonException | ClassCastException | NoSuchElementException e) {
-      faults.add(one.name() + " is malformed: " + e.getMessage());
+    } catch (FieldException e) {
+      faults.add(Fault.of(one, e));
     }
   }
 
   private void compare(Case one, CaseRule rule) {
-    boolean refused = one.json().has("error");
+    JsonNode refusal = one.json().path("error");
     try {
       Map<String, Object> answer = rule.answer().of(one);
-      if (refused && !answer.containsKey("error")) {
+      if (!refusal.isMissingNode() && !answer.containsKey("error")) {
         if (!CaseRules.plans(rule)) { // the planner goes beyond an engine that refused the sides
-          found(one, new Difference("error", one.json().path("error").toString(), "an answer"));
+          found(one, new Difference("error", refusal, MissingNode.getInstance()));
         }
-        return;
+      } else if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
+        faults.add(Fault.of(one, "must have a recorded answer (was without "
+            + String.join(", ", answer.keySet().stream().sorted().toList()) + ")"));
+      } else {
+        Difference.between(one.json(), answer).forEach(difference -> found(one, difference));
       }
-      if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
-        throw new DataException("must have a recorded answer: " + String.join(", ", new TreeSet<>(answer.keySet())));
-      }
-      Difference.between(one.json(), answer).forEach(difference -> found(one, difference));
     } catch (KvException | IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
-      if (!refused) {
-        found(one, new Difference("case", "an answer", "refused: " + e.getMessage()));
+      if (refusal.isMissingNode()) {
+        found(one, new Difference("error", refusal, StringNode.valueOf(Case.reason(e))));
       }
     }
   }
 
   private void found(Case one, Difference difference) {
-    differences.add(new Found(one.name(), difference.path(), difference.recorded(), difference.computed()));
+    differences.add(Found.of(one, difference));
   }
 }

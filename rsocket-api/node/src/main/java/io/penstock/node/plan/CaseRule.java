@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 record CaseRule(String kind, Predicate<Case> fits, Answer answer) {
   /// Computes the recorded fields of a case anew.
   interface Answer {
-    /// @throws io.penstock.node.cli.DataException if the inputs are not of their form
+    /// @throws FieldException if an input is not of its form
     Map<String, Object> of(Case one);
   }
 }

@@ -69,6 +69,11 @@ final class CaseRules {
         && one.json().has("output");
   }
 
+  /// Names of all kinds.
+  static List<String> kinds() {
+    return ALL.stream().map(CaseRule::kind).toList();
+  }
+
   /// The rule that a case asks for.
   static Optional<CaseRule> of(Case one) {
     return ALL.stream().filter(rule -> rule.fits().test(one)).findFirst();

@@ -56,7 +56,7 @@ final class ContextShards {
           "local_kernel_blocks", pieces.stream().flatMap(piece -> kernels(piece,
               destinationIds.get(index(piece, reader)), decodeTokens, piece.destinationToken()).boxed()).toList(),
           "remote_kernel_blocks", pieces.stream().flatMap(piece -> kernels(piece,
-              sourceIds.get(piece.sourceBlock()), prefillTokens, piece.sourceToken()).boxed()).toList()));
+              sourceId(piece), prefillTokens, piece.sourceToken()).boxed()).toList()));
     }
     return shards;
   }
@@ -95,6 +95,14 @@ final class ContextShards {
       head = source.end(tp);
     }
     return ranks;
+  }
+
+  private int sourceId(TokenPiece piece) {
+    if (piece.sourceBlock() >= sourceIds.size()) {
+      throw new IllegalArgumentException("input.remote_block_ids must be more than %d ids (was %d)".formatted(
+          piece.sourceBlock(), sourceIds.size()));
+    }
+    return sourceIds.get(piece.sourceBlock());
   }
 
   private static List<Map<String, Object>> pulls(int count) {

@@ -7,14 +7,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.MissingNode;
 
 /// A place where a case says something else than the rule.
 ///
 /// @param path of the field, such as `output[3].ports[0]`
-/// @param recorded in the case
-/// @param computed by the rule
-record Difference(String path, String recorded, String computed) {
+/// @param recorded in the case; missing if the case has no such field
+/// @param computed by the rule; missing if the rule gives no such field
+record Difference(String path, JsonNode recorded, JsonNode computed) {
   /// All places where the answer differs from the case.
   static List<Difference> between(JsonNode recorded, Map<String, Object> answer) {
     List<Difference> found = new ArrayList<>();
@@ -32,7 +31,7 @@ record Difference(String path, String recorded, String computed) {
         compare(path + "[" + i + "]", recorded.get(i), computed.get(i), found);
       }
     } else if (!same(recorded, computed)) {
-      found.add(new Difference(path, text(recorded), text(computed)));
+      found.add(new Difference(path, recorded, computed));
     }
   }
 
@@ -46,11 +45,11 @@ record Difference(String path, String recorded, String computed) {
   }
 
   private static String text(JsonNode node) {
-    return node instanceof MissingNode ? "nothing" : Case.shortened(node.toString());
+    return node.isMissingNode() ? "nothing" : Case.shortened(node.toString());
   }
 
   @Override
   public String toString() {
-    return "%s is recorded as %s, the rule gives %s".formatted(path, recorded, computed);
+    return "%s is recorded as %s, the rule gives %s".formatted(path, text(recorded), text(computed));
   }
 }

@@ -1,6 +1,6 @@
 package io.penstock.node.plan;
 
-import io.penstock.node.cli.DataException;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,10 +23,17 @@ record Fields(String path, JsonNode node) {
     return path.isEmpty() ? name : path + "." + name;
   }
 
-  private DataException malformed(String path, String rule, JsonNode found) {
+  private static FieldException malformed(String path, String rule, JsonNode found) {
     String text = found.toString();
-    return new DataException("%s must be %s (was %s)".formatted(path, rule,
-        found.isMissingNode() ? "left out" : text.length() > 60 ? text.substring(0, 60) + " …" : text));
+    return new FieldException(path, "must be " + rule,
+        found.isMissingNode() ? "left out" : text.length() > 60 ? text.substring(0, 60) + " …" : text);
+  }
+
+  /// The exception for a field that is of its type and breaks another rule.
+  ///
+  /// @param rule such as `must not be empty`
+  FieldException refused(String name, String rule, Object value) {
+    return new FieldException(path(name), rule, value);
   }
 
   boolean has(String... names) {
@@ -42,8 +49,8 @@ record Fields(String path, JsonNode node) {
   void refuseOthers(Set<String> names) {
     for (String name : node.propertyNames()) {
       if (!names.contains(name)) {
-        throw new DataException("fields of %s must be among %s (was %s)".formatted(path.isEmpty() ? "the input" : path,
-            String.join(", ", new TreeSet<>(names)), name));
+        throw new FieldException(path(name), "must be one of the fields " + String.join(", ", new TreeSet<>(names)),
+            name);
       }
     }
   }
@@ -91,7 +98,18 @@ record Fields(String path, JsonNode node) {
     return node.has(name) ? count(name) : otherwise;
   }
 
-  private int integer(String at, JsonNode found) {
+  /// A number of things of which there is at least one.
+  ///
+  /// @throws IllegalArgumentException if there is none, which an engine refuses, too
+  int positive(String name) {
+    return Checks.positive(path(name), count(name));
+  }
+
+  int positive(String name, int otherwise) {
+    return node.has(name) ? positive(name) : otherwise;
+  }
+
+  private static int integer(String at, JsonNode found) {
     if (!found.isIntegralNumber() || !found.canConvertToInt()) {
       throw malformed(at, "an integer", found);
     }
@@ -122,10 +140,14 @@ record Fields(String path, JsonNode node) {
   }
 
   String text(String name) {
-    if (!node.path(name).isString()) {
-      throw malformed(path(name), "a text", node.path(name));
+    return text(path(name), node.path(name));
+  }
+
+  private static String text(String at, JsonNode found) {
+    if (!found.isString()) {
+      throw malformed(at, "a text", found);
     }
-    return node.path(name).stringValue();
+    return found.stringValue();
   }
 
   String text(String name, String otherwise) {
@@ -133,20 +155,34 @@ record Fields(String path, JsonNode node) {
   }
 
   List<Integer> integers(String name) {
-    return list(name, this::integer);
+    return list(name, Fields::integer);
   }
 
   List<List<Integer>> integerLists(String name) {
-    return list(name, (at, row) -> elements(at, row, this::integer));
+    return list(name, (at, row) -> elements(at, row, Fields::integer));
+  }
+
+  List<Double> numbers(String name) {
+    return list(name, (at, one) -> {
+      if (!one.isNumber()) {
+        throw malformed(at, "a number", one);
+      }
+      return one.doubleValue();
+    });
+  }
+
+  /// Integers, and flags among them.
+  List<Object> integersAndFlags(String name) {
+    return list(name, (at, one) -> one.isBoolean() ? (Object) one.booleanValue() : integer(at, one));
   }
 
   List<String> texts(String name) {
-    return list(name, (at, one) -> {
-      if (!one.isString()) {
-        throw malformed(at, "a text", one);
-      }
-      return one.stringValue();
-    });
+    return list(name, Fields::text);
+  }
+
+  /// Lists of lists of texts.
+  List<List<List<String>>> textLists(String name) {
+    return list(name, (at, step) -> elements(at, step, (to, row) -> elements(to, row, Fields::text)));
   }
 
   List<Fields> objects(String name) {
@@ -162,7 +198,7 @@ record Fields(String path, JsonNode node) {
     return elements(path(name), node.path(name), element);
   }
 
-  <T> List<T> elements(String at, JsonNode found, Element<T> element) {
+  private static <T> List<T> elements(String at, JsonNode found, Element<T> element) {
     if (!found.isArray() || found.size() > MOST) {
       throw malformed(at, "a list", found);
     }
@@ -183,7 +219,9 @@ record Fields(String path, JsonNode node) {
     try {
       return read.apply(text);
     } catch (IllegalArgumentException e) {
-      throw new DataException("%s must be %s (was %s)".formatted(path(name), rule, text), e);
+      FieldException refused = refused(name, "must be " + rule, text);
+      refused.initCause(e);
+      throw refused;
     }
   }
 }

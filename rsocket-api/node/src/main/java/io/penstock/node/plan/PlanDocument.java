@@ -1,8 +1,10 @@
 package io.penstock.node.plan;
 
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.disagg.plan.Extent;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Manifest.Group;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.Run;
@@ -14,26 +16,50 @@ import java.util.List;
 
 /// A plan for machines.
 ///
+/// @param section list that the case stands in; empty for a case alone
+/// @param number of the case in that list
 /// @param transfers by decode rank, then in the order in which it asks
 /// @param decodeWaitsFor for each decode rank, the prefill ranks whose completions it waits for
 /// @param prefillWaitsFor for each prefill rank, the decode ranks whose completions it waits for
 /// @param neverPulled prefill ranks that nothing is read from
 /// @param releaser decode rank that tells those to release the request
-record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, List<Move> transfers,
+record PlanDocument(String section, int number, KvRequest request, Side prefill, Side decode, List<Move> transfers,
     List<Completions> decodeWaitsFor, List<Completions> prefillWaitsFor, List<Integer> neverPulled, int releaser) {
+  /// @param stageLayers layers of each pipeline stage, without those of a draft model
+  record Side(int tp, int pp, int dp, int pcp, int dcp, List<Integer> stageLayers, int draftLayers,
+      List<Shape> groups) {
+    static Side of(Manifest side) {
+      Parallelism ranks = side.parallelism();
+      return new Side(ranks.tp(), ranks.pp(), ranks.dp(), ranks.pcp(), ranks.dcp(), side.stageLayers(),
+          side.draftLayers(), side.groups().stream().map(Shape::of).toList());
+    }
+  }
+
+  /// @param layers of the model
+  /// @param windowTokens 0 without a sliding window
+  record Shape(List<Integer> layers, int kvHeads, int blockTokens, TokenOrder order, int windowTokens) {
+    static Shape of(Group group) {
+      return new Shape(group.layers(), group.heads(), group.layout().tokens(), group.layout().order(),
+          group.windowTokens());
+    }
+  }
+
   /// @param order place among the transfers to the same decode rank
   /// @param source number of a prefill rank
   /// @param destination number of a decode rank
+  /// @param modelLayers numbers of the layers in the model
+  /// @param layers counted in the group and in the blocks of both sides
   /// @param runs pieces that can be moved as one, by their places in the list
   /// @param bytes that are moved
-  record Move(int order, int group, int source, int destination, Extent layers, Extent heads, List<TokenPiece> pieces,
-      List<Run> runs, long bytes) {}
+  record Move(int order, int group, int source, int destination, List<Integer> modelLayers, Extent layers, Extent heads,
+      List<TokenPiece> pieces, List<Run> runs, long bytes) {}
 
-  /// @param rank that waits
+  /// @param rank number of the rank that waits
+  /// @param name of that rank, such as `pp0.cp0.tp1`
   /// @param from numbers of the ranks of the other side
-  record Completions(int rank, int expected, List<Integer> from) {}
+  record Completions(int rank, String name, int expected, List<Integer> from) {}
 
-  static PlanDocument of(TransferPlan plan) {
+  static PlanDocument of(Case one, TransferPlan plan) {
     Parallelism prefill = plan.prefill().parallelism();
     Parallelism decode = plan.decode().parallelism();
     List<Move> moves = new ArrayList<>();
@@ -42,10 +68,12 @@ record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, 
       for (int i = 0; i < transfers.size(); i++) {
         Transfer transfer = transfers.get(i);
         moves.add(new Move(i, transfer.group(), prefill.index(transfer.source()), decode.index(reader),
-            transfer.layers(), transfer.heads(), transfer.pieces(), transfer.runs(), bytes(plan.prefill(), transfer)));
+            modelLayers(plan, transfer), transfer.layers(), transfer.heads(), transfer.pieces(), transfer.runs(),
+            bytes(plan.prefill(), transfer)));
       }
     }
-    return new PlanDocument(plan.request(), prefill, decode, moves,
+    return new PlanDocument(one.section(), one.number(), plan.request(), Side.of(plan.prefill()),
+        Side.of(plan.decode()), moves,
         decode.allRanks().stream().map(rank -> completions(decode, rank, prefill, List.copyOf(plan.senders(rank))))
             .toList(),
         prefill.allRanks().stream().map(rank -> completions(prefill, rank, decode, List.copyOf(plan.readers(rank))))
@@ -54,7 +82,12 @@ record PlanDocument(KvRequest request, Parallelism prefill, Parallelism decode, 
   }
 
   private static Completions completions(Parallelism side, Rank rank, Parallelism other, List<Rank> from) {
-    return new Completions(side.index(rank), from.size(), from.stream().map(other::index).toList());
+    return new Completions(side.index(rank), rank.toString(), from.size(), from.stream().map(other::index).toList());
+  }
+
+  static List<Integer> modelLayers(TransferPlan plan, Transfer transfer) {
+    Extent layers = transfer.layers();
+    return plan.prefill().groups().get(transfer.group()).layers().subList(layers.first(), layers.end());
   }
 
   static long bytes(Manifest side, Transfer transfer) {

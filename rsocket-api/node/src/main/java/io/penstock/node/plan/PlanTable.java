@@ -16,13 +16,16 @@ import java.util.stream.Collectors;
 
 /// A plan for people: a row for each transfer, then what each side waits for.
 final class PlanTable {
+  private static final int MOST_LISTED = 4;
+
   private PlanTable() {}
 
   static String of(TransferPlan plan) {
     StringBuilder text = new StringBuilder(heading(plan)).append('\n');
     TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "BLOCKS");
     for (Transfer transfer : plan.transfers()) {
-      table.row(transfer.destination(), transfer.source(), transfer.group(), range(transfer.layers()),
+      table.row(transfer.destination(), transfer.source(), transfer.group(),
+          numbers(PlanDocument.modelLayers(plan, transfer)),
           range(transfer.heads()), transfer.tokens(),
           Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)), blocks(transfer));
     }
@@ -48,11 +51,27 @@ final class PlanTable {
             .collect(Collectors.joining("; "));
   }
 
+  /// Numbers in ascending order: `0-3`, or one by one where some are left out.
+  static String numbers(List<Integer> numbers) {
+    int first = numbers.getFirst();
+    int last = numbers.getLast();
+    if (last - first == numbers.size() - 1) {
+      return first == last ? "" + first : first + "-" + last;
+    }
+    String listed = numbers.stream().limit(MOST_LISTED).map(String::valueOf).collect(Collectors.joining(","));
+    return numbers.size() > MOST_LISTED ? listed + ",… " + last : listed;
+  }
+
+  /// For example `layers 0-3` or `layer 2`.
+  static String numbered(String what, List<Integer> numbers) {
+    return what + (numbers.size() == 1 ? " " : "s ") + numbers(numbers);
+  }
+
   private static String range(Extent extent) {
     return extent.count() == 1 ? "" + extent.first() : extent.first() + "-" + (extent.end() - 1);
   }
 
-  /// Runs as `source>destination`, by the indexes of blocks, with the tokens where a piece is not its whole block.
+  /// Runs as `source>destination`, by the indexes of blocks; `@8>0` where the tokens do not begin with their blocks.
   private static String blocks(Transfer transfer) {
     List<Run> runs = transfer.runs();
     String first = runs.stream().limit(4).map(run -> run(transfer, run)).collect(Collectors.joining(" "));

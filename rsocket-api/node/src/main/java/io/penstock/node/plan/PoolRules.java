@@ -1,6 +1,5 @@
 package io.penstock.node.plan;
 
-import io.penstock.node.cli.DataException;
 import io.penstock.pool.HeadShare;
 import io.penstock.pool.KvGroup;
 import io.penstock.pool.KvGroup.Kind;
@@ -44,7 +43,7 @@ final class PoolRules {
     int group = input.count("group");
     List<Integer> sizes = input.integers("block_sizes");
     if (sizes.isEmpty()) {
-      throw new DataException("input.block_sizes must not be empty (was [])");
+      throw input.refused("block_sizes", "must not be empty", sizes);
     }
     return Map.of("output", PoolChunk
         .of(input.count("token_len"), input.count("num_hashes"), sizes.get(group < sizes.size() ? group : 0),
@@ -67,8 +66,14 @@ final class PoolRules {
     boolean anywhere = one.section().equals("discontinuous_hits");
     List<List<Integer>> ranks = input.integerLists("per_rank");
     List<Integer> ends = input.integers("ends");
-    int granule = input.count("granularity");
+    int granule = input.positive("granularity");
     int most = input.count("max_hit");
+    for (int i = 0; i < ranks.size(); i++) {
+      if (ranks.get(i).size() < ends.size()) {
+        throw input.refused("per_rank[" + i + "]", "must be %d numbers or more, one a block".formatted(ends.size()),
+            ranks.get(i));
+      }
+    }
     List<Integer> hits = new ArrayList<>();
     for (int i = 0; i < ends.size() && ends.get(i) <= most; i++) {
       int block = i;
@@ -88,11 +93,10 @@ final class PoolRules {
   }
 
   static Map<String, Object> partialBlock(Case one) {
-    List<Object> input = one.fields().list("input",
-        (path, node) -> node.isBoolean() ? node.booleanValue() : node.asInt());
+    List<Object> input = one.fields().integersAndFlags("input");
     if (input.size() != 4 || !(input.get(0) instanceof Integer tokens) || !(input.get(1) instanceof Integer block)
         || !(input.get(2) instanceof Integer hashes) || !(input.get(3) instanceof Boolean enabled)) {
-      throw new DataException("input must be three numbers and a flag (was " + input + ")");
+      throw one.fields().refused("input", "must be three numbers and a flag", input);
     }
     OptionalInt index = enabled && tokens > 0 ? SaveWindow.partialBlock(tokens, block, hashes) : OptionalInt.empty();
     return nullable("output", index.isPresent() ? (Integer) index.getAsInt() : null);
@@ -109,7 +113,7 @@ final class PoolRules {
   static Map<String, Object> granularity(Case one) {
     List<Integer> sizes = numbers(one, 0);
     List<KvGroup> groups = new ArrayList<>();
-    groups.add(KvGroup.of(Kind.FULL, numbers(one, 1).getFirst()));
+    numbers(one, 1).stream().limit(1).forEach(configured -> groups.add(KvGroup.of(Kind.FULL, configured)));
     for (int group : numbers(one, 2)) {
       groups.add(KvGroup.of(Kind.FULL, sizes.get(group < sizes.size() ? group : 0)));
     }
@@ -168,8 +172,7 @@ final class PoolRules {
     List<Integer> addresses = input.integers("addrs");
     List<Integer> sizes = input.integers("sizes");
     if (addresses.size() != sizes.size()) {
-      throw new DataException("input.sizes must be %d numbers, one an address (was %d)".formatted(addresses.size(),
-          sizes.size()));
+      throw input.refused("sizes", "must be %d numbers, one an address".formatted(addresses.size()), sizes.size());
     }
     PoolKey key = PoolKey.parse(input.text("key"));
     return Map.of("output", StageShare.of(key, stages(input), addresses.size()).stream()

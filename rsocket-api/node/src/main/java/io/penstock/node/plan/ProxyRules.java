@@ -2,7 +2,6 @@ package io.penstock.node.plan;
 
 import io.penstock.disagg.plan.ProxyInstances;
 import io.penstock.disagg.plan.ProxyInstances.Load;
-import io.penstock.node.cli.DataException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -100,9 +99,9 @@ final class ProxyRules {
     if (role.equals(DECODE)) {
       return new Load(loads.number(name), 0);
     }
-    List<Double> both = loads.list(name, (path, node) -> node.asDouble());
+    List<Double> both = loads.numbers(name);
     if (both.size() != 2) {
-      throw new DataException(name + " must have a token and a KV load (was " + both + ")");
+      throw loads.refused(name, "must be a token and a KV load", both);
     }
     return new Load(both.getFirst(), both.getLast());
   }
@@ -137,14 +136,16 @@ final class ProxyRules {
       case "activate_waiting_instance" -> role(0).add(text(1) + ":" + (int) argument(2), Load.NONE);
       case "drop_waiting_instance", "mark_waiting_retry" -> { // waiting instances are not part of the state
       }
-      default -> throw new DataException("op must be one of the proxy's (was " + op + ")");
+      default -> throw step.refused("op", "must be one of the proxy's", op);
     }
     return null;
   }
 
   private void finish() {
-    boolean release = any(4).asBoolean();
-    if (release && any(0).isString()) {
+    if (!any(4).isBoolean()) {
+      throw malformed(4, "true or false");
+    }
+    if (any(4).booleanValue() && any(0).isString()) {
       prefill.charge(text(0), 0, -argument(1));
     }
     if (any(2).isString()) {
@@ -174,15 +175,14 @@ final class ProxyRules {
     instances.charge(key, tokens, kv);
     int colon = key.lastIndexOf(':');
     return Map.of("key", key, "host", key.substring(0, Math.max(0, colon)), "port",
-        port(key.substring(colon + 1)));
+        port(key, key.substring(colon + 1)));
   }
 
-  private static int port(String port) {
-    try {
-      return Integer.parseInt(port);
-    } catch (NumberFormatException e) {
-      throw new DataException("an instance must be a host and a port (port was " + port + ")", e);
+  private static int port(String instance, String port) {
+    if (!port.matches("\\d{1,5}")) {
+      throw new FieldException("instance", "must be a host and a port", instance);
     }
+    return Integer.parseInt(port);
   }
 
   /// An argument by its place, or by its name behind those.
@@ -192,21 +192,26 @@ final class ProxyRules {
         ? arguments.path(argument)
         : step.node().path("kwargs").path(ARGUMENTS.getOrDefault(step.text("op"), List.of("load")).get(argument));
     if (found.isMissingNode()) {
-      throw new DataException("args must be more than " + argument + " (was " + arguments + ")");
+      throw malformed(argument, "given");
     }
     return found;
   }
 
+  private FieldException malformed(int argument, String rule) {
+    JsonNode found = step.any("args").path(argument);
+    return step.refused("args[" + argument + "]", "must be " + rule, found.isMissingNode() ? "left out" : found);
+  }
+
   private double argument(int number) {
     if (!any(number).isNumber()) {
-      throw new DataException("args[%d] must be a number (was %s)".formatted(number, any(number)));
+      throw malformed(number, "a number");
     }
     return any(number).doubleValue();
   }
 
   private String text(int number) {
     if (!any(number).isString()) {
-      throw new DataException("args[%d] must be a text (was %s)".formatted(number, any(number)));
+      throw malformed(number, "a text");
     }
     return any(number).stringValue();
   }
@@ -215,15 +220,17 @@ final class ProxyRules {
     return switch (text(number)) {
       case PREFILL -> prefill;
       case DECODE -> decode;
-      default -> throw new DataException("args[%d] must be prefill or decode (was %s)".formatted(number,
-          text(number)));
+      default -> throw malformed(number, "prefill or decode");
     };
   }
 
   private List<String> hosts(int number) {
     List<String> hosts = new ArrayList<>();
     for (JsonNode host : any(number)) {
-      hosts.add(host.path(0).asString() + ":" + host.path(1).asInt());
+      if (!host.path(0).isString() || !host.path(1).canConvertToInt()) {
+        throw malformed(number, "a list of hosts, each with its port");
+      }
+      hosts.add(host.path(0).stringValue() + ":" + host.path(1).intValue());
     }
     return hosts;
   }

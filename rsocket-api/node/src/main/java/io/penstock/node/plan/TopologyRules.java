@@ -13,7 +13,6 @@ import io.penstock.disagg.plan.ReplicaChoice;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
-import io.penstock.node.cli.DataException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -36,11 +35,11 @@ final class TopologyRules {
   /// another prefill parallelism than the one that decode is configured for: it counts.
   static TransferPlan ranks(Case one) {
     Fields input = one.input();
-    int prefillTp = input.count(isAnnounced(one) ? "remote_ptp_size" : "prefill_tp");
-    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
-    int stages = input.count("prefill_pp", 1);
+    int prefillTp = input.positive(isAnnounced(one) ? "remote_ptp_size" : "prefill_tp");
+    int heads = input.flag("mla") ? 1 : input.positive("num_kv_heads");
+    int stages = input.positive("prefill_pp", 1);
     Manifest prefill = side(stages, heads, 1, Parallelism.ofTp(prefillTp).withPp(stages));
-    Manifest decode = side(stages, heads, 1, Parallelism.ofTp(input.count("decode_tp")));
+    Manifest decode = side(stages, heads, 1, Parallelism.ofTp(input.positive("decode_tp")));
     ReplicaChoice choice =
         prefillTp == decode.parallelism().tp()
             ? ReplicaChoice.inTurn()
@@ -73,7 +72,7 @@ final class TopologyRules {
     Parallelism prefill = plan.prefill().parallelism();
     HeadShards source = plan.prefill().heads(0);
     Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("tp_num_need_pulls", plan.decode().heads(0).count(0) / source.count(0));
+    answer.put("tp_num_need_pulls", headsOfRank(plan.decode()) / headsOfRank(plan.prefill()));
     answer.put("output_ranks_per_decode_rank", plan.decode().parallelism().allRanks().stream()
         .map(reader -> plan.to(reader).stream().map(transfer -> prefill.index(transfer.source())).toList()).toList());
     if (!isAnnounced(one)) {
@@ -82,6 +81,11 @@ final class TopologyRules {
       answer.put("prefill_ranks_never_pulled", plan.neverPulled().stream().map(prefill::index).toList());
     }
     return answer;
+  }
+
+  /// As engines count, which drop what is left over.
+  private static int headsOfRank(Manifest side) {
+    return Math.max(1, side.heads(0).heads() / side.parallelism().tp());
   }
 
   private static String hash(String request) {
@@ -99,16 +103,16 @@ final class TopologyRules {
   }
 
   private static Parallelism parallelism(Fields side) {
-    return new Parallelism(side.count("tp"), 1, 1, side.count("pcp"), side.count("dcp"));
+    return new Parallelism(side.positive("tp"), 1, 1, side.positive("pcp"), side.positive("dcp"));
   }
 
   /// A pull, mostly under context parallelism.
   static TransferPlan pull(Case one) {
     Fields input = one.input();
-    int blockTokens = input.at("prefill").count("block_size");
-    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
+    int blockTokens = input.at("prefill").positive("block_size");
+    int heads = input.flag("mla") ? 1 : input.positive("num_kv_heads");
     Manifest prefill = side(1, heads, blockTokens, parallelism(input.at("prefill")));
-    Manifest decode = side(1, heads, input.at("decode").count("block_size"), parallelism(input.at("decode")));
+    Manifest decode = side(1, heads, input.at("decode").positive("block_size"), parallelism(input.at("decode")));
     int blocks = input.count("num_prompt_blocks_p_units");
     int cached = input.count("prefix_cached_blocks_p_units");
     return new Planner(prefill, decode)
@@ -136,8 +140,8 @@ final class TopologyRules {
   /// The push of one step of a prefill. Replicas are taken in turn by the requests of a batch.
   static TransferPlan push(Case one) {
     Fields input = one.input();
-    int blockTokens = input.count("block_size");
-    int heads = input.flag("mla") ? 1 : input.count("num_kv_heads");
+    int blockTokens = input.positive("block_size");
+    int heads = input.flag("mla") ? 1 : input.positive("num_kv_heads");
     Manifest prefill = side(1, heads, blockTokens, parallelism(input.at("prefill")));
     Manifest decode = side(1, heads, blockTokens, parallelism(input.at("decode")));
     PrefillChunk chunk = PrefillChunk.of(input.count("computed_tokens"), input.count("already_sent_tokens"),
@@ -182,7 +186,7 @@ final class TopologyRules {
   /// The number of completions that engines announce to a decode rank. It counts ranks, not those with something to
   /// send: with a cached prefix it can be too large, and then decode waits in vain. [TransferPlan#senders] is right.
   private static int announcedCompletions(TransferPlan plan, Rank reader, Fields input) {
-    int blockTokens = input.count("block_size");
+    int blockTokens = input.positive("block_size");
     int blocks = Math.ceilDiv(input.count("prompt_len"), blockTokens);
     int sources = plan.prefill().parallelism().contextRanks();
     int readers = plan.decode().parallelism().contextRanks();
@@ -218,11 +222,9 @@ final class TopologyRules {
 
   /// What the engine refuses, and this planner does: fewer copies at prefill than at decode.
   private static Map<String, Object> refusedGroups(Case one) {
-    List<Object> arguments = one.input().list("args", (path, node) -> node.isBoolean()
-        ? node.booleanValue()
-        : node.asInt());
+    List<Object> arguments = one.input().integersAndFlags("args");
     if (arguments.size() < 7 || arguments.stream().filter(Integer.class::isInstance).count() < 7) {
-      throw new DataException("input.args must be 8 numbers and flags (was " + arguments + ")");
+      throw one.input().refused("args", "must be 8 numbers and flags", arguments);
     }
     int[] numbers = arguments.stream().mapToInt(argument -> argument instanceof Integer number ? number : 0).toArray();
     int heads = numbers[5];

@@ -1,11 +1,14 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.client.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -46,14 +49,14 @@ final class ConnectedParties implements Parties {
   }
 
   /// Connects both parties to the node at `address`.
-  static Mono<Parties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
+  static Mono<ConnectedParties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
       LongSupplier nanoClock) {
     return Mono.defer(() -> {
       Loops loops = Loops.create();
       TcpClientOptions node = TcpClientOptions.to(address);
       return PartyConnection.decode(TcpTransport.client(node, loops.decode()), plan)
           .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(node, loops.prefill()), plan)
-              .<Parties>map(
+              .map(
                   prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
               .onErrorResume(error -> Endings.after(error, decoding.close())))
           .onErrorResume(error -> Endings.after(error, loops.close()));
@@ -63,6 +66,23 @@ final class ConnectedParties implements Parties {
   @Override
   public String description() {
     return "%s, carried by %s over %s".formatted(description, decoding.carriers(), decoding.transport());
+  }
+
+  /// The connection of the party that decodes.
+  PartyConnection decoding() {
+    return decoding;
+  }
+
+  /// The connection of the party that prefills.
+  PartyConnection prefilling() {
+    return prefilling;
+  }
+
+  @Override
+  public Map<String, StreamTimes.Times> times() {
+    Map<String, StreamTimes.Times> times = new TreeMap<>(decoding.times());
+    times.putAll(prefilling.times());
+    return times;
   }
 
   @Override

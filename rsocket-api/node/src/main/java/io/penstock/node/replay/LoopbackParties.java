@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.AscendListener;
+import io.penstock.node.client.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
@@ -17,6 +18,7 @@ import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -35,7 +37,7 @@ final class LoopbackParties implements Parties {
   private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
   private final ByteBudget budget;
   private @Nullable KvServer server;
-  private @Nullable Parties clients;
+  private @Nullable ConnectedParties clients;
 
   private LoopbackParties(FlowPlan plan, NodeTiers tier) {
     this.tier = tier;
@@ -45,14 +47,15 @@ final class LoopbackParties implements Parties {
   /// Starts a node and connects both parties to it.
   ///
   /// @param timers for time limits of the node
-  static Mono<Parties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+  static Mono<LoopbackParties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers,
+      LongSupplier nanoClock) {
     return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
       LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
-  private Mono<Parties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+  private Mono<LoopbackParties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     KvServerOptions options = KvServerOptions.defaults().withNode("replay")
         .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
     return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
@@ -68,6 +71,11 @@ final class LoopbackParties implements Parties {
   @Override
   public String description() {
     return connected().description();
+  }
+
+  @Override
+  public Map<String, StreamTimes.Times> times() {
+    return connected().times();
   }
 
   @Override
@@ -94,7 +102,8 @@ final class LoopbackParties implements Parties {
         nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }
 
-  private Parties connected() {
+  /// Those that are connected to the node.
+  ConnectedParties connected() {
     return requireNonNull(clients, "open() completes when connected");
   }
 }

@@ -1,11 +1,18 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.client.StreamTimes;
+import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /// The parties of a replay, in one process or several. Their opener closes them.
 interface Parties {
   /// Who runs where, for the report.
   String description();
+
+  /// How long gets and puts took at the parties that are in this process.
+  default Map<String, StreamTimes.Times> times() {
+    return Map.of();
+  }
 
   DecodeParty decode();
 

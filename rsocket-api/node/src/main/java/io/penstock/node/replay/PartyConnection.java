@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
+import io.penstock.node.client.StreamTimes;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.Carrier;
@@ -10,6 +11,7 @@ import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
 import io.rsocket.transport.ClientTransport;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -24,8 +26,10 @@ final class PartyConnection {
   private final KvClient client;
   private final SlabArena arena;
   private final ByteBudget budget;
+  private final StreamTimes times;
 
-  private PartyConnection(FlowPlan plan, KvClient client, SlabArena arena, ByteBudget budget) {
+  private PartyConnection(FlowPlan plan, KvClient client, SlabArena arena, ByteBudget budget, StreamTimes times) {
+    this.times = times;
     this.plan = plan;
     this.client = client;
     this.arena = arena;
@@ -54,11 +58,12 @@ final class PartyConnection {
     return Mono.defer(() -> {
       SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
       ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
+      StreamTimes times = new StreamTimes();
       KvClientOptions options =
           KvClientOptions.builder().name("replay-" + name).maxSliceBytes(plan.sliceBytes())
-              .windowBlocks(plan.windowBlocks()).creditSlices(plan.creditSlices()).build();
+              .windowBlocks(plan.windowBlocks()).creditSlices(plan.creditSlices()).streams(times).build();
       return KvClient.connect(transport, options, plan.space(), arena, budget)
-          .map(client -> new PartyConnection(plan, client, arena, budget))
+          .map(client -> new PartyConnection(plan, client, arena, budget, times))
           .doOnError(error -> arena.close()).doOnCancel(arena::close);
     });
   }
@@ -71,8 +76,14 @@ final class PartyConnection {
     return new Prefiller(tier(), plan.shape(), keys, arena);
   }
 
-  private BlockTier tier() {
+  /// The node as a tier.
+  BlockTier tier() {
     return new RemoteTier(client, plan.space());
+  }
+
+  /// Where blocks of this party land, or are produced.
+  SlabArena arena() {
+    return arena;
   }
 
   /// Bytes in flight now towards this party.
@@ -96,6 +107,11 @@ final class PartyConnection {
     return in.isEmpty()
         ? client.incomingCarrier().label()
         : in.stream().map(Carrier::label).sorted().collect(Collectors.joining(" and "));
+  }
+
+  /// How long its gets and puts took.
+  Map<String, StreamTimes.Times> times() {
+    return times.times();
   }
 
   /// Completes when the connection is gone.

@@ -192,7 +192,7 @@ public final class ReplayCommand implements Callable<Integer> {
       console.say("starting node, decode and prefill");
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
-    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime);
+    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime).map(parties -> parties);
   }
 
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
@@ -202,7 +202,8 @@ public final class ReplayCommand implements Callable<Integer> {
         .onErrorMap(RemotePermanentException.class,
             e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
         .onErrorMap(ConnectionLostException.class,
-            e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
+            e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e))
+        .map(parties -> parties);
   }
 
   /// Keys of the trace; on a node with history, new ones unless the history is to count.

@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.penstock.node.client.StreamTimes;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 ///     has something to do
 /// @param firstLayerMillis until the first layer of every block of a request had been verified
 /// @param lastLayerMillis until every layer had been
+/// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
@@ -51,7 +53,8 @@ record ReplayReport(String penstock, String trace, String parties, int blockByte
     long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
     long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds,
     double gigabytesPerSecond, double steadyGigabytesPerSecond,
-    Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, Double> ceilings) {
+    Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, StreamTimes.Times> times,
+    Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.
   @JsonIgnore

@@ -93,7 +93,7 @@ final class ReplayRun {
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
         rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
         tally.firstLayer(),
-        tally.lastLayer(), subject.ceilings());
+        tally.lastLayer(), parties.times(), subject.ceilings());
   }
 
   private static double rounded(double value) {

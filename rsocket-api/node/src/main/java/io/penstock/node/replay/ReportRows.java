@@ -89,6 +89,8 @@ final class ReportRows {
     rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
+    r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
+        took.count(), took.p50Millis(), took.p99Millis())));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }

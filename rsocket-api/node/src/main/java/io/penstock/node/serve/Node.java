@@ -103,6 +103,9 @@ public final class Node {
   private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
+  /// Differs from start to start.
+  private final long generation = System.currentTimeMillis();
+  private final NodeAsRank rank;
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
@@ -120,6 +123,7 @@ public final class Node {
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
+    this.rank = new NodeAsRank(config, registry, timers, generation);
     Gauges.bind(registry, "node", budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
@@ -176,6 +180,7 @@ public final class Node {
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
+        .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
@@ -298,10 +303,10 @@ public final class Node {
   }
 
   private DisaggServices disagg() {
-    return config.get(NodeSettings.REGISTRY)
-        ? new DisaggServices(new RankRegistry(RegistryOptions.defaults(), System::nanoTime,
-            who -> LOG.warn("rank {} is gone", who)), null)
-        : DisaggServices.none();
+    RankRegistry ranks = config.get(NodeSettings.REGISTRY)
+        ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, who -> LOG.warn("rank {} is gone", who))
+        : null;
+    return new DisaggServices(ranks, rank.kept());
   }
 
   private KvServerOptions serverOptions() {
@@ -310,9 +315,11 @@ public final class Node {
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
+        .rates(new KvServerOptions.Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
+            config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
-        .generation(System.currentTimeMillis()).build();
+        .generation(generation).build();
   }
 
   /// Port that clients connect to; 0 if the node has Unix domain sockets alone.
@@ -378,7 +385,8 @@ public final class Node {
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     Mono<Void> publishers = Flux.fromIterable(kvEvents)
         .concatMap(each -> Mono.<Void>fromRunnable(each.publisher::close).subscribeOn(decisions)).then();
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
+    return Endings.inOrder(List.of(rank.close().timeout(GOODBYE, Mono.empty(), timers),
+        wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, publishers,
         Mono.defer(() -> tiers.closeWithin(drainTime.left(), timers, System::nanoTime)),
         sockets.close(),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));

@@ -44,7 +44,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB --listen-port 7733", "  penstock serve --model llama-3.1-8b --dram 8GiB",
-      "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock", ""})
+      "  penstock serve --listen-port 7733-7740 --listen-socket /run/penstock/node.sock",
+      "  penstock serve --rank-side prefill --rank-registry 10.0.0.5:7733", ""})
 public final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 

@@ -34,6 +34,16 @@ final class StreamReports implements StreamListener {
     }
   }
 
+  @Override
+  public void requestRefused() {
+    meters.requestRefused();
+  }
+
+  @Override
+  public void bytesDelayed(long nanos) {
+    meters.bytesDelayed(nanos);
+  }
+
   static String line(Report stream) {
     return ("slow %s of %s: %d ms for %d bytes, %s; waited %d ms for the peer, %d ms for the budget, "
         + "%d ms for the tier%s%s")

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.xml.sax.InputSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 final class PlanCommandTest {
   private static final String INPUT = """
@@ -86,9 +87,10 @@ final class PlanCommandTest {
     String svg = Files.readString(picture);
     var document = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(
         new InputSource(new StringReader(svg)));
-    assertThat(document.getElementsByTagName("line").getLength()).isEqualTo(8);
-    assertThat(document.getElementsByTagName("rect").getLength()).isEqualTo(1 + 8 + 2);
-    assertThat(svg).contains("Request a&lt;b: 300 prompt tokens, 16 cached at decode");
+    assertThat(svg.lines().filter(line -> line.contains("marker-end"))).hasSize(8);
+    assertThat(document.getElementsByTagName("rect").getLength()).as("page, ranks, legend").isEqualTo(1 + 8 + 2 + 2);
+    assertThat(svg).contains("Request a&lt;b: 300 prompt tokens, of which decode has 16",
+        "layers 0-1, heads 0-1, 284 tokens", "prefers-color-scheme:dark");
   }
 
   @Test
@@ -117,7 +119,7 @@ final class PlanCommandTest {
         {"model": {"layers": 2, "kvHeads": 8}, "prefill": {"tp": 16, "dcp": 4}, "decode": {"tp": 8},
          "request": {"id": "r", "promptTokens": 40}}""");
     assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.err()).contains("dcp must divide tp / kvHeads", "was dcp 4, tp / kvHeads 16 / 8");
+    assertThat(run.err()).contains("dcp must divide tp / kvHeads", "was prefill.dcp 4, prefill.tp / kvHeads 16 / 8");
     CommandLineRun types = plan("""
         {"model": {"layers": 2, "kvHeads": 8}, "prefill": {"type": "fp8_e4m3"}, "decode": {},
          "request": {"id": "r", "promptTokens": 40}}""");
@@ -135,7 +137,12 @@ final class PlanCommandTest {
     CommandLineRun run = plan("[" + sides.formatted(2) + "," + sides.formatted(4) + "]", "--json");
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.out().lines()).hasSize(2);
-    assertThat(run.out()).startsWith("{\"number\":0,\"refused\":\"dcp must divide tp / kvHeads");
+    JsonNode refused = JsonMapper.shared().readTree(run.out().lines().findFirst().orElseThrow());
+    assertThat(refused.get("number").asInt()).isZero();
+    assertThat(refused.at("/refused/field").asString()).isEqualTo("prefill.dcp");
+    assertThat(refused.at("/refused/value").asInt()).isEqualTo(2);
+    assertThat(refused.at("/refused/otherField").asString()).isEqualTo("prefill.tp / kvHeads");
+    assertThat(refused.at("/refused/message").asString()).startsWith("dcp must divide tp / kvHeads");
   }
 
   @Test
@@ -158,16 +165,58 @@ final class PlanCommandTest {
           ''                     | must hold at least one case
           not JSON               | must be JSON
           {"cases": []}          | must hold at least one case
-          {"a": 1}               | must be a plan's input or a case of a known kind
-          {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r","promptTokens":4}} | layers must be an integer
+          {"a": 1}               | case must be a plan's input or of a known kind
           {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
-          {"model": {"kvheads": 1}, "prefill": {}, "decode": {}, "request": {}} | fields of model must be among
-          {"model": {"layers": 1, "kvHeads": 1}, "prefill": {"tp": 0}, "decode": {}, "request": {}} | tp must be > 0
+          {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r"}} | model.layers must be an integer
+          {"model": {"layers": 1, "kvHeads": 1}, "decode": {}, "request": {}} | prefill must be an object (was left out)
+          {"input": {"kv_role": "r", "local_tp": 1, "extra": 5, "mla": 0}} | input.mla must be true or false (was 0)
           """)
   void badInput_isADataError(String input, String reason) {
     CommandLineRun run = plan(input);
     assertThat(run.exitCode()).as(run.err()).isEqualTo(65);
-    assertThat(run.err()).contains(reason);
+    assertThat(run.err()).contains(reason).doesNotContain("ackson", "Unexpected", "coerce");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          prefill | tp           | 0      | prefill.tp must be > 0 (was 0)
+          prefill | tp           | 70000  | prefill: tp × pp × pcp must be <= 65536 (was 70000 × 2 × 1)
+          prefill | TP           | 2      | prefill.TP must be one of the fields blockTokens, dcp
+          prefill | order        | "hdn"  | prefill.order must be one of nhd, hnd (was hdn)
+          prefill | stageLayers  | [1, 1] | prefill.stageLayers must be 2 numbers >= 0, one a stage, that add up to
+          decode  | blockTokens  | -1     | decode.blockTokens must be in [0, 1048576] (was -1)
+          model   | kvHeads      | 0      | model.kvHeads must be > 0 (was 0)
+          model   | type         | "fp9"  | model.type must be one of bf16, fp16, fp32
+          model   | draftLayers  | "one"  | model.draftLayers must be an integer (was "one")
+          model   | groups       | []     | model.groups must not be empty (was [])
+          request | cachedTokens | 5      | request.cachedTokens must be <= promptTokens 4 (was 5)
+          request | id           | 7      | request.id must be a text (was 7)
+          """)
+  void brokenField_isNamedWithItsRuleAndValue(String object, String field, String value, String message) {
+    ObjectNode input = (ObjectNode) JsonMapper.shared().readTree("""
+        {"model": {"layers": 3, "kvHeads": 1}, "prefill": {"pp": 2}, "decode": {},
+         "request": {"id": "r", "promptTokens": 4}}""");
+    ((ObjectNode) input.path(object)).set(field, JsonMapper.shared().readTree(value));
+    CommandLineRun run = plan(input.toString());
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(65);
+    assertThat(run.err()).startsWith("plan: standard input: " + message);
+  }
+
+  @Test
+  void brokenCaseAmongSeveral_isNamedByItsNumber() {
+    CommandLineRun run = plan("""
+        [{"input": {"num_layers": 6, "pp_size": 2, "partition": null}},
+         {"input": {"num_layers": "x", "pp_size": 2, "partition": null}}]""");
+    assertThat(run.exitCode()).isEqualTo(65);
+    assertThat(run.err()).isEqualTo("plan: standard input: case 1: input.num_layers must be an integer (was \"x\")\n");
+  }
+
+  @Test
+  void pictureOfSeveralCases_isMisuse() {
+    CommandLineRun run = plan("[" + INPUT + "," + INPUT + "]", "--svg", folder.resolve("plan.svg").toString());
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("--svg must be left out unless standard input has one case (was 2 cases)");
   }
 
   @Test
@@ -190,7 +239,11 @@ final class PlanCommandTest {
     String wrong = file("a.json", PORTS.formatted(20004));
     CommandLineRun run = plan("", "--json", "--check", wrong);
     JsonNode check = JsonMapper.shared().readTree(run.out());
-    assertThat(check.get("differences").get(0).get("at").asString()).isEqualTo("case 1");
+    JsonNode difference = check.get("differences").get(0);
+    assertThat(difference.get("number").asInt()).isEqualTo(1);
+    assertThat(difference.get("path").asString()).isEqualTo("handshake_port");
+    assertThat(difference.get("recorded").asInt()).isEqualTo(20004);
+    assertThat(difference.get("computed").asInt()).isEqualTo(20003);
     assertThat(check.get("faults")).isEmpty();
   }
 
@@ -204,6 +257,23 @@ final class PlanCommandTest {
     assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(2);
     assertThat(run.err()).contains("a.json, ");
     assertThat(run.out()).contains("b.json: 2 cases");
+  }
+
+  @Test
+  void check_inJson_namesTheFieldOfAFault() throws IOException {
+    String malformed = file("a.json", PORTS.formatted(20003).replace("\"tp\": 8", "\"tp\": \"x\""));
+    CommandLineRun run = plan("", "--json", "--check", malformed);
+    assertThat(run.exitCode()).isEqualTo(2);
+    JsonNode fault = JsonMapper.shared().readTree(run.out()).get("faults").get(0);
+    assertThat(fault.get("number").asInt()).isZero();
+    assertThat(fault.get("field").asString()).isEqualTo("input.tp");
+    assertThat(fault.get("value").asString()).isEqualTo("\"x\"");
+  }
+
+  @Test
+  void page_listsEveryKindOfCase() throws IOException {
+    String page = Files.readString(Path.of("../../pipeline/docs/disaggregation.md"));
+    assertThat(CaseRules.kinds()).allSatisfy(kind -> assertThat(page).contains("\n| " + kind + " | "));
   }
 
   @Test

@@ -38,7 +38,8 @@ final class StackReplay {
   /// Node, decode and prefill in this process, over real sockets.
   ReplayReport inOneProcess(TraceSource trace) {
     return run(trace,
-        driver -> LoopbackParties.open(flow, kept, new TraceKeys(flow.space().id(), 0), driver, System::nanoTime));
+        driver -> LoopbackParties.open(flow, kept, new TraceKeys(flow.space().id(), 0), driver, System::nanoTime)
+            .map(parties -> parties));
   }
 
   /// Node, decode and prefill in three processes.

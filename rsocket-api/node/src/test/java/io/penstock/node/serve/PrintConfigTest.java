@@ -34,6 +34,18 @@ final class PrintConfigTest {
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
         registry                       false       default
+        rank.side                      none        default
+        rank.instance                  penstock    default
+        rank.number                    0           default
+        rank.tp                        1           default
+        rank.pp                        1           default
+        rank.dp                        1           default
+        rank.pcp                       1           default
+        rank.dcp                       1           default
+        rank.registry                  none        default
+        rank.lease                     30s         default
+        rank.lease.longest             30m         default
+        rank.bootstrap                 5m          default
         listen.socket                  off         default
         listen.ws.port                 off         default
         listen.ws.origins              none        default

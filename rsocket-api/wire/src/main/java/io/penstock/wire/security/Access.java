@@ -5,12 +5,21 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBuf;
 import io.rsocket.exceptions.RejectedSetupException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Who may connect to a node, and what each user may do there. Safe from any thread.
 public final class Access {
+  private static final String OTHERS = "credentials must be those of a user (were not)";
+  private static final String UNREADABLE =
+      "credentials must be of RSocket's simple or bearer authentication (were not)";
+  private static final String NONE = "SETUP must have credentials (had none)";
+  private static final String TOO_MANY =
+      "attempts of one address that fail must be <= " + Attempts.MOST + " a minute (were more)";
+  private static final Set<String> SENTENCES = Set.of(OTHERS, UNREADABLE, NONE, TOO_MANY);
+
   private static final Logger LOG = LoggerFactory.getLogger(Access.class);
 
   private final Supplier<UserFile> users;
@@ -68,12 +77,17 @@ public final class Access {
     /// @throws RejectedSetupException if the credentials are of none
     public Caller caller() {
       String user =
-          known.user(shown).orElseThrow(() -> refused("credentials must be those of a user (were not)", source));
+          known.user(shown).orElseThrow(() -> refused(OTHERS, source));
       if (!proven) {
         attempts.succeeded(source);
       }
       return new Caller(user, rules);
     }
+  }
+
+  /// Whether `refusal` of a connection is about its credentials.
+  public static boolean isRefusal(RejectedSetupException refusal) {
+    return SENTENCES.contains(String.valueOf(refusal.getMessage()));
   }
 
   /// Reads the credentials of a SETUP and counts the attempt.
@@ -84,16 +98,16 @@ public final class Access {
   public Attempt begin(ByteBuf metadata, Object source, long nowMillis) {
     Optional<Credentials> read = Credentials.read(metadata);
     if (read.isEmpty()) {
-      throw refused("credentials must be of RSocket's simple or bearer authentication (were not)", source);
+      throw refused(UNREADABLE, source);
     }
     Credentials shown = read.get();
     if (shown instanceof Credentials.None) {
-      throw refused("SETUP must have credentials (had none)", source);
+      throw refused(NONE, source);
     }
     UserFile known = users.get();
     boolean proven = attempts.mayRepeat(source, nowMillis) && known.isProven(shown);
     if (!proven && !attempts.begin(source, nowMillis)) {
-      throw refused("attempts of one address that fail must be <= " + Attempts.MOST + " a minute (were more)", source);
+      throw refused(TOO_MANY, source);
     }
     return new Attempt(known, shown, source, proven);
   }

@@ -95,7 +95,9 @@ final class Peer {
 
   /// Gives a place back.
   void ended(int items) {
-    unended.addAndGet(-items);
+    if (unended.addAndGet(-items) == 0) {
+      releaseIfUnused(); // the connection may have been lost before
+    }
   }
 
   void submit(List<Work> works) {
@@ -248,6 +250,7 @@ final class Peer {
 
   /// Begins `works`, small ones of one direction together.
   private void startAll(List<Work> works) {
+    loseIfOver();
     SegmentLink to = link;
     SegmentRegistry.Snapshot segments = known;
     List<Work> group = new ArrayList<>();
@@ -395,6 +398,7 @@ final class Peer {
   // --- the connection
 
   private void open() {
+    loseIfOver();
     if (opening != null) {
       return;
     }
@@ -426,7 +430,7 @@ final class Peer {
     link = made;
     attempt.made = made;
     made.onClose().subscribe(nothing -> {}, error -> steps.run(() -> lose(made, error)),
-        () -> steps.run(() -> lose(made, new TransientKvException("connection to " + address + " was closed"))));
+        () -> steps.run(() -> lose(made, closed())));
     describe(attempt, made);
   }
 
@@ -490,6 +494,19 @@ final class Peer {
     pump();
   }
 
+  private TransientKvException closed() {
+    return new TransientKvException("connection to " + address + " was closed");
+  }
+
+  /// An item may hear that the connection is gone before the connection says so. Its second attempt must not be spent
+  /// on it.
+  private void loseIfOver() {
+    SegmentLink open = link;
+    if (open != null && open.isOver()) {
+      lose(open, closed());
+    }
+  }
+
   /// The connection is gone, or is to go: what was in progress on it fails, each item once.
   private void lose(SegmentLink gone, Throwable cause) {
     if (!gone.equals(link)) {
@@ -503,6 +520,8 @@ final class Peer {
     Attempt attempt = opening;
     if (attempt != null && !over(attempt)) {
       refuse(cause);
+    } else {
+      pumpSoon();
     }
   }
 

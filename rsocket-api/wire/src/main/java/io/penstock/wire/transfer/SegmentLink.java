@@ -104,6 +104,11 @@ public interface SegmentLink {
 
   Operation tell(Letter letter, Ending ending);
 
+  /// Whether the connection is gone; [#onClose()] may not have told of it yet.
+  default boolean isOver() {
+    return false;
+  }
+
   /// Completes when the connection is gone, for whatever reason.
   Mono<Void> onClose();
 

@@ -151,8 +151,14 @@ public final class Transfer {
   }
 
   private void limit(List<Work> items, Duration deadline) {
-    timers.add(setting.timers().schedule(() -> items.forEach(work -> stop(work, TransferState.TIMEOUT)),
+    timers.add(setting.timers().schedule(() -> stopAll(items, TransferState.TIMEOUT),
         deadline.toNanos(), TimeUnit.NANOSECONDS));
+  }
+
+  /// Stops those that wait first: they would take the places of the others.
+  private void stopAll(List<Work> stopped, TransferState why) {
+    stopped.stream().filter(work -> work.life.state() == TransferState.WAITING).forEach(work -> stop(work, why));
+    stopped.forEach(work -> stop(work, why));
   }
 
   private void stop(Work work, TransferState why) {
@@ -287,7 +293,7 @@ public final class Transfer {
   ///
   /// @return [#done()]
   public Mono<BatchResult> cancel() {
-    works.forEach(work -> stop(work, TransferState.CANCELLED));
+    stopAll(works, TransferState.CANCELLED);
     steps.run(() -> {
       cancelled = true;
       List.copyOf(letters).forEach(letter -> stop(letter, TransferState.CANCELLED));

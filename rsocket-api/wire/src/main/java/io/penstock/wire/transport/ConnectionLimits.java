@@ -40,10 +40,10 @@ public record ConnectionLimits(
     Checks.positive("closeGrace", closeGrace);
   }
 
-  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 4 to 64
+  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 4 to 128
   /// KiB; 2 s grace.
   public static ConnectionLimits defaults() {
-    return new ConnectionLimits(LONGEST_FRAME, 64L << 20, 1 << 16, 1 << 20, 1 << 12, 1 << 16, Duration.ofSeconds(2));
+    return new ConnectionLimits(LONGEST_FRAME, 64L << 20, 1 << 16, 1 << 20, 1 << 12, 1 << 17, Duration.ofSeconds(2));
   }
 
   public ConnectionLimits withMaxFrameBytes(int bytes) {

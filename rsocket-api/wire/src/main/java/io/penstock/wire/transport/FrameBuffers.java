@@ -10,6 +10,8 @@ import io.netty.util.UncheckedBooleanSupplier;
 /// that buffer is small, for another long frame follows it as a rule, and what of that comes in the buffer is copied.
 final class FrameBuffers implements RecvByteBufAllocator {
   private static final int LONG_FRAME_BYTES = 128 << 10;
+  /// Most reads of a connection before others have their turn, as long as each fills its buffer.
+  private static final int READS = 4;
 
   private final AdaptiveRecvByteBufAllocator buffers;
   private final FrameDecoder decoder;
@@ -18,6 +20,7 @@ final class FrameBuffers implements RecvByteBufAllocator {
   FrameBuffers(ConnectionLimits limits, FrameDecoder decoder) {
     this.buffers = new AdaptiveRecvByteBufAllocator(limits.minReceiveBytes(), limits.minReceiveBytes(),
         limits.maxReceiveBytes());
+    this.buffers.maxMessagesPerRead(READS);
     this.decoder = decoder;
     this.leastBytes = limits.minReceiveBytes();
   }

@@ -7,13 +7,16 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /// Cuts received bytes into frames. A frame that came in one receive buffer is a slice of it. Any other frame has one
-/// buffer of exactly its length; most of it is read from the socket straight into that buffer, which [#lend] gives.
+/// buffer of its own; most of it is read from the socket straight into that buffer, which [#lend] gives. A long frame
+/// has some room behind it, so one read brings its end and the beginning of what follows.
 ///
 /// A frame begins when there is room for it. Until then the bytes behind its length wait, and nothing more must be fed.
 /// Not thread-safe.
 final class FrameDecoder {
   /// Fewer bytes are read with those that follow them, and copied.
   private static final int LEAST_LENT_BYTES = 1 << 12;
+  /// Room behind a long frame. The bytes that come there are copied.
+  static final int BEHIND_BYTES = 1 << 10;
 
   private final ByteBufAllocator alloc;
   private final IntPredicate room;
@@ -68,11 +71,11 @@ final class FrameDecoder {
     return frame == null ? 0 : frame.writerIndex();
   }
 
-  /// Memory of the open frame for the bytes that are to come next, or null if they are to come in a buffer of their
-  /// own. Given to [#feed] once filled, or released.
+  /// Memory of the open frame, and the room behind it, for the bytes that are to come next; null if they are to come in
+  /// a buffer of their own. Given to [#feed] once filled, or released.
   @Nullable ByteBuf lend() {
     ByteBuf frame = open;
-    if (frame == null || frame.writableBytes() < LEAST_LENT_BYTES) {
+    if (frame == null || missing(frame) < LEAST_LENT_BYTES) {
       return null;
     }
     ByteBuf rest = frame.retainedSlice(frame.writerIndex(), frame.writableBytes()).clear();
@@ -88,8 +91,11 @@ final class FrameDecoder {
   void feed(ByteBuf in, Consumer<ByteBuf> to) {
     ByteBuf frame = open;
     if (in == lent && frame != null && !closed) {
-      frame.writerIndex(frame.writerIndex() + in.readableBytes());
+      int own = Math.min(in.readableBytes(), missing(frame));
+      frame.writerIndex(frame.writerIndex() + own);
+      in.skipBytes(own);
       emitIfWhole(to);
+      cutBehind(in, to);
     } else if (waiting) {
       hold(in);
     } else {
@@ -132,6 +138,23 @@ final class FrameDecoder {
     }
   }
 
+  private int missing(ByteBuf frame) {
+    return length - frame.writerIndex();
+  }
+
+  /// Copies what came behind a frame: shorter frames must not keep its memory.
+  private void cutBehind(ByteBuf in, Consumer<ByteBuf> to) {
+    if (!in.isReadable()) {
+      return;
+    }
+    ByteBuf behind = alloc.directBuffer(in.readableBytes()).writeBytes(in);
+    try {
+      cut(behind, to);
+    } finally {
+      behind.release();
+    }
+  }
+
   private void cut(ByteBuf in, Consumer<ByteBuf> to) {
     while (!closed && in.isReadable()) {
       if (headerSeen < SendQueue.HEADER_BYTES) {
@@ -170,17 +193,18 @@ final class FrameDecoder {
   }
 
   private void begin() {
-    open = alloc.directBuffer(length, length);
+    int room = length + (length < LEAST_LENT_BYTES ? 0 : BEHIND_BYTES);
+    open = alloc.directBuffer(room, room);
   }
 
   private void fill(ByteBuf frame, ByteBuf in, Consumer<ByteBuf> to) {
-    frame.writeBytes(in, Math.min(frame.writableBytes(), in.readableBytes()));
+    frame.writeBytes(in, Math.min(missing(frame), in.readableBytes()));
     emitIfWhole(to);
   }
 
   private void emitIfWhole(Consumer<ByteBuf> to) {
     ByteBuf frame = open;
-    if (frame != null && !frame.isWritable()) {
+    if (frame != null && missing(frame) == 0) {
       open = null;
       headerSeen = 0;
       try {

@@ -63,10 +63,33 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
       in.release();
       return;
     }
-    if (inPart && isWhole() && in.readableBytes() <= left) { // as a rule, straight into the memory of its frame
-      advance(context, unmasked(in, in.readableBytes()), in.readableBytes());
-      return;
+    if (inPart && isWhole()) { // as a rule, straight into the memory of its frame
+      int own = Math.min(left, in.readableBytes());
+      ByteBuf behind = behind(context, in, own);
+      advance(context, unmasked(in, own), own);
+      if (behind != null) {
+        readAll(context, behind);
+      }
+    } else {
+      readAll(context, in);
     }
+  }
+
+  /// Takes what is behind the first `own` bytes out of `in`; null if there is nothing. It is copied: it must not keep
+  /// the memory of a frame.
+  private static @Nullable ByteBuf behind(ChannelHandlerContext context, ByteBuf in, int own) {
+    int bytes = in.readableBytes() - own;
+    if (bytes == 0) {
+      return null;
+    }
+    int from = in.readerIndex() + own;
+    ByteBuf behind = context.alloc().directBuffer(bytes).writeBytes(in, from, bytes);
+    in.writerIndex(from);
+    return behind;
+  }
+
+  /// Takes `in` over.
+  private void readAll(ChannelHandlerContext context, ByteBuf in) {
     try {
       while (in.isReadable() && !closing && !connection.isDisposed()) {
         if (inPart) {

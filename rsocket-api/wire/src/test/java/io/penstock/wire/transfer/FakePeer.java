@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// A peer whose operations end when the test says so.
@@ -20,6 +21,9 @@ final class FakePeer implements SegmentLink.Connector {
   @Nullable Throwable refusal;
   /// Most bytes of a group; 0 for no groups.
   int groupBytes;
+  /// Whether connections wait for the test to make or refuse them.
+  boolean holdsConnections;
+  final List<MonoSink<SegmentLink>> connecting = new ArrayList<>();
   /// Whether an operation that is stopped ends at once.
   boolean quickToStop;
 
@@ -34,14 +38,31 @@ final class FakePeer implements SegmentLink.Connector {
 
   @Override
   public Mono<SegmentLink> connect(String peer, long engine) {
-    return Mono.fromSupplier(() -> {
+    return Mono.create(sink -> {
       if (refusal != null) {
-        throw new TransientKvException(String.valueOf(refusal.getMessage()));
+        sink.error(new TransientKvException(String.valueOf(refusal.getMessage())));
+      } else if (holdsConnections) {
+        connecting.add(sink);
+      } else {
+        connect(sink);
       }
-      Link link = new Link();
-      links.add(link);
-      return link;
     });
+  }
+
+  private void connect(MonoSink<SegmentLink> sink) {
+    Link link = new Link();
+    links.add(link);
+    sink.success(link);
+  }
+
+  /// Ends the oldest wait for a connection.
+  void connect(boolean refused) {
+    MonoSink<SegmentLink> sink = connecting.removeFirst();
+    if (refused) {
+      sink.error(new TransientKvException("refused"));
+    } else {
+      connect(sink);
+    }
   }
 
   final class Call implements SegmentLink.Operation {
@@ -78,6 +99,8 @@ final class FakePeer implements SegmentLink.Connector {
   final class Link implements SegmentLink {
     private final Sinks.Empty<Void> closed = Sinks.empty();
     boolean isClosed;
+    /// Whether the connection is gone and has not told of it.
+    boolean isOver;
 
     @Override
     public Mono<SegmentRegistry.Snapshot> describe() {
@@ -112,6 +135,11 @@ final class FakePeer implements SegmentLink.Connector {
       Call call = new Call(ranges, ending);
       calls.add(call);
       return call;
+    }
+
+    @Override
+    public boolean isOver() {
+      return isOver;
     }
 
     @Override

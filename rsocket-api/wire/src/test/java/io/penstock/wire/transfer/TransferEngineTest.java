@@ -191,6 +191,21 @@ final class TransferEngineTest {
     assertThat(peer.calls).hasSize(2);
   }
 
+  /// An item hears of the loss before its connection has told of its end: the second attempt gets a new one.
+  @Test
+  void secondAttempt_isNotSpentOnALostConnection() {
+    Transfer transfer = engine.submit(reads(1).build());
+    peer.links.get(0).isOver = true;
+
+    peer.calls.get(0).end(lost());
+    time.advanceTimeBy(MOST_BACKOFF);
+    peer.calls.get(1).end(null);
+
+    assertThat(peer.links).hasSize(2);
+    assertThat(peer.links.get(0).isClosed).isTrue();
+    assertThat(transfer.state(0)).isEqualTo(TransferState.COMPLETED);
+  }
+
   @Test
   void permanentFailure_isNotTriedAgain() {
     Transfer transfer = engine.submit(reads(1).build());

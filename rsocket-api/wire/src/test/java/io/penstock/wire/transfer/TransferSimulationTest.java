@@ -22,6 +22,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -44,6 +45,8 @@ final class TransferSimulationTest {
   private static final byte EMPTY = (byte) 0xEE;
   private static final byte POISON = (byte) 0xDD;
   private static final Duration SOON = Duration.ofMinutes(10);
+  private static final MemorySegment WRITTEN = written();
+  private static final Map<Long, MemorySegment> READ_AREAS = new HashMap<>();
 
   @Test
   void everyItem_endsOnce_andNoWrongByteLands() {
@@ -71,6 +74,17 @@ final class TransferSimulationTest {
     return ends;
   }
 
+  /// The read area of a generation.
+  private static MemorySegment readArea(long generation) {
+    return READ_AREAS.computeIfAbsent(generation, any -> {
+      byte[] bytes = new byte[READ_AREA];
+      for (int i = 0; i < READ_AREA; i++) {
+        bytes[i] = pattern(generation, i);
+      }
+      return MemorySegment.ofArray(bytes).asReadOnly();
+    });
+  }
+
   /// What a byte of the read area is.
   private static byte pattern(long generation, long offset) {
     return (byte) ((offset * 31 + generation * 101) % 199);
@@ -88,9 +102,7 @@ final class TransferSimulationTest {
       this.generation = generation;
       registry = new SegmentRegistry(generation);
       memory = world.arena.allocate(READ_AREA + WRITE_AREA);
-      for (long i = 0; i < READ_AREA; i++) {
-        memory.set(ValueLayout.JAVA_BYTE, i, pattern(generation, i));
-      }
+      memory.copyFrom(readArea(generation));
       memory.asSlice(READ_AREA).fill(EMPTY);
       registry.register("kv", memory);
       registry.notifications().subscribe(notification -> heard.add(notification.message()));
@@ -220,15 +232,13 @@ final class TransferSimulationTest {
     /// Written bytes are those of a write, or nothing was written.
     private void requireHonest(Node node) {
       for (Life life : node.lives) {
-        for (long i = 0; i < READ_AREA; i++) {
-          if (life.memory.get(ValueLayout.JAVA_BYTE, i) != pattern(life.generation, i)) {
-            throw new AssertionError("byte " + i + " of " + node.name + " must be untouched (was not)");
-          }
-        }
-        for (long i = READ_AREA; i < READ_AREA + node.written; i++) {
-          byte is = life.memory.get(ValueLayout.JAVA_BYTE, i);
-          if (is != EMPTY && is != source(i)) {
-            throw new AssertionError("byte " + i + " of " + node.name + " must be that of its write (was " + is + ")");
+        assertThat(life.memory.asSlice(0, READ_AREA).mismatch(readArea(life.generation)))
+            .as("first byte of %s that a read or write has changed", node.name).isEqualTo(-1);
+        byte[] written = life.memory.asSlice(READ_AREA, node.written).toArray(ValueLayout.JAVA_BYTE);
+        for (int i = 0; i < written.length; i++) {
+          if (written[i] != EMPTY && written[i] != source(READ_AREA + i)) {
+            throw new AssertionError("byte %d of %s must be that of its write (was %d)".formatted(READ_AREA + i,
+                node.name, written[i]));
           }
         }
       }
@@ -246,13 +256,17 @@ final class TransferSimulationTest {
     return (byte) (offset * 17 % 97);
   }
 
-  private static boolean isFilled(MemorySegment memory, byte value) {
-    for (long i = 0; i < memory.byteSize(); i++) {
-      if (memory.get(ValueLayout.JAVA_BYTE, i) != value) {
-        return false;
-      }
+  private static MemorySegment written() {
+    byte[] bytes = new byte[WRITE_AREA];
+    for (int i = 0; i < WRITE_AREA; i++) {
+      bytes[i] = source(READ_AREA + i);
     }
-    return true;
+    return MemorySegment.ofArray(bytes).asReadOnly();
+  }
+
+  private static boolean isFilled(MemorySegment memory, byte value) {
+    return memory.get(ValueLayout.JAVA_BYTE, 0) == value
+        && memory.asSlice(1).mismatch(memory.asSlice(0, memory.byteSize() - 1)) == -1;
   }
 
   private static final class Running {
@@ -300,9 +314,11 @@ final class TransferSimulationTest {
       }
       long at = offset;
       for (MemorySegment piece : local) {
-        piece.fill(EMPTY);
-        for (long i = 0; !read && i < piece.byteSize(); i++) {
-          piece.set(ValueLayout.JAVA_BYTE, i, source(at++));
+        if (read) {
+          piece.fill(EMPTY);
+        } else {
+          piece.copyFrom(WRITTEN.asSlice(at - READ_AREA, piece.byteSize()));
+          at += piece.byteSize();
         }
       }
       return new Expected(new TransferBatch.Item(
@@ -340,11 +356,10 @@ final class TransferSimulationTest {
     private static boolean isRead(Life life, Expected one) {
       long at = one.item.offset();
       for (MemorySegment piece : one.item.local()) {
-        for (long i = 0; i < piece.byteSize(); i++) {
-          if (piece.get(ValueLayout.JAVA_BYTE, i) != pattern(life.generation, at++)) {
-            return false;
-          }
+        if (piece.mismatch(readArea(life.generation).asSlice(at, piece.byteSize())) != -1) {
+          return false;
         }
+        at += piece.byteSize();
       }
       return true;
     }
@@ -355,8 +370,8 @@ final class TransferSimulationTest {
         for (long i = 0; i < piece.byteSize(); i++) {
           byte is = piece.get(ValueLayout.JAVA_BYTE, i);
           boolean right = is == EMPTY;
-          for (Life life : one.node.lives) {
-            right |= is == pattern(life.generation, at);
+          for (int life = 0; !right && life < one.node.lives.size(); life++) {
+            right = is == pattern(one.node.lives.get(life).generation, at);
           }
           if (!right) {
             return false;
@@ -368,13 +383,9 @@ final class TransferSimulationTest {
     }
 
     private static boolean isWritten(Life life, Expected one) {
-      for (long i = 0; i < one.item.bytes(); i++) {
-        long at = one.item.offset() + i;
-        if (life.memory.get(ValueLayout.JAVA_BYTE, at) != source(at)) {
-          return false;
-        }
-      }
-      return true;
+      long at = one.item.offset();
+      long bytes = one.item.bytes();
+      return life.memory.asSlice(at, bytes).mismatch(WRITTEN.asSlice(at - READ_AREA, bytes)) == -1;
     }
 
     void requireRight() {

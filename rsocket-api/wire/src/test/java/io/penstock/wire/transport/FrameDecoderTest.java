@@ -83,7 +83,7 @@ class FrameDecoderTest {
     first.release();
 
     ByteBuf part = decoder.lend();
-    assertThat(part.maxWritableBytes()).isEqualTo(99_999);
+    assertThat(part.maxWritableBytes()).isEqualTo(99_999 + FrameDecoder.BEHIND_BYTES);
     decoder.feed(part.writeZero(50_000), frame -> got.add(ByteBufUtil.getBytes(frame)));
     part.release();
     ByteBuf unread = decoder.lend(); // a read that found nothing
@@ -99,6 +99,28 @@ class FrameDecoderTest {
     assertThat(got.get(0)).isEqualTo(expected);
     assertThat(ledger.lentSoFar()).isEqualTo(2); // one receive buffer, one frame
     assertThat(decoder.lend()).isNull();
+    ledger.assertAllReturned();
+  }
+
+  @Test
+  void lend_roomBehindTheFrame_bringsWhatFollows_inMemoryOfItsOwn() {
+    FrameDecoder decoder = new FrameDecoder(ledger, 1 << 20, length -> true);
+    List<ByteBuf> kept = new ArrayList<>();
+    ByteBuf first = ledger.directBuffer(1_000).writeMedium(100_000).writeByte(7);
+    decoder.feed(first, frame -> kept.add(frame.retain()));
+    first.release();
+
+    ByteBuf rest = decoder.lend();
+    rest.writeZero(99_999).writeMedium(6).writeBytes(new byte[] {1, 2, 3, 4, 5, 6}).writeMedium(200_000).writeByte(8);
+    decoder.feed(rest, frame -> kept.add(frame.retain()));
+    rest.release();
+
+    assertThat(kept).extracting(ByteBuf::readableBytes).containsExactly(100_000, 6);
+    assertThat(ByteBufUtil.getBytes(kept.get(1))).containsExactly(1, 2, 3, 4, 5, 6);
+    assertThat(kept.getFirst().refCnt()).as("held by its reader alone").isEqualTo(1);
+    assertThat(decoder.got()).as("the next frame has begun").isEqualTo(1);
+    kept.forEach(ByteBuf::release);
+    decoder.close();
     ledger.assertAllReturned();
   }
 

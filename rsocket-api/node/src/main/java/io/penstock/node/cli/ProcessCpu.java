@@ -1,16 +1,16 @@
-package io.penstock.node.bench;
+package io.penstock.node.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /// CPU time of this process.
-final class ProcessCpu {
+public final class ProcessCpu {
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
   private ProcessCpu() {}
 
-  static long nanos() {
+  public static long nanos() {
     return SYSTEM.getProcessCpuTime();
   }
 }

@@ -1,0 +1,88 @@
+package io.penstock.node.bench;
+
+import io.penstock.PenstockVersion;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.Sizes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// What `bench start` found.
+///
+/// @param penstock version
+/// @param transport of the connection
+/// @param direction of the blocks
+/// @param blockBytes bytes of a block
+/// @param batch blocks of a request
+/// @param threads requests under way at a time
+/// @param secondsToFirstRequest from the start of this process
+/// @param steadyGigabytesPerSecond median of the last third of the seconds
+/// @param goodSecond the first second with 0.8 of the steady rate; null if there is none
+/// @param seconds from the first request on
+record StartReport(String penstock, String transport, String direction, int blockBytes, int batch, int threads,
+    double secondsToFirstRequest, double steadyGigabytesPerSecond, @Nullable Integer goodSecond,
+    List<Second> seconds) {
+  /// Share of the steady rate that is wanted soon.
+  private static final double GOOD = 0.8;
+
+  /// @param second counted from 1
+  /// @param gigabytesPerSecond 10⁹ bytes a second
+  /// @param ofSteady share of the steady rate
+  /// @param soFarOfSteady share of the steady rate, all seconds until now together
+  /// @param cpuSeconds CPU time of both sides
+  record Second(int second, double gigabytesPerSecond, double ofSteady, double soFarOfSteady, double cpuSeconds) {}
+
+  /// What one second moved.
+  record Measured(long bytes, long nanos, long cpuNanos) {
+    double gigabytesPerSecond() {
+      return (double) bytes / nanos;
+    }
+  }
+
+  static StartReport of(SideSetting setting, Direction direction, int blockBytes, int batch, long startNanos,
+      List<Measured> measured) {
+    double steady = steady(measured);
+    List<Second> seconds = new ArrayList<>();
+    long bytes = 0;
+    long nanos = 0;
+    Integer good = null;
+    for (Measured one : measured) {
+      bytes += one.bytes;
+      nanos += one.nanos;
+      double rate = one.gigabytesPerSecond();
+      seconds.add(new Second(seconds.size() + 1, rate, rate / steady, bytes / (nanos * steady), one.cpuNanos / 1e9));
+      if (good == null && rate >= GOOD * steady) {
+        good = seconds.size();
+      }
+    }
+    return new StartReport(PenstockVersion.current(), BenchNames.of(setting.transport()), BenchNames.of(direction),
+        blockBytes, batch, setting.threads(), startNanos / 1e9, steady, good, seconds);
+  }
+
+  private static double steady(List<Measured> measured) {
+    double[] last = measured.subList(measured.size() - Math.max(1, measured.size() / 3), measured.size()).stream()
+        .mapToDouble(Measured::gigabytesPerSecond).toArray();
+    Arrays.sort(last);
+    return last[last.length / 2];
+  }
+
+  /// For a reader.
+  String table() {
+    TextTable table = new TextTable("SECOND", "GB/S", "OF STEADY", "SO FAR OF STEADY", "CPU s");
+    seconds.forEach(second -> table.row(second.second(), number(second.gigabytesPerSecond()),
+        number(second.ofSteady()), number(second.soFarOfSteady()), number(second.cpuSeconds())));
+    return table + String.format(Locale.ROOT,
+        "%n%s: the steady rate is %.2f GB/s%n%s of %s over %s, batches of %d, %s under way; first request after %.1f s"
+            + "%n",
+        goodSecond == null ? "no second has 0.8 of the steady rate" : "0.8 of the steady rate in second " + goodSecond,
+        steadyGigabytesPerSecond, Plural.of(2, direction), Sizes.human(blockBytes), transport, batch,
+        Plural.of(threads, "request"), secondsToFirstRequest);
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, "%.2f", value);
+  }
+}

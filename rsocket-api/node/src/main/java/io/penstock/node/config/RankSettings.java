@@ -1,0 +1,95 @@
+package io.penstock.node.config;
+
+import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.registry.Registration.Side;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/// Settings of a node that is a prefill or a decode rank. [LayoutSettings] describe the whole model then, and the node
+/// has the layers and heads of its rank.
+public final class RankSettings {
+  private static final int MOST_RANKS = 1 << 16;
+  private static final LifecycleOptions LIFECYCLE = LifecycleOptions.defaults();
+
+  public static final Setting<Optional<Side>> SIDE = new Setting<>("rank.side",
+      AscendTypes.orNone(SettingType.oneOf(Side.class)), "none",
+      "What the node is for requests that are prefilled on one node and decoded on another: prefill keeps the blocks of"
+          + " a request until its decode ranks are done; decode only registers.");
+  public static final Setting<String> INSTANCE = new Setting<>("rank.instance", SettingType.text(), "penstock",
+      "Name of the instance that the rank belongs to.");
+  public static final Setting<Integer> NUMBER = new Setting<>("rank.number", SettingType.count(0, MOST_RANKS - 1), "0",
+      "Number of the rank in its instance: by data-parallel replica, stage, prefill context rank, then tensor-parallel"
+          + " rank.");
+  public static final Setting<Integer> TP = ranks("rank.tp", "Tensor-parallel ranks of the instance.");
+  public static final Setting<Integer> PP = ranks("rank.pp", "Pipeline stages of the instance.");
+  public static final Setting<Integer> DP = ranks("rank.dp", "Data-parallel replicas of the instance.");
+  public static final Setting<Integer> PCP = ranks("rank.pcp", "Prefill context ranks of the instance.");
+  public static final Setting<Integer> DCP = ranks("rank.dcp", "Decode context ranks of the instance.");
+  public static final Setting<Optional<InetSocketAddress>> REGISTRY = new Setting<>("rank.registry",
+      AscendTypes.orNone(TransportSettings.address()), "none",
+      "Node that keeps the registry, at which the rank registers and says that it lives.");
+  public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
+      Durations.print(LIFECYCLE.lease()),
+      "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");
+  public static final Setting<Duration> LONGEST = new Setting<>("rank.lease.longest", SettingType.duration(),
+      Durations.print(LIFECYCLE.longest()), "How long a prefill rank keeps the blocks of a request at most.");
+  public static final Setting<Duration> BOOTSTRAP = new Setting<>("rank.bootstrap", SettingType.duration(),
+      Durations.print(LIFECYCLE.bootstrap()),
+      "How long a prefill rank waits for the first sign of a decode rank.");
+
+  static final List<Setting<?>> ALL =
+      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, LEASE, LONGEST, BOOTSTRAP);
+
+  private RankSettings() {}
+
+  private static Setting<Integer> ranks(String key, String description) {
+    return new Setting<>(key, SettingType.count(1, MOST_RANKS), "1", description);
+  }
+
+  /// What `config` says of the rank; empty for a node that is none, and for what is no node.
+  static Optional<NodeRank> of(NodeConfig config) {
+    return config.has(SIDE) ? config.get(SIDE).map(side -> rank(config, side)) : Optional.empty();
+  }
+
+  private static NodeRank rank(NodeConfig config, Side side) {
+    Parallelism parallelism =
+        new Parallelism(config.get(TP), config.get(PP), config.get(DP), config.get(PCP), config.get(DCP));
+    return new NodeRank(side, new RankId(config.get(INSTANCE), config.get(NUMBER)),
+        Manifest.of(config.get(LayoutSettings.MODEL), StatedLayout.of(config), parallelism));
+  }
+
+  /// Times of the requests that a prefill rank keeps.
+  public static LifecycleOptions lifecycle(NodeConfig config) {
+    return LIFECYCLE.withLease(config.get(LEASE), config.get(LONGEST)).withPatience(config.get(BOOTSTRAP),
+        LIFECYCLE.waiting(), LIFECYCLE.idle());
+  }
+
+  /// Adds what the settings state and no rank can be.
+  static void require(NodeConfig config, List<String> problems) {
+    if (config.get(LONGEST).compareTo(config.get(LEASE)) < 0) {
+      problems.add("%s must be >= %s (%s)".formatted(LONGEST.key(), config.said(LEASE), config.was(LONGEST)));
+    }
+    if (config.get(SIDE).isEmpty()) {
+      if (config.get(REGISTRY).isPresent()) {
+        problems.add("rank.side must be prefill or decode for %s (%s)".formatted(config.said(REGISTRY),
+            config.was(SIDE)));
+      }
+      return;
+    }
+    if (config.get(NodeSettings.SPACES_OPEN)) {
+      problems.add("rank.side must be none with %s: a rank has one space (%s)".formatted(
+          config.said(NodeSettings.SPACES_OPEN), config.was(SIDE)));
+    }
+    try {
+      of(config);
+    } catch (IllegalArgumentException | ArithmeticException | PlanRefusedException e) {
+      problems.add("rank of %s: %s".formatted(config.said(NUMBER), e.getMessage()));
+    }
+  }
+}

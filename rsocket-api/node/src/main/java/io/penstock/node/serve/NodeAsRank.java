@@ -1,0 +1,136 @@
+package io.penstock.node.serve;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.PermanentKvException;
+import io.penstock.TransientKvException;
+import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.registry.Registration;
+import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.meter.RequestMeters;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeRank;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.RankSettings;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.RegistryClient;
+import io.penstock.wire.Routes;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.transport.TransportKind;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
+
+/// What a node does as a rank of a prefill or decode instance: it keeps the blocks of requests for decode ranks, and
+/// stays registered. A node that is no rank does nothing.
+final class NodeAsRank {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeAsRank.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final NodeConfig config;
+  private final Optional<NodeRank> rank;
+  private final long generation;
+  private final Scheduler timers;
+  private final @Nullable PrefillRequests kept;
+  private final Disposable.Swap staying = Disposables.swap();
+  private volatile @Nullable RegistryClient registry;
+
+  /// @param generation of this start of the node
+  NodeAsRank(NodeConfig config, MeterRegistry meters, Scheduler timers, long generation) {
+    this.config = config;
+    this.rank = config.rank();
+    this.generation = generation;
+    this.timers = timers;
+    this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters) : null;
+  }
+
+  private PrefillRequests kept(MeterRegistry meters) {
+    RequestMeters ends = new RequestMeters(meters);
+    PrefillRequests requests = new PrefillRequests(RankSettings.lifecycle(config), ends, timers);
+    ends.show(requests);
+    return requests;
+  }
+
+  /// Null unless the node is a prefill rank.
+  @Nullable PrefillRequests kept() {
+    return kept;
+  }
+
+  /// Registers the node, and keeps it registered. A registry that cannot be reached is tried again and again.
+  ///
+  /// @param places where the node listens
+  /// @return cold; signals an `IOException` if the registry refuses the rank
+  Mono<Void> register(AdvertisedEndpoints places, LoopResources loops) {
+    Optional<InetSocketAddress> at = config.get(RankSettings.REGISTRY);
+    return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
+      InetSocketAddress to = new InetSocketAddress(at.orElseThrow().getHostString(), at.orElseThrow().getPort());
+      Registration registration = new Registration(rank.orElseThrow().side(),
+          rank.orElseThrow().rank().since(generation), Routes.VERSION, rank.orElseThrow().manifest(),
+          endpoint(places, to));
+      RegistryClient client = RegistryClient.of(TcpTransport.client(TcpClientOptions.to(to), loops),
+          KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, RandomGenerator.getDefault());
+      registry = client;
+      return client.register(registration).timeout(PATIENCE, timers).then()
+          .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late))
+          .onErrorMap(PermanentKvException.class, refusal -> refused(to, refusal))
+          .doOnSuccess(done -> staying.update(client.stay(registration).subscribe(view -> {},
+              refusal -> LOG.error("rank {} is not registered any more", registration.who().rank(), refusal))));
+    });
+  }
+
+  private static boolean mayPass(Throwable error) {
+    return error instanceof TransientKvException || error instanceof TimeoutException;
+  }
+
+  private static Mono<Void> warn(InetSocketAddress registry, Throwable late) {
+    LOG.warn("registry {} does not answer: the node goes on trying ({})", registry, late.getMessage());
+    return Mono.empty();
+  }
+
+  private static IOException refused(InetSocketAddress registry, Throwable refusal) {
+    return new IOException("rank.registry must be one that takes this rank (was %s:%d, which says: %s)".formatted(
+        registry.getHostString(), registry.getPort(), refusal.getMessage()), refusal);
+  }
+
+  /// Where ranks behind the registry reach this one.
+  private Registration.Endpoint endpoint(AdvertisedEndpoints places, InetSocketAddress registry) {
+    InetSocketAddress address = places.shown(registry).stream()
+        .filter(place -> place.transport() == TransportKind.TCP).map(Endpoint::address)
+        .filter(InetSocketAddress.class::isInstance).map(InetSocketAddress.class::cast).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            "listen.host must be one that ranks behind the registry reach by TCP (was %s)".formatted(
+                config.get(NodeSettings.LISTEN_HOST))));
+    return new Registration.Endpoint(address.getHostString(), address.getPort());
+  }
+
+  /// Leaves the registry, and gives up the blocks of all requests. Lazy; waits for the registry for some seconds.
+  Mono<Void> close() {
+    return Mono.defer(() -> {
+      staying.dispose();
+      PrefillRequests requests = kept;
+      return leave().then(requests == null ? Mono.empty() : requests.close());
+    });
+  }
+
+  private Mono<Void> leave() {
+    RegistryClient client = registry;
+    return client == null
+        ? Mono.empty()
+        : client.leave(rank.orElseThrow().rank().since(generation)).timeout(PATIENCE, timers).onErrorComplete()
+            .then(client.close());
+  }
+}

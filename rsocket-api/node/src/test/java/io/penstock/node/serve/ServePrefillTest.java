@@ -1,0 +1,322 @@
+package io.penstock.node.serve;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockScope;
+import io.penstock.block.BlockView;
+import io.penstock.block.Plane;
+import io.penstock.block.SlabArena;
+import io.penstock.disagg.DecodeRequests;
+import io.penstock.disagg.Ending;
+import io.penstock.disagg.FailurePolicy;
+import io.penstock.disagg.GroupBlocks;
+import io.penstock.disagg.HeldBlocks;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.LifecycleListener;
+import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.PeerRestartedException;
+import io.penstock.disagg.PlannedOrder;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.ReceiveOrder;
+import io.penstock.disagg.Received;
+import io.penstock.disagg.Signal;
+import io.penstock.disagg.plan.KvRequest;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.plan.Planner;
+import io.penstock.disagg.plan.Rank;
+import io.penstock.disagg.plan.Transfer;
+import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.flow.PullBlocks;
+import io.penstock.node.AdminRequest;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.LayoutSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.Setting;
+import io.penstock.testkit.ReshardedModel;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.PutSource;
+import io.penstock.block.SliceShape;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.RankViews;
+import io.penstock.wire.RegistryClient;
+import io.penstock.wire.RemoteRequests;
+import io.penstock.wire.RemoteViews;
+import io.penstock.wire.WireSignals;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.transport.ClientTransport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.resources.LoopResources;
+
+/// The whole life of a request between nodes as `penstock serve` runs them and a decode rank, over sockets: two prefill
+/// ranks that split the heads, one decode rank with blocks of another shape.
+@Timeout(60)
+final class ServePrefillTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final int LAYERS = 4;
+  private static final int HEADS = 4;
+  private static final int PROMPT = 30;
+  private static final ReshardedModel MODEL = new ReshardedModel(LAYERS, HEADS, List.of(
+      new Plane(Plane.Kind.KEY, Plane.ElementType.BF16, 1, 16),
+      new Plane(Plane.Kind.VALUE, Plane.ElementType.BF16, 1, 16)));
+  private static final List<ReshardedModel.Rank> FROM =
+      IntStream.range(0, 2).mapToObj(rank -> MODEL.rank(0, LAYERS, 2 * rank, 2, 8, TokenOrder.NHD)).toList();
+  private static final ReshardedModel.Rank TO = MODEL.rank(0, LAYERS, 0, HEADS, 4, TokenOrder.HND);
+  private static final Manifest DECODE = Manifest.of("resharded", TO.layout(), Parallelism.ofTp(1));
+  private static final Incarnation SELF = new RankId("decode", 0).since(1);
+
+  private final LoopResources loops = LoopResources.create("decode", 1, true);
+  private final Scheduler timers = Schedulers.newSingle("decode-timers", true);
+  private final List<Node> nodes = new ArrayList<>();
+  private final Map<Incarnation, Integer> ports = new HashMap<>();
+  private RegistryClient registry;
+  private WireSignals signals;
+  private DecodeRequests requests;
+  private RankViews views;
+  private InstanceView prefill;
+
+  private Node start(Map<Setting<?>, String> flags) {
+    Map<Setting<?>, String> all = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0",
+        NodeSettings.DRAM, "64 blocks", LayoutSettings.MODEL, "resharded", LayoutSettings.LAYERS, "" + LAYERS,
+        LayoutSettings.KV_HEADS, "" + HEADS, LayoutSettings.HEAD_DIM, "16", LayoutSettings.BLOCK_TOKENS, "8"));
+    all.putAll(flags);
+    Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), all)).block(SOON));
+    nodes.add(node);
+    return node;
+  }
+
+  private Node rank(Side side, int number, String lease) {
+    return start(Map.of(RankSettings.SIDE, side.name(), RankSettings.INSTANCE, side.name().toLowerCase(Locale.ROOT),
+        RankSettings.NUMBER, "" + number, RankSettings.TP, "2", RankSettings.LEASE, lease,
+        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port()));
+  }
+
+  @BeforeEach
+  void startAll(TestInfo test) {
+    start(Map.of(NodeSettings.REGISTRY, "true"));
+    rank(Side.PREFILL, 0, "30s");
+    rank(Side.PREFILL, 1, test.getDisplayName().startsWith("aDecodeRankThatVanishes") ? "300ms" : "30s");
+    registry = RegistryClient.of(client(nodes.getFirst().port()), KvClientOptions.defaults(),
+        KvPeerOptions.defaults(), timers, new Random(1));
+    prefill = requireNonNull(registry.ready("prefill", SOON).block(SOON));
+    prefill.ranks().forEach(place -> ports.put(place.who(), place.endpoint().port()));
+    signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), timers,
+        new Random(2));
+    requests = new DecodeRequests(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
+        LifecycleListener.noop(), timers, new Random(3));
+    views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(),
+        new ByteBudget("decode", 8 << 20, 64), requests::gone, timers);
+  }
+
+  private Mono<ClientTransport> place(Incarnation rank) {
+    return Mono.justOrEmpty(ports.get(rank)).map(this::client);
+  }
+
+  private ClientTransport client(int port) {
+    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), loops);
+  }
+
+  @AfterEach
+  void stop() {
+    requests.close().then(views.close()).then(signals.close()).then(registry.close()).block(SOON);
+    nodes.reversed().forEach(node -> node.close().block(SOON));
+    timers.dispose();
+    loops.disposeLater(Duration.ZERO, SOON).block(SOON);
+  }
+
+  private Node node(int rank) {
+    return nodes.get(1 + rank);
+  }
+
+  private static int blocks() {
+    return Math.ceilDiv(PROMPT, FROM.getFirst().tokens());
+  }
+
+  private static List<BlockKey> keys(int rank) {
+    return IntStream.range(0, blocks()).mapToObj(FROM.get(rank)::key).toList();
+  }
+
+  private RemoteRequests engine(int rank) {
+    return RemoteRequests.of(client(node(rank).port()), KvClientOptions.defaults(), KvPeerOptions.defaults(), timers,
+        new Random(4));
+  }
+
+  private boolean keep(String request, int rank) {
+    RemoteRequests engine = engine(rank);
+    boolean kept = requireNonNull(engine.keep(request, FROM.get(rank).space().id(), keys(rank)).block(SOON));
+    engine.close().block(SOON);
+    return kept;
+  }
+
+  private void put(int rank) {
+    ReshardedModel.Rank from = FROM.get(rank);
+    try (SlabArena arena = new SlabArena("made", from.layout(), blocks(), 1);
+        SlabArena landed = new SlabArena("landed", from.layout(), 1, 1)) {
+      List<Block> made = IntStream.range(0, blocks()).mapToObj(block -> from.block(arena, block)).toList();
+      KvClient client = requireNonNull(KvClient.connect(client(node(rank).port()), KvClientOptions.defaults(),
+          from.space(), landed, new ByteBudget("engine", 8 << 20, 64)).block(SOON));
+      client.put(keys(rank), PutSource.of(made, SliceShape.Order.LAYER_FIRST)).blockLast(SOON);
+      client.close().block(SOON);
+      made.forEach(Block::close);
+    }
+  }
+
+  private void awaitMetric(int rank, String line) throws Exception {
+    int admin = node(rank).adminPort().orElseThrow();
+    while (!AdminRequest.get(admin, "/metrics").body().contains(line)) { // the timeout of the class ends it
+      Thread.onSpinWait();
+    }
+  }
+
+  private void requireEnds(int rank, String reason, int count) throws Exception {
+    awaitMetric(rank, "penstock_requests_ended_total{reason=\"%s\"} %d.0".formatted(reason, count));
+    awaitMetric(rank, "penstock_requests_kept 0.0");
+  }
+
+  @Test
+  void aRequest_livesFromKeepToDone_andBothSidesAreFree() throws Exception {
+    put(0);
+    put(1);
+    assertThat(keep("r", 0)).isTrue();
+    assertThat(keep("r", 1)).isTrue();
+    awaitMetric(0, "penstock_requests_kept 1.0");
+    TransferPlan plan = new Planner(prefill.manifest(), DECODE).plan(new KvRequest("r", PROMPT, 0));
+    try (BlockScope scope = new BlockScope()) {
+      SlabArena arena = new SlabArena("to", TO.layout(), Math.ceilDiv(PROMPT, TO.tokens()), 1);
+      List<BlockDraft> drafts = IntStream.range(0, Math.ceilDiv(PROMPT, TO.tokens()))
+          .mapToObj(block -> scope.adopt(requireNonNull(arena.tryClaim(List.of(TO.key(block)))).getFirst())).toList();
+      ReceiveOrder order = PlannedOrder.of(plan, new Rank(0, 0, 0), source -> who(source.tp()),
+          (source, transfers) -> PullBlocks.mover(transfers, places(source.tp(), drafts), false),
+          new PlannedOrder.Terms(() -> Mono.fromRunnable(scope::close), false, FailurePolicy.retry(1), SOON));
+      Received received = requireNonNull(requests.receive(order).block(SOON));
+      assertThat(received.ending()).as("%s", received.cause()).isEqualTo(Ending.READY);
+      for (int block = 0; block < drafts.size(); block++) {
+        requireBytes(drafts.get(block), block, scope);
+      }
+    }
+    requireEnds(0, "done", 1);
+    requireEnds(1, "done", 1);
+    assertThat(requests.figures().requests()).isZero();
+    assertThat(CommandLineRun.of("registry", "--connect", "127.0.0.1:" + nodes.getFirst().port()).out())
+        .contains("prefill", "ready");
+  }
+
+  private Incarnation who(int tp) {
+    return prefill.rank(tp).map(Registered::who).orElseThrow();
+  }
+
+  private PullBlocks.Places places(int rank, List<BlockDraft> drafts) {
+    RemoteViews connected = requireNonNull(views.of(who(rank), TO.space()).block(SOON));
+    PullBlocks.Lane lane = new PullBlocks.Lane(connected, 8);
+    return new PullBlocks.Places() {
+      @Override
+      public PullBlocks.Lane lane(Transfer transfer) {
+        return lane;
+      }
+
+      @Override
+      public List<BlockKey> keys(Transfer transfer) {
+        return ServePrefillTest.keys(rank);
+      }
+
+      @Override
+      public BlockDraft draft(Transfer transfer, int destinationBlock) {
+        return drafts.get(destinationBlock);
+      }
+    };
+  }
+
+  private static void requireBytes(BlockDraft draft, int block, BlockScope scope) {
+    int end = Math.clamp(PROMPT - block * TO.tokens(), 0, TO.tokens());
+    if (end < TO.tokens()) {
+      draft.part(BlockView.of(TO.layout(), 0, LAYERS, 0, HEADS, end, TO.tokens() - end))
+          .landZeros();
+    }
+    scope.adopt(draft.seal()).read(memory -> {
+      TO.requireBytes(block, 0, PROMPT, memory);
+      return memory;
+    });
+  }
+
+  @Test
+  void aDecodeRankThatVanishes_costsALease_andAnEngineWithdraws() throws Exception {
+    put(1);
+    keep("lost", 1);
+    signals.send(who(1), new Signal(Signal.Kind.RENEW, "lost", SELF, 1)).block(SOON);
+    requireEnds(1, "expired", 1);
+    put(0);
+    keep("cancelled", 0);
+    signals.send(who(0), new Signal(Signal.Kind.CANCEL, "cancelled", SELF, 1)).block(SOON);
+    requireEnds(0, "cancelled", 1);
+    requests.reject("rejected", List.of(who(0))).block(SOON);
+    assertThat(keep("rejected", 0)).as("it was refused before").isFalse();
+    requireEnds(0, "rejected", 1);
+    RemoteRequests engine = engine(0);
+    engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON);
+    engine.withdraw("withdrawn").block(SOON);
+    requireEnds(0, "withdrawn", 1);
+    assertThatThrownBy(() -> engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON))
+        .hasMessageContaining("request must be new (withdrawn was OVER)");
+    assertThatThrownBy(() -> engine.keep("absent", FROM.getFirst().space().id(), List.of(FROM.getFirst().key(99)))
+        .block(SOON)).hasMessageContaining("keys must be of blocks that the node has (was 1 that it lacks)");
+    awaitMetric(0, "penstock_requests_kept 0.0");
+    engine.close().block(SOON);
+  }
+
+  @Test
+  void aPrefillRankThatIsLost_failsItsRequestsAtOnce() {
+    requireNonNull(views.of(who(0), TO.space()).block(SOON));
+    ReceiveOrder order = new ReceiveOrder("waits", List.of(new ReceiveOrder.Shard(who(0), 1, GroupBlocks.range(0, 1),
+        ticket -> Mono.never())), List.of(), HeldBlocks.none(), false, FailurePolicy.retry(5), SOON.multipliedBy(10));
+    Mono<Received> end = requests.receive(order).cache();
+    end.subscribe();
+    node(0).close().block(SOON);
+    Received received = requireNonNull(end.block(SOON));
+    assertThat(received.ending()).isEqualTo(Ending.FAILED);
+    assertThat(received.cause()).isInstanceOf(PeerRestartedException.class);
+    assertThat(requireNonNull(registry.instances().block(SOON)).getFirst().ranks()).hasSize(1);
+  }
+
+  @Test
+  void decodeNodesRegister_too() {
+    rank(Side.DECODE, 0, "30s");
+    rank(Side.DECODE, 1, "30s");
+    InstanceView decode = requireNonNull(registry.ready("decode", SOON).block(SOON));
+    assertThat(decode.side()).isEqualTo(Side.DECODE);
+    assertThat(decode.ranks()).extracting(each -> each.endpoint().port())
+        .containsExactly(nodes.get(3).port(), nodes.get(4).port());
+    assertThatThrownBy(() -> start(Map.of(RankSettings.SIDE, "decode", RankSettings.INSTANCE, "prefill",
+        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port())))
+        .hasMessageContaining("rank.registry must be one that takes this rank")
+        .hasMessageContaining("side must be PREFILL (was DECODE)");
+  }
+}
