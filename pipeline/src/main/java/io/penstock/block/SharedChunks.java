@@ -1,7 +1,6 @@
 package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.system.NativeMemory;
 import io.penstock.system.SharedRegion;
 import io.penstock.system.SystemCallException;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +14,6 @@ final class SharedChunks implements SlabArena.ChunkSource {
   private static final long REGION_BYTES = 16L << 30;
 
   private final String name;
-  private final NativeMemory calls = NativeMemory.ofSystem();
   /// The region that chunks are cut from now is the first.
   @GuardedBy("this") private final Deque<SharedRegion> regions = new ArrayDeque<>();
   @GuardedBy("this") private long used;
@@ -36,24 +34,11 @@ final class SharedChunks implements SlabArena.ChunkSource {
         used = 0;
       }
       MemorySegment chunk = region.memory().asSlice(used, bytes);
-      populate(chunk);
+      SharedRegion.populate(chunk);
       used += Math.ceilDiv(bytes, SlabArena.ALIGNMENT_BYTES) * SlabArena.ALIGNMENT_BYTES;
       return chunk;
     } catch (SystemCallException e) {
       throw refused(e);
-    }
-  }
-
-  private void populate(MemorySegment chunk) throws SystemCallException {
-    long page = calls.pageBytes();
-    long begin = chunk.address() / page * page;
-    long end = Math.ceilDiv(chunk.address() + chunk.byteSize(), page) * page;
-    try {
-      calls.advise(begin, end - begin, NativeMemory.Advice.POPULATE_WRITE);
-    } catch (SystemCallException e) {
-      if (e.errno() != SystemCallException.EINVAL) { // Linux before 5.14 makes the pages when they are touched
-        throw e;
-      }
     }
   }
 

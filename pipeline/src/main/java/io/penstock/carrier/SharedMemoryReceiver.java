@@ -2,6 +2,7 @@ package io.penstock.carrier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.system.HoldCount;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
 import java.io.IOException;
@@ -18,11 +19,14 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
   private final long process;
   @GuardedBy("this") private final Map<ByteBuffer, PeerRegion> regions = new HashMap<>();
   @GuardedBy("this") private boolean closed;
+  /// This and the reads of blocks that are leased: the last one unmaps.
+  private final HoldCount holds = new HoldCount();
   private volatile boolean unreadable;
 
   /// @param process number of the sender's process
   public SharedMemoryReceiver(long process) {
     this.process = process;
+    holds.first();
   }
 
   @Override
@@ -86,6 +90,18 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     }
   }
 
+  /// Number of the sender's process.
+  public long process() {
+    return process;
+  }
+
+  /// The memory of one block of the peer, which may change or go.
+  MemorySegment block(int descriptor, byte[] token, long offset, int bytes) {
+    MemorySegment region = region(descriptor, token).memory();
+    requireInside(region, offset, bytes);
+    return region.asSlice(offset, bytes);
+  }
+
   /// Whether memory of the peer could not be read once. What is asked for from then on should come in frames.
   public boolean isUnreadable() {
     return unreadable;
@@ -96,12 +112,32 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     return regions.size();
   }
 
-  /// Unmaps all; a stream that reads at that moment fails.
+  /// Keeps what is mapped, for one read; false if this is closed.
+  boolean retain() {
+    return holds.retain();
+  }
+
+  void release() {
+    if (holds.release()) {
+      unmap();
+    }
+  }
+
+  /// Unmaps all; a stream that reads at that moment fails, a read of a leased block ends first. Idempotent.
   @Override
   public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    release();
+  }
+
+  private void unmap() {
     List<PeerRegion> mapped;
     synchronized (this) {
-      closed = true;
       mapped = List.copyOf(regions.values());
       regions.clear();
     }

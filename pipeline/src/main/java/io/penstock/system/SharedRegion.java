@@ -37,7 +37,11 @@ public final class SharedRegion implements AutoCloseable {
     /// Nothing: a client reads its token, and so proves to the node that it can.
     NODE_PROBE(2),
     /// The same for a node and its client.
-    CLIENT_PROBE(3);
+    CLIENT_PROBE(3),
+    /// Requests of a client.
+    REQUESTS(4),
+    /// Answers of a node.
+    ANSWERS(5);
 
     private final int number;
 
@@ -114,6 +118,26 @@ public final class SharedRegion implements AutoCloseable {
   /// All behind the header, until it is closed.
   public MemorySegment memory() {
     return all.asSlice(HEADER_BYTES);
+  }
+
+  /// All with the header, until it is closed.
+  public MemorySegment all() {
+    return all;
+  }
+
+  /// Makes the pages of `part` now. A missing page is a refusal here, and would be the end of the process later.
+  public static void populate(MemorySegment part) throws SystemCallException {
+    NativeMemory calls = NativeMemory.ofSystem();
+    long page = calls.pageBytes();
+    long begin = part.address() / page * page;
+    long end = Math.ceilDiv(part.address() + part.byteSize(), page) * page;
+    try {
+      calls.advise(begin, end - begin, NativeMemory.Advice.POPULATE_WRITE);
+    } catch (SystemCallException e) {
+      if (e.errno() != SystemCallException.EINVAL) { // Linux before 5.14 makes the pages when they are touched
+        throw e;
+      }
+    }
   }
 
   /// By which other processes find it.

@@ -41,6 +41,7 @@ final class StackLease extends Lease {
   private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
   private volatile @Nullable LeaseWindows windows;
+  private volatile boolean verifies = true;
 
   /// The answer of [#take].
   ///
@@ -73,6 +74,17 @@ final class StackLease extends Lease {
   @Override
   public Presence awaited() {
     return Presence.of(keys, awaited);
+  }
+
+  @Override
+  public Lease unverified() {
+    verifies = false;
+    return this;
+  }
+
+  /// Whether blocks in memory are compared with their checksums.
+  boolean verifies() {
+    return verifies;
   }
 
   /// Records the key at `position` as a hit.

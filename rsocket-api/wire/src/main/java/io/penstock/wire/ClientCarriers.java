@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.InlineCarrier;
 import io.penstock.carrier.MemoryProbe;
 import io.penstock.carrier.PeerMemoryException;
@@ -22,6 +23,7 @@ final class ClientCarriers implements AutoCloseable {
   /// Reads the memory of the node; null if the bytes come in frames.
   private final @Nullable SharedMemoryReceiver receiver;
   private final byte @Nullable [] proof;
+  private volatile @Nullable ClientRing ring;
 
   private ClientCarriers(SliceSender sender, @Nullable SharedMemoryReceiver receiver, byte @Nullable [] proof) {
     this.sender = sender;
@@ -111,8 +113,21 @@ final class ClientCarriers implements AutoCloseable {
     return receiver == null || receiver.isUnreadable() ? null : proof;
   }
 
+  /// What small gets go through; null if there is none.
+  @Nullable ClientRing ring() {
+    return proof() == null ? null : ring;
+  }
+
+  void ringIs(ClientRing opened) {
+    ring = opened;
+  }
+
   @Override
   public void close() {
+    ClientRing open = ring;
+    if (open != null) {
+      open.close();
+    }
     if (receiver != null) {
       receiver.close();
     }

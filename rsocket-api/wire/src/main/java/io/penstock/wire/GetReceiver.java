@@ -30,7 +30,11 @@ import reactor.core.publisher.Operators;
 ///
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
 /// error.
-final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload>, AnswerLimit.Pending {
+final class GetReceiver extends SerialSubscription
+    implements
+      CoreSubscriber<Payload>,
+      AnswerLimit.Pending,
+      LandedStream {
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final BiConsumer<GetReceiver, Messages.Found> decided;
@@ -148,12 +152,13 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     return Math.min(slices, setting.creditSlices());
   }
 
-  int startLayer() {
+  @Override
+  public int startLayer() {
     return setting.startLayer();
   }
 
-  /// Attaches the one reader; its demand counts slices.
-  void read(CoreSubscriber<? super LandedSlice> subscriber) {
+  @Override
+  public void read(CoreSubscriber<? super LandedSlice> subscriber) {
     serial.run(() -> {
       if (reader != null) {
         Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
@@ -168,8 +173,8 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     });
   }
 
-  /// Ends the stream from outside: the reader, if any, hears that its lease ended.
-  void end() {
+  @Override
+  public void end() {
     serial.run(() -> {
       if (!done) {
         fail(leaseEnded());
@@ -177,7 +182,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     });
   }
 
-  private static CancellationException leaseEnded() {
+  static CancellationException leaseEnded() {
     return new CancellationException("lease ended before its stream");
   }
 

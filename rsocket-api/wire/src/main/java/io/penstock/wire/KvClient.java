@@ -12,6 +12,9 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
+import io.penstock.carrier.ClientRing;
+import io.penstock.carrier.LeasedMemory;
+import io.penstock.carrier.SharedMemoryReceiver;
 import io.penstock.operator.InTurn;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
@@ -34,12 +37,17 @@ import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
+import java.time.Duration;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /// One connection to a node, protocol version 1.
 ///
@@ -112,7 +120,28 @@ public final class KvClient {
             .map(welcome -> new KvClient(new NodeConnection(rsocket, transport, "node " + welcome.node()), options,
                 space, arena, budget,
                 welcome))
+            .flatMap(KvClient::withRing)
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
+  }
+
+  /// Opens the read ring that the options wish, if there is shared memory.
+  private Mono<KvClient> withRing() {
+    Duration spin = options.ringSpin();
+    byte[] proof = carriers.proof();
+    SharedMemoryReceiver memory = carriers.receiver();
+    if (spin == null || proof == null || memory == null) {
+      return Mono.just(this);
+    }
+    return Mono.defer(() -> {
+      ClientRing ring = ClientRing.create(arena.layout(), memory, spin);
+      return connection
+          .ask(Routes.RING, RingMessages.RingRequest.of(space, proof, ring.place(), spin), RingMessages.RingReply.class)
+          .map(answers -> {
+            ring.start(answers.place());
+            carriers.ringIs(ring);
+            return this;
+          }).doOnError(error -> ring.close()).doOnCancel(ring::close);
+    }).onErrorResume(error -> options.carriers().contains(Carrier.INLINE), refused -> Mono.just(this));
   }
 
   static Mono<RSocket> rsocket(KeptConnection transport, KvClientOptions options) {
@@ -326,23 +355,90 @@ public final class KvClient {
   private Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
     return Mono.create(sink -> {
-      long ticket = tickets.incrementAndGet();
-      Messages.GetRequest request =
-          new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-              options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
-              carriers.proof());
-      GetSetting setting =
-          new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-              options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection.transport().answers(),
-              connection.peer(), connection::failure);
-      TraceContext trace = TraceContext.of(sink.contextView());
-      StreamClock clock = clock(Routes.GET, false, in, trace);
-      GetReceiver stream = new GetReceiver(setting, asked, landing(ticket, clock), clock,
-          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
-          sink::error);
-      sink.onCancel(stream::cancel);
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
+      Disposable.Swap running = Disposables.swap();
+      sink.onCancel(running);
+      ClientRing ring = onMiss == OnMiss.SKIP && under == null ? ringFor(asked) : null;
+      if (ring == null) {
+        overConnection(asked, onMiss, under, scope, sink, running);
+        return;
+      }
+      running.replace(RingAsk.of(ring, connection.transport().answers(), asked, leased -> {
+        if (leased == null) {
+          overConnection(asked, onMiss, under, scope, sink, running);
+        } else {
+          sink.success(scope.adopt(leased(leased)));
+        }
+      }));
     });
+  }
+
+  private @Nullable ClientRing ringFor(List<BlockKey> asked) {
+    boolean fits = !asked.isEmpty() && asked.size() <= RingAsk.MOST_KEYS && options.startLayer() == 0;
+    return fits ? carriers.ring() : null;
+  }
+
+  /// Of blocks that came through the ring.
+  private RemoteLease leased(List<LeasedMemory> blocks) {
+    RingStream stream = new RingStream(setting(OnMiss.SKIP), blocks, in);
+    Messages.Bits none = Messages.Bits.of(Presence.of(blocks.size(), new BitSet()));
+    BitSet all = new BitSet();
+    all.set(0, blocks.size());
+    Messages.Bits found = Messages.Bits.of(Presence.of(blocks.size(), all));
+    return new RemoteLease(stream, drain(tickets.incrementAndGet(), stream),
+        new Messages.Found(found, found, none, none));
+  }
+
+  /// Leases the block of `key` where it lies in the memory of the node, for reads without a copy.
+  ///
+  /// @param scope owns the handle
+  /// @return a cold `Mono`; empty if the node does not have the block where this process can read it: a lease gets it
+  ///     then, if it is anywhere; signals [CarrierUnavailableException] without a read ring
+  public Mono<PeerBlock> borrow(BlockKey key, BlockScope scope) {
+    List<BlockKey> asked = distinct(List.of(key));
+    return Mono.create(sink -> {
+      ClientRing ring = carriers.ring();
+      if (ring == null) {
+        sink.error(new CarrierUnavailableException(List.of(Carrier.SHARED_MEMORY), List.of(Carrier.INLINE),
+            "the client has no read ring"));
+        return;
+      }
+      Disposable.Swap running = Disposables.swap();
+      sink.onCancel(running);
+      running.replace(RingAsk.of(ring, connection.transport().answers(), asked, leased -> {
+        if (leased == null) {
+          sink.success();
+        } else {
+          sink.success(scope.adopt(new PeerBlock(leased.getFirst())));
+        }
+      }));
+    });
+  }
+
+  /// Whether gets may go through a read ring.
+  public boolean hasRing() {
+    return carriers.ring() != null;
+  }
+
+  private GetSetting setting(OnMiss onMiss) {
+    return new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
+        options.startLayer(), options.order(), onMiss, NodeConnection.CODEC, connection.transport().answers(),
+        connection.peer(), connection::failure);
+  }
+
+  private void overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
+      MonoSink<RemoteLease> sink, Disposable.Swap running) {
+    long ticket = tickets.incrementAndGet();
+    Messages.GetRequest request =
+        new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
+            options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
+            carriers.proof());
+    TraceContext trace = TraceContext.of(sink.contextView());
+    StreamClock clock = clock(Routes.GET, false, in, trace);
+    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket, clock), clock,
+        (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
+        sink::error);
+    running.replace(stream::cancel);
+    connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
   }
 
   private StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
@@ -393,7 +489,7 @@ public final class KvClient {
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it
   /// ends.
-  private Mono<Void> drain(long ticket, GetReceiver stream) {
+  private Mono<Void> drain(long ticket, SerialSubscription stream) {
     return connection
         .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, () -> stream.done).then();
   }

@@ -27,12 +27,14 @@ import reactor.core.scheduler.Scheduler;
 /// @param timers of that limit; null for those of the connection, which transports of this module have: over another
 ///     transport there is no limit then
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
+/// @param ringSpin with shared memory, reads small requests through a read ring, whose thread spins as long before it
+///     sleeps; zero for none, null for no ring
 /// @param streams hears of each get and put that ended
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
     Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers,
-    StreamListener streams) {
+    @Nullable Duration ringSpin, StreamListener streams) {
   public KvClientOptions {
     requireNonNull(name, "name");
     requireNonNull(order, "order");
@@ -65,7 +67,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
   /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 30 s for an answer, shared memory where the
-  /// node has it, else frames.
+  /// node has it, else frames, no read ring.
   public static Builder builder() {
     return new Builder();
   }
@@ -85,6 +87,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Duration answerTimeout = Duration.ofSeconds(30);
     private @Nullable Scheduler timers;
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
+    private @Nullable Duration ringSpin;
     private StreamListener streams = StreamListener.noop();
 
     private Builder() {}
@@ -159,10 +162,20 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    /// Has a read ring where there is shared memory: gets of at most 16 blocks that the node has cost no frames, and
+    /// [KvClient#borrow] reads without a copy. It costs a thread at either end.
+    ///
+    /// @param spin longest spin of these threads before they sleep, at the node no longer than that allows; zero for
+    ///     none. A thread that spins takes a processor
+    public Builder ring(Duration spin) {
+      ringSpin = spin;
+      return this;
+    }
+
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, streams);
+          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, ringSpin, streams);
     }
   }
 }

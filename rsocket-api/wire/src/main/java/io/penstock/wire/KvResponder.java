@@ -8,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
@@ -25,6 +26,7 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -169,8 +171,9 @@ final class KvResponder implements RSocket {
       case Routes.STAT ->
         stat(spaces.of(call.route(), "space", call.message(Messages.StatRequest.class).space()).info())
             .map(call::reply);
-      case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
+      case Routes.DRAIN -> drained(call.message(Messages.DrainRequest.class))
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
+      case Routes.RING -> working(() -> ring(call, call.message(RingMessages.RingRequest.class)));
       case Routes.KEEP -> working(() -> disagg.answered(call));
       default -> disagg.serves(call.route()) ? disagg.answered(call) : segments.answered(call);
     });
@@ -214,7 +217,7 @@ final class KvResponder implements RSocket {
     running.forEach(Request::close);
     streams.close();
     if (!gone.getAndSet(true)) {
-      carriers.close();
+      carriers.close(serving.running()::leaveRing);
       serving.shares().leave(address);
       holds.close();
       writes.close();
@@ -240,6 +243,37 @@ final class KvResponder implements RSocket {
         AdvertisedEndpoints.hostToken().orElse(null),
         serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
         List.of(Handshake.VIEWS));
+  }
+
+  private Mono<Void> drained(Messages.DrainRequest request) {
+    carriers.look(); // a lease of a read ring may have been given back just before
+    return streams.drained(request.ticket());
+  }
+
+  private Mono<Payload> ring(Call call, RingMessages.RingRequest request) {
+    BlockTier tier = spaces.of(call.route(), "space", request.space());
+    carriers.sender(request.proof()); // compares the proof
+    KvServerOptions options = serving.options();
+    int most = options.rates().equals(KvServerOptions.Rates.none()) ? options.rings() : 0; // a ring knows no rates
+    if (!serving.running().tryEnterRing(most)) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read rings of the node", "<= " + most, "another");
+    }
+    try {
+      NodeRing ring = carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
+          tier.info().space().layout(), new TierBlocks(tier, serving.draining(), serving.running().out()),
+          ringTerms(tier, Duration.ofNanos(request.spinNanos()))));
+      return Mono.just(call.reply(RingMessages.RingReply.of(ring.place())));
+    } catch (RuntimeException e) {
+      serving.running().leaveRing();
+      throw e;
+    }
+  }
+
+  /// All rings together lease at most half of the blocks that the tier keeps.
+  private NodeRing.Terms ringTerms(BlockTier tier, Duration spin) {
+    KvServerOptions options = serving.options();
+    int leases = Math.clamp(tier.info().capacityBlocks() / 2 / options.rings(), 1, Integer.MAX_VALUE);
+    return new NodeRing.Terms(leases, options.stallTimeout(), options.spin(spin));
   }
 
   private Mono<Payload> match(Call call, Messages.KeysRequest request) {

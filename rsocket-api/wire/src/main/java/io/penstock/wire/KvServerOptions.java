@@ -27,6 +27,8 @@ import java.util.List;
 ///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
+/// @param rings most read rings of clients, which have a thread each and lease half of the tier's blocks together
+/// @param ringSpin longest spin of such a thread before it sleeps, for clients that wish it; zero for none
 /// @param endpoints where clients can reach the node, told at hello
 /// @param access who may connect, and what each user may do
 /// @param streams hears of each stream of slices that ended
@@ -34,8 +36,8 @@ import java.util.List;
 /// @param generation differs from start to start of a node, so that a reader of events sees that they are numbered anew
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
     Duration awaitTimeout, Duration stallTimeout, Duration mostLifetime, long requestBytes, int putBlocks,
-    List<Carrier> carriers, AdvertisedEndpoints endpoints, Access access, StreamListener streams,
-    Rates rates, long generation) {
+    List<Carrier> carriers, int rings, Duration ringSpin, AdvertisedEndpoints endpoints, Access access,
+    StreamListener streams, Rates rates, long generation) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -58,6 +60,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.atLeastOneMilli("mostLifetime", mostLifetime);
     Checks.positive("putBlocks", putBlocks);
     carriers = List.copyOf(carriers);
+    Checks.notNegative("rings", rings);
+    requireNonNull(ringSpin, "ringSpin");
     if (requestBytes < limits.longestRequest()) {
       throw new IllegalArgumentException("requestBytes must be >= " + limits.longestRequest()
           + ", a request of maxKeys " + limits.maxKeys() + " (was " + requestBytes + ")");
@@ -89,7 +93,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
   /// waiting, 30 s of standing still, 5 minutes of silence, 1/256 of the heap (at least 4 MiB) for messages of
-  /// requests, 128 blocks of open windows, shared memory and frames, access for every peer, any rate, generation 0.
+  /// requests, 128 blocks of open windows, shared memory and frames, 16 read rings that do not spin, access for every
+  /// peer, any rate, generation 0.
   public static Builder builder() {
     return new Builder();
   }
@@ -97,7 +102,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   private Builder with() {
     return new Builder().node(node).limits(limits).sendWindowBytes(sendWindowBytes).maxStreams(maxStreams)
         .windowsAhead(windowsAhead).awaitTimeout(awaitTimeout).stallTimeout(stallTimeout).mostLifetime(mostLifetime)
-        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).endpoints(endpoints)
+        .requestBytes(requestBytes).putBlocks(putBlocks).carriers(carriers).rings(rings).ringSpin(ringSpin)
+        .endpoints(endpoints)
         .access(access).streams(streams).rates(rates).generation(generation);
   }
 
@@ -134,6 +140,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().mostLifetime(lifetime).build();
   }
 
+  /// The spin for a client that wishes `wanted`.
+  Duration spin(Duration wanted) {
+    return wanted.compareTo(ringSpin) < 0 ? wanted : ringSpin;
+  }
+
   /// Sets what differs from the defaults.
   public static final class Builder {
     private String node = "penstock";
@@ -152,6 +163,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     private StreamListener streams = StreamListener.noop();
     private Rates rates = Rates.none();
     private long generation;
+    private int rings = 16;
+    private Duration ringSpin = Duration.ZERO;
 
     private Builder() {}
 
@@ -228,6 +241,16 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
       return this;
     }
 
+    public Builder rings(int most) {
+      rings = most;
+      return this;
+    }
+
+    public Builder ringSpin(Duration longest) {
+      ringSpin = longest;
+      return this;
+    }
+
     public Builder endpoints(AdvertisedEndpoints told) {
       endpoints = told;
       return this;
@@ -240,7 +263,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          mostLifetime, requestBytes, putBlocks, carriers, endpoints, access, streams, rates,
+          mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams, rates,
           generation);
     }
   }

@@ -3,11 +3,13 @@ package io.penstock.wire;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.carrier.InlineCarrier;
 import io.penstock.carrier.MemoryProbe;
+import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.PeerMemoryException;
 import io.penstock.carrier.SharedMemoryReceiver;
 import io.penstock.carrier.SharedMemorySender;
 import io.penstock.carrier.SliceSender;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// What carries slices on one connection of a node. A client that offers shared memory is told of the node's probe, and
@@ -17,6 +19,7 @@ final class NodeCarriers implements AutoCloseable {
   private final List<Carrier> allowed;
   private final SliceSender shared = new SharedMemorySender();
   @GuardedBy("this") private @Nullable SharedMemoryReceiver receiver;
+  @GuardedBy("this") private @Nullable NodeRing ring;
   @GuardedBy("this") private boolean closed;
 
   NodeCarriers(List<Carrier> allowed) {
@@ -76,6 +79,45 @@ final class NodeCarriers implements AutoCloseable {
   /// Reads slices of a `put` whose frames have references; null if there must be none.
   synchronized @Nullable SharedMemoryReceiver receiver() {
     return receiver;
+  }
+
+  /// The read ring of the connection.
+  ///
+  /// @param opening makes it for the client's process
+  /// @throws WireFormatException if the connection has one, or there can be none
+  synchronized NodeRing ring(LongFunction<NodeRing> opening) {
+    SharedMemoryReceiver client = receiver;
+    if (client == null || ring != null) {
+      throw WireFormatException.request("ring", "the first of a connection with shared memory",
+          ring == null ? "without shared memory" : "another");
+    }
+    NodeRing opened = opening.apply(client.process());
+    ring = opened;
+    return opened;
+  }
+
+  /// Looks for what the client has given back.
+  void look() {
+    NodeRing open = ring();
+    if (open != null) {
+      open.look();
+    }
+  }
+
+  private synchronized @Nullable NodeRing ring() {
+    return ring;
+  }
+
+  /// Ends what there is.
+  ///
+  /// @param ringEnded runs if there was a ring
+  void close(Runnable ringEnded) {
+    NodeRing open = ring();
+    close();
+    if (open != null) {
+      open.close();
+      ringEnded.run();
+    }
   }
 
   @Override

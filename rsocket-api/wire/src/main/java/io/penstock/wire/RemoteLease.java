@@ -23,14 +23,14 @@ public final class RemoteLease extends Lease {
   /// Slices that [#windows] asks for before it has joined them.
   private static final int WINDOWS_PREFETCH = 16;
 
-  private final GetReceiver receiver;
+  private final LandedStream receiver;
   private final Mono<Void> drain;
   private final Presence hits;
   private final Presence found;
   private final Presence admitted;
   private final Presence awaited;
 
-  RemoteLease(GetReceiver receiver, Mono<Void> drain, Messages.Found decision) {
+  RemoteLease(LandedStream receiver, Mono<Void> drain, Messages.Found decision) {
     this.receiver = receiver;
     this.drain = drain;
     this.hits = decision.hits().presence();

@@ -31,6 +31,8 @@ public final class Routes {
   public static final String DRAIN = PREFIX + "drain";
   /// Tells the node which windows of a get have landed; only if their slices had references.
   public static final String LANDED = PREFIX + "landed";
+  /// Opens a read ring.
+  public static final String RING = PREFIX + "ring";
   /// Asks for the figures of the node.
   public static final String STAT = PREFIX + "stat";
   /// Streams what happens to blocks.
@@ -58,14 +60,15 @@ public final class Routes {
   /// A receiving rank tells a prefill rank about a request.
   public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
-      LANDED, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
+      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 
   /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
   static Role roleFor(String route) {
     return switch (route) {
-      case HELLO, MATCH, EXISTS, GET, LANDED, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES -> Role.READER;
+      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
+        Role.READER;
       case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
       default -> Role.ADMIN;
     };

@@ -12,6 +12,7 @@ final class RunningStreams {
   private final CarriedBytes.Count out = new CarriedBytes.Count();
   @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
   @GuardedBy("this") private int running;
+  @GuardedBy("this") private int rings;
 
   void enter() {
     synchronized (this) {
@@ -29,6 +30,17 @@ final class RunningStreams {
       }
     }
     told.forEach(Runnable::run);
+  }
+
+  /// Counts a read ring, if there are fewer than `most`.
+  synchronized boolean tryEnterRing(int most) {
+    boolean fits = rings < most;
+    rings += fits ? 1 : 0;
+    return fits;
+  }
+
+  synchronized void leaveRing() {
+    rings--;
   }
 
   synchronized int count() {

@@ -6,6 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
@@ -23,6 +24,7 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -92,7 +94,8 @@ final class SharedMemoryPeer implements AutoCloseable {
 
   static KvClient connect(int port, SlabArena arena) {
     return requireNonNull(KvClient.connect(Link.PENSTOCK.client(port),
-        KvClientOptions.builder().windowBlocks(WINDOW).carriers(Carrier.SHARED_MEMORY).build(), SPACE, arena,
+        KvClientOptions.builder().windowBlocks(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO).build(),
+        SPACE, arena,
         new ByteBudget("client", 16 << 20, 64)).block(WireNode.PATIENCE));
   }
 
@@ -103,7 +106,10 @@ final class SharedMemoryPeer implements AutoCloseable {
 
   /// Bytes of the blocks, each compared.
   static Mono<Long> get(KvClient client, long first) {
-    List<BlockKey> keys = Blocks.keys(SPACE, first, first + BLOCKS);
+    return get(client, Blocks.keys(SPACE, first, first + BLOCKS));
+  }
+
+  private static Mono<Long> get(KvClient client, List<BlockKey> keys) {
     return Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.SKIP, scope)
         .flatMapMany(lease -> lease.slices(scope)).map(slice -> {
           try (slice) {
@@ -113,14 +119,37 @@ final class SharedMemoryPeer implements AutoCloseable {
         }), BlockScope::close).reduce(0L, Long::sum);
   }
 
+  /// Leases `count` blocks where they lie, compares them, and keeps the leases.
+  static List<PeerBlock> borrow(KvClient client, int count) {
+    BlockScope kept = new BlockScope();
+    return requireNonNull(Flux.fromIterable(Blocks.keys(SPACE, 0, count)).flatMap(key -> client.borrow(key, kept))
+        .doOnNext(SharedMemoryPeer::assertBytes).collectList().block(WireNode.PATIENCE));
+  }
+
+  static void assertBytes(PeerBlock block) {
+    block.read(GranuleRange.all(SPACE.layout()), memory -> {
+      Blocks.assertBytes(block.key(), 0, memory);
+      return true;
+    });
+  }
+
+  /// Gets one block after the other through the read ring.
+  static Mono<Long> getOneByOne(KvClient client) {
+    return Flux.fromIterable(Blocks.keys(SPACE, 0, BLOCKS)).concatMap(key -> get(client, List.of(key)), 1)
+        .reduce(0L, Long::sum);
+  }
+
   public static void main(String[] arguments) throws IOException {
     if (arguments[0].equals("node")) {
       System.out.println(Link.PENSTOCK.port(serve(tier("killed-node"))));
     } else {
       KvClient client = connect(Integer.parseInt(arguments[1]), arena("killed-client"));
-      put(client, 0).then(get(client, 0)).block(WireNode.PATIENCE);
+      long own = 10_000 * ProcessHandle.current().pid(); // blocks that the node does not have, or it would map nothing
+      put(client, own).then(put(client, 0)).then(get(client, 0)).block(WireNode.PATIENCE);
+      borrow(client, 4);
       System.out.println("running");
-      Mono.when(put(client, 1_000).then(put(client, 2_000)).repeat(), get(client, 0).repeat()).subscribe();
+      Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(),
+          get(client, 0).repeat()).subscribe();
     }
     while (System.in.read() >= 0) {
       continue;

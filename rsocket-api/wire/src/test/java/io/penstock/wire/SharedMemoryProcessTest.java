@@ -1,9 +1,11 @@
 package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
+import io.penstock.carrier.PeerMemoryException;
 import io.penstock.block.SlabArena;
 import io.penstock.system.NativeMemory;
 import io.penstock.testkit.LeakLedger;
@@ -88,15 +90,18 @@ final class SharedMemoryProcessTest {
         assertThat(both.block(WireNode.PATIENCE))
             .isEqualTo((long) SharedMemoryPeer.BLOCKS * SharedMemoryPeer.SPACE.layout().blockBytes());
         assertThat(isMapped("killed-node")).isTrue();
+        PeerBlock borrowed = SharedMemoryPeer.borrow(client, 1).getFirst();
         AtomicLong rounds = new AtomicLong();
         CompletableFuture<Void> traffic = Mono.when(
             SharedMemoryPeer.get(client, 0).doOnNext(bytes -> rounds.incrementAndGet()).repeat(),
+            SharedMemoryPeer.getOneByOne(client).repeat(),
             SharedMemoryPeer.put(client, 1_000).then(SharedMemoryPeer.put(client, 2_000)).repeat()).toFuture();
         long until = random.nextInt(50);
         await(() -> rounds.get() > until);
         node.kill();
         assertThat(failure(traffic)).isInstanceOf(KvException.class);
-        await(() -> !isMapped("killed-node"));
+        await(() -> !isMapped("killed-node") && !isMapped("answers"));
+        assertThatThrownBy(() -> SharedMemoryPeer.assertBytes(borrowed)).isInstanceOf(PeerMemoryException.class);
       }
     }
   }

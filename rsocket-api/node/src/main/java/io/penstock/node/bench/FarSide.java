@@ -28,6 +28,7 @@ import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executors;
@@ -44,6 +45,9 @@ import reactor.netty.resources.LoopResources;
 /// answer has.
 final class FarSide implements AutoCloseable {
   private static final int WAITERS = 4096;
+  private static final int MOST_RINGS = 4;
+  /// The near side says how long.
+  private static final Duration MOST_SPIN = Duration.ofSeconds(1);
 
   private final BenchTransport.Place place;
   private final LoopResources loops =
@@ -136,7 +140,8 @@ final class FarSide implements AutoCloseable {
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
     String name = name();
     KvServer server = BenchWait.of(KvServer.bind(server(order, name), tier,
-        KvServerOptions.defaults().withNode("bench").withLimits(shape.limits()), budget, timers));
+        KvServerOptions.builder().node("bench").limits(shape.limits()).rings(MOST_RINGS).ringSpin(MOST_SPIN).build(),
+        budget, timers));
     begun.push(() -> {
       BenchWait.end(server.close());
       BenchWait.end(tier.close());

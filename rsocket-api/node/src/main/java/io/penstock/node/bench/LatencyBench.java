@@ -1,21 +1,30 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.bench.LatencyReport.Borrowed;
 import io.penstock.node.bench.LatencyReport.Get;
 import io.penstock.node.bench.LatencyReport.LookUps;
 import io.penstock.node.bench.Turns.Turn;
 import io.penstock.node.cli.Progress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Measures how long a get of one block takes, one at a time, and how many look-ups a connection answers, beside plain
 /// RSocket requests, by turns.
 final class LatencyBench {
+  private static final int BORROWED_BYTES = 4 << 20;
+  private static final int BORROWED_LAYERS = 32;
+  private static final int COPIED_BYTES = 256 << 10;
+
   private final SideSetting setting;
   private final NearSide near;
+  private final @Nullable Load bare;
 
-  LatencyBench(SideSetting setting, NearSide near) {
+  /// @param bare a round trip to compare gets with; null for none
+  LatencyBench(SideSetting setting, NearSide near, @Nullable Load bare) {
     this.setting = setting;
     this.near = near;
+    this.bare = bare;
   }
 
   LatencyReport run(List<Integer> blockSizes, int underWay, int batch, Progress progress) {
@@ -28,13 +37,26 @@ final class LatencyBench {
     progress.next("look-ups");
     LookUps lookUps = lookUps(underWay, batch);
     near.endFar();
-    return LatencyReport.of(setting, gets, lookUps);
+    return LatencyReport.of(setting, gets, lookUps, borrowed(progress));
+  }
+
+  private @Nullable Borrowed borrowed(Progress progress) {
+    if (setting.transport() != BenchTransport.SHARED) {
+      return null;
+    }
+    progress.next("blocks where they lie");
+    try (Load ours = near.borrowed(BORROWED_BYTES, BORROWED_LAYERS);
+        Load copy = new MemoryCopyLoad(setting.sourceBytes(), COPIED_BYTES)) {
+      List<List<Turn>> turns = turns(List.of(ours, copy));
+      int granule = new BenchBlocks(BORROWED_BYTES, BORROWED_LAYERS).space().layout().granuleBytes(0);
+      return Borrowed.of(BORROWED_BYTES, granule, turns.getFirst(), COPIED_BYTES, turns.getLast());
+    }
   }
 
   private Get get(int blockBytes) {
     try (Load ours = near.blocks(blockBytes, 1, Direction.GET); Load plain = near.plain(blockBytes, 1)) {
-      List<List<Turn>> turns = turns(List.of(ours, plain));
-      return Get.of(blockBytes, turns.getFirst(), turns.getLast());
+      List<List<Turn>> turns = turns(bare == null ? List.of(ours, plain) : List.of(ours, plain, bare));
+      return Get.of(blockBytes, turns.getFirst(), turns.get(1), bare == null ? null : turns.getLast());
     }
   }
 

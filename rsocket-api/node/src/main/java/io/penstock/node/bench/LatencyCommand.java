@@ -18,14 +18,17 @@ import picocli.CommandLine.Option;
     name = "latency",
     description = {"Measures how long a get of one block takes, and how many look-ups a connection answers.", "",
       "Starts the far side in a process of its own. Gets go one at a time, by turns with plain RSocket requests whose"
-          + " answers have as many bytes; look-ups by turns with empty RSocket requests.",
+          + " answers have as many bytes; look-ups by turns with empty RSocket requests. With"
+          + " --transport shared, also a bare round trip over a Unix domain socket in C, and blocks that are read where"
+          + " they lie beside a copy in memory.",
       "",
       "Ends with 1 if a byte is wrong, with 69 if there is no far side at --connect, with 74 if nothing could be"
           + " measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock bench latency --blocks 4KiB,64KiB", ""})
+    footer = {"  penstock bench latency --blocks 4KiB,64KiB",
+      "  penstock bench latency --transport shared --spin 50", ""})
 final class LatencyCommand implements Callable<Integer> {
   private final Console console;
 
@@ -84,8 +87,11 @@ final class LatencyCommand implements Callable<Integer> {
   private LatencyReport measured(SideSetting setting, List<Integer> sizes) throws IOException {
     try (FarLink far = side.far(console);
         NearSide near = new NearSide(setting, far);
+        RoundTripLoad bare = setting.transport() == BenchTransport.SHARED
+            ? RoundTripLoad.compiledIfPossible(console)
+            : null;
         Progress progress = Progress.of(console, "bench latency", "rows")) {
-      return new LatencyBench(setting, near).run(sizes, underWay, batch, progress);
+      return new LatencyBench(setting, near, bare).run(sizes, underWay, batch, progress);
     }
   }
 }

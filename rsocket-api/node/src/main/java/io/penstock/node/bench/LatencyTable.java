@@ -1,12 +1,15 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.bench.LatencyReport.Borrowed;
 import io.penstock.node.bench.LatencyReport.Get;
 import io.penstock.node.bench.LatencyReport.LookUps;
+import io.penstock.node.bench.LatencyReport.RoundTrip;
 import io.penstock.node.bench.LatencyReport.Times;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /// A [LatencyReport] for a reader.
 final class LatencyTable {
@@ -19,7 +22,34 @@ final class LatencyTable {
       row(table, get.blockBytes(), "get", get.ours(), number(get.p50Ratio()), number(get.cpuRatio()));
       row(table, get.blockBytes(), "plain request", get.plain(), "", "");
     }
-    return table + "\n" + lookUps(report.lookUps()) + settings(report);
+    Borrowed borrowed = report.borrowed();
+    if (borrowed != null) {
+      row(table, borrowed.blockBytes(), "borrow", borrowed.times(), "", "");
+    }
+    return table + "\n" + lookUps(report.lookUps()) + roundTrips(report) + borrowed(borrowed) + settings(report);
+  }
+
+  private static String roundTrips(LatencyReport report) {
+    StringBuilder text = new StringBuilder();
+    for (Get get : report.gets()) {
+      RoundTrip bare = get.roundTrip();
+      if (bare != null) {
+        text.append(String.format(Locale.ROOT,
+            "get of %s: p50 %.2f times a bare round trip over a Unix domain socket in C (p50 %.1f us, p99 %.1f us)%n",
+            Sizes.human(get.blockBytes()), bare.p50Ratio(), bare.p50Micros(), bare.p99Micros()));
+      }
+    }
+    return text.toString();
+  }
+
+  private static String borrowed(@Nullable Borrowed found) {
+    return found == null
+        ? ""
+        : String.format(Locale.ROOT,
+            "block of %s where it lies, %s of it verified and read: p50 %.2f times a copy of %s in"
+                + " memory (p50 %.1f us)%n",
+            Sizes.human(found.blockBytes()), Sizes.human(found.granuleBytes()), found.p50Ratio(),
+            Sizes.human(found.copyBytes()), found.copyP50Micros());
   }
 
   private static void row(TextTable table, int blockBytes, String what, Times times, String p50, String cpu) {

@@ -6,6 +6,7 @@ import io.netty.util.NettyRuntime;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
@@ -21,6 +22,7 @@ import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,12 +68,16 @@ final class NearSide implements AutoCloseable {
   }
 
   private ClientTransport client(String told) {
-    return setting.transport().client(far.host(), told, setting.congestion(), loops);
+    return client(setting.transport(), told);
   }
 
-  private String node(int blockBytes, int blocks, boolean filled) {
-    return listening(new FarOrder(FarOrder.Verb.NODE, setting.transport(), setting.congestion(), blockBytes,
-        setting.layers(), blocks, filled, MemoryKind.HOST));
+  private ClientTransport client(BenchTransport transport, String told) {
+    return transport.client(far.host(), told, setting.congestion(), loops);
+  }
+
+  private String node(BenchTransport transport, int blockBytes, int layers, int blocks, boolean filled) {
+    return listening(new FarOrder(FarOrder.Verb.NODE, transport, setting.congestion(), blockBytes, layers, blocks,
+        filled, MemoryKind.HOST));
   }
 
   private String listening(FarOrder.Verb verb) {
@@ -106,9 +112,14 @@ final class NearSide implements AutoCloseable {
 
   /// Gets of `batch` blocks, or puts of blocks that the node does not have; the units are bytes.
   Load blocks(int blockBytes, int batch, Direction direction) {
+    return blocks(setting.transport(), blockBytes, batch, direction);
+  }
+
+  /// The same over another transport.
+  Load blocks(BenchTransport transport, int blockBytes, int batch, Direction direction) {
     BenchBlocks made = new BenchBlocks(blockBytes, setting.layers());
     int batches = Math.max(2 * setting.threads(), (int) (setting.sourceBytes() / blockBytes / batch));
-    String node = node(blockBytes, batches * batch, direction == Direction.GET);
+    String node = node(transport, blockBytes, setting.layers(), batches * batch, direction == Direction.GET);
     // A put of each key finds the node without it: between two puts of a key all others are put, twice what it keeps
     int lists = direction == Direction.GET ? batches : 2 * batches + 1;
     List<List<BlockKey>> keys = new ArrayList<>(lists);
@@ -116,7 +127,7 @@ final class NearSide implements AutoCloseable {
       keys.add(made.keys((long) i * batch, (long) (i + 1) * batch));
     }
     AtomicLong next = new AtomicLong();
-    Clients clients = new Clients(made, node, setting.threads(), batch);
+    Clients clients = new Clients(transport, made, node, setting.threads(), batch);
     return new RequestLoad(setting.threads(), () -> {
       int turn = (int) (next.getAndIncrement() % lists);
       return direction == Direction.GET ? clients.get(keys.get(turn)) : clients.put(keys.get(turn));
@@ -126,15 +137,27 @@ final class NearSide implements AutoCloseable {
   /// Look-ups of `batch` keys that the node has; the units are keys.
   Load lookUps(int batch, int underWay) {
     BenchBlocks made = new BenchBlocks(LOOKED_UP_BYTES, 1);
-    String node = node(LOOKED_UP_BYTES, LOOKED_UP_BLOCKS, true);
+    String node = node(setting.transport(), LOOKED_UP_BYTES, setting.layers(), LOOKED_UP_BLOCKS, true);
     List<List<BlockKey>> keys = new ArrayList<>();
     for (int from = 0; from + batch <= LOOKED_UP_BLOCKS; from += batch) {
       keys.add(made.keys(from, from + batch));
     }
     AtomicLong next = new AtomicLong();
-    Clients clients = new Clients(made, node, 1, 1);
+    Clients clients = new Clients(setting.transport(), made, node, 1, 1);
     return new RequestLoad(underWay,
         () -> clients.lookUp(keys.get((int) (next.getAndIncrement() % keys.size()))), clients::close);
+  }
+
+  /// Blocks of `blockBytes` in the memory of the node, one at a time: leased, and the first granule of each verified
+  /// and read. The units are blocks.
+  Load borrowed(int blockBytes, int layers) {
+    BenchBlocks made = new BenchBlocks(blockBytes, layers);
+    int blocks = Math.max(2, (int) (setting.sourceBytes() / blockBytes));
+    String node = node(setting.transport(), blockBytes, layers, blocks, true);
+    List<BlockKey> keys = made.keys(0, blocks);
+    AtomicLong next = new AtomicLong();
+    Clients clients = new Clients(setting.transport(), made, node, 1, 1);
+    return new RequestLoad(1, () -> clients.borrow(keys.get((int) (next.getAndIncrement() % blocks))), clients::close);
   }
 
   @Override
@@ -153,19 +176,20 @@ final class NearSide implements AutoCloseable {
     private final List<KvClient> clients = new ArrayList<>();
     private final AtomicLong turns = new AtomicLong();
 
-    Clients(BenchBlocks made, String node, int requests, int batch) {
+    Clients(BenchTransport transport, BenchBlocks made, String node, int requests, int batch) {
       this.made = made;
       int blockBytes = made.space().layout().blockBytes();
       WireShape shape = WireShape.of(blockBytes);
       int slots = shape.slots(requests, batch);
       this.arena = new SlabArena("landed", made.space().layout(), slots, WAITERS);
-      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS, setting.transport().chunks());
+      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS, transport.chunks());
       this.source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST, made::write);
       ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
       KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
-          .windowBlocks(shape.windowBlocks()).carriers(setting.transport().carrier()).build();
+          .windowBlocks(shape.windowBlocks())
+          .carriers(transport.carrier()).ring(setting.spin()).build();
       for (int i = 0; i < setting.connections(); i++) {
-        clients.add(BenchWait.of(KvClient.connect(client(node), options, made.space(), arena, budget)));
+        clients.add(BenchWait.of(KvClient.connect(client(transport, node), options, made.space(), arena, budget)));
       }
     }
 
@@ -185,6 +209,18 @@ final class NearSide implements AutoCloseable {
               return bytes + block.layout().blockBytes();
             }
           }).doOnNext(bytes -> requireAll(bytes, keys.size()));
+    }
+
+    Mono<Long> borrow(BlockKey key) {
+      GranuleRange first = GranuleRange.whole(0, 1);
+      return Mono.using(BlockScope::new, scope -> next().borrow(key, scope).map(block -> {
+        long stamp = block.read(first, memory -> memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0));
+        if (stamp != key.hash().high()) {
+          throw new WrongBytesException(key);
+        }
+        return 1L;
+      }).switchIfEmpty(Mono.error(() -> new IllegalStateException("block must be there (was not, " + key + ")"))),
+          BlockScope::close);
     }
 
     Mono<Long> put(List<BlockKey> keys) {

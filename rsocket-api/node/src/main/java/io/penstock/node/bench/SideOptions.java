@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -78,12 +79,18 @@ final class SideOptions {
     return memory;
   }
 
+  @Option(names = "--spin", paramLabel = "MICROS",
+      description = "Longest spin of the read ring's threads before they sleep, with --transport shared; each takes a"
+          + " processor while it spins (default: ${DEFAULT-VALUE}, they sleep at once).",
+      defaultValue = "0")
+  private long spin;
+
   /// @param threads requests under way at a time
   /// @param layers of a block
   SideSetting setting(int threads, int layers) throws IOException {
     requireKnown();
-    return new SideSetting(transport, congestion, layers, threads, connections, source, verify, seconds,
-        warmUp, rounds);
+    return new SideSetting(transport, congestion, layers, threads, connections, source, verify,
+        Duration.of(spin, ChronoUnit.MICROS), seconds, warmUp, rounds);
   }
 
   /// Netty only logs that the kernel refused an option.

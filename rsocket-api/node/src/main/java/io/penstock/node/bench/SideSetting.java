@@ -13,16 +13,18 @@ import java.time.Duration;
 /// @param connections over which they are spread
 /// @param sourceBytes of memory that is read, one part after another
 /// @param verify whether each byte that came is compared with what was made
+/// @param spin of the read ring, with shared memory
 /// @param time of each load in each round
 /// @param warmUp before the first round
 /// @param rounds in which the loads take turns
 record SideSetting(BenchTransport transport, CongestionControl congestion, int layers, int threads, int connections,
-    long sourceBytes, boolean verify, Duration time, Duration warmUp, int rounds) {
+    long sourceBytes, boolean verify, Duration spin, Duration time, Duration warmUp, int rounds) {
   SideSetting {
     Checks.positive("--layers", layers);
     Checks.positive("--threads", threads);
     Checks.positive("--connections", connections);
     Checks.positive("--rounds", rounds);
+    Checks.notNegative("--spin", spin);
     if (time.isZero() || time.isNegative()) {
       throw new IllegalArgumentException("--seconds must be > 0 (was " + time.toNanos() / 1e9 + ")");
     }

@@ -80,7 +80,7 @@ final class StartCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--transport must not be local, for two processes (was local)");
     }
     SideSetting setting = new SideSetting(transport, CongestionControl.AUTOMATIC, layers,
-        threads, 1, SOURCE_BYTES, false, Duration.ofSeconds(1), Duration.ZERO, 1);
+        threads, 1, SOURCE_BYTES, false, Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO, 1);
     StartReport report = BenchFailure.guarded(() -> measured(setting, bytes));
     if (json) {
       console.json(report);

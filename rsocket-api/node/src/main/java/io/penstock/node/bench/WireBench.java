@@ -50,13 +50,22 @@ final class WireBench {
     return rows;
   }
 
+  /// Whether the same blocks go over TCP by turns.
+  private boolean besideTcp() {
+    return setting.transport() == BenchTransport.UDS || setting.transport() == BenchTransport.SHARED;
+  }
+
   private Row row(int blockBytes, int batch) {
     int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
     try (Load ours = near.blocks(blockBytes, batch, direction);
         Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
         Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
+        Load tcp = besideTcp() ? near.blocks(BenchTransport.TCP, blockBytes, batch, direction) : null;
         Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
       List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
+      if (tcp != null) {
+        loads.add(tcp);
+      }
       if (peer != null) {
         loads.add(peer);
       }
@@ -65,7 +74,8 @@ final class WireBench {
       List<List<Turn>> all = turns.of(loads);
       return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
           Copy.of(all.getFirst(), all.get(2)),
-          peer == null ? null : Peer.of("redis", all.getFirst(), all.get(3)));
+          tcp == null ? null : Peer.of("tcp", all.getFirst(), all.get(3)),
+          peer == null ? null : Peer.of("redis", all.getFirst(), all.getLast()));
     }
   }
 }

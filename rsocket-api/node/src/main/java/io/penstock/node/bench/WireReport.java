@@ -33,18 +33,19 @@ record WireReport(String penstock, String transport, String congestion, String d
   /// @param farCpuSecondsPerGigabyte CPU time of the other side
   /// @param raw the same payloads over a plain Netty channel
   /// @param copy copy and CRC32C of blocks in one thread
+  /// @param tcp the same blocks over TCP, beside a transport of this host
   /// @param peer another store, if one was measured
   record Row(int blockBytes, int batch, double gigabytesPerSecond, List<String> carriedBy, double averageMicros,
       double p50Micros, double p99Micros, double p999Micros, double nearCpuSecondsPerGigabyte,
       double farCpuSecondsPerGigabyte,
-      Raw raw, Copy copy, @Nullable Peer peer) {
+      Raw raw, Copy copy, @Nullable Peer tcp, @Nullable Peer peer) {
     /// @param turns of our load
     static Row of(int blockBytes, int batch, List<String> carriedBy, List<Turn> turns, Raw raw, Copy copy,
-        @Nullable Peer peer) {
+        @Nullable Peer tcp, @Nullable Peer peer) {
       return new Row(blockBytes, batch, Turns.median(turns, Turn::perSecond) / 1e9, carriedBy,
           Turns.median(turns, Turn::averageMicros), Turns.median(turns, turn -> turn.micros(50)),
           Turns.median(turns, turn -> turn.micros(99)), Turns.median(turns, turn -> turn.micros(99.9)),
-          Turns.median(turns, Turn::nearCpuNanos), Turns.median(turns, Turn::farCpuNanos), raw, copy, peer);
+          Turns.median(turns, Turn::nearCpuNanos), Turns.median(turns, Turn::farCpuNanos), raw, copy, tcp, peer);
     }
 
     double cpuSecondsPerGigabyte() {
@@ -70,7 +71,7 @@ record WireReport(String penstock, String transport, String congestion, String d
     }
   }
 
-  /// @param name of the other store
+  /// @param name of the other store, or transport
   /// @param ratio of our rate to its, in the same round
   record Peer(String name, double gigabytesPerSecond, double ratio) {
     static Peer of(String name, List<Turn> ours, List<Turn> turns) {

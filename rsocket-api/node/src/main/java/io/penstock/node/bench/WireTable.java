@@ -5,6 +5,7 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /// A [WireReport] for a reader.
 final class WireTable {
@@ -13,13 +14,14 @@ final class WireTable {
   static String of(WireReport report) {
     TextTable table = new TextTable("BLOCK", "BATCH", "GB/S", "AVG us", "P50 us", "P99 us", "P99.9 us", "CPU s/GB HERE",
         "THERE", "TO NETTY", "CPU TO NETTY", "TO COPY+CRC",
-        "CARRIED BY");
+        "TO TCP", "CARRIED BY");
     for (Row row : report.rows()) {
       table.row(Sizes.human(row.blockBytes()), row.batch(), number(row.gigabytesPerSecond()),
           whole(row.averageMicros()), whole(row.p50Micros()), whole(row.p99Micros()), whole(row.p999Micros()),
           number(row.nearCpuSecondsPerGigabyte()), number(row.farCpuSecondsPerGigabyte()),
           times(row.raw().ratio(), row.raw().gigabytesPerSecond()), number(row.raw().cpuRatio()),
-          times(row.copy().ratio(), row.copy().gigabytesPerSecond()), String.join(", ", row.carriedBy()));
+          times(row.copy().ratio(), row.copy().gigabytesPerSecond()), tcp(row.tcp()),
+          String.join(", ", row.carriedBy()));
     }
     return table + "\n" + peers(report) + settings(report);
   }
@@ -43,6 +45,10 @@ final class WireTable {
         Plural.of(report.threads(), "request"), Plural.of(report.connections(), "connection"),
         report.verified() ? "each byte compared, beside its checksum" : "each byte verified by its checksum",
         Plural.of(report.rounds(), "round"), report.seconds(), report.warmUpSeconds());
+  }
+
+  private static String tcp(WireReport.@Nullable Peer tcp) {
+    return tcp == null ? "" : times(tcp.ratio(), tcp.gigabytesPerSecond());
   }
 
   private static String times(double ratio, double rate) {

@@ -50,6 +50,12 @@ public final class TransportSettings {
       SettingType.AUTO,
       "What carries the bytes of blocks: auto is shared memory to clients that can read it, with memory.pages shared,"
           + " else the connection; inline is the connection.");
+  public static final Setting<Integer> RINGS = new Setting<>("transport.rings", SettingType.count(0, 1024), "16",
+      "Most clients with a read ring in shared memory, a thread each; 0 for none.");
+  public static final Setting<Integer> RING_SPIN = new Setting<>("transport.ring.spin.micros",
+      SettingType.count(0, 1_000_000), "0",
+      "Microseconds that the thread of a read ring may spin before it sleeps, for clients that wish it; it takes a"
+          + " processor meanwhile.");
   public static final Setting<Long> SEND_BUFFER = new Setting<>("transport.send.buffer", buffer(), SettingType.AUTO,
       "Buffer of the system for what a socket sends; auto leaves it to the system.");
   public static final Setting<Long> RECEIVE_BUFFER = new Setting<>("transport.receive.buffer", buffer(),
@@ -63,7 +69,7 @@ public final class TransportSettings {
 
   /// In the order of the help.
   public static final List<Setting<?>> ALL = List.of(SOCKET, WEB_SOCKET_PORT, ORIGINS, PROTOCOL, FALLBACK, CONGESTION,
-      CARRIER, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
+      CARRIER, RINGS, RING_SPIN, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
   private TransportSettings() {}
 

@@ -60,6 +60,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -316,7 +317,8 @@ public final class Node {
         .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
         .rates(new KvServerOptions.Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
-        .carriers(config.get(TransportSettings.CARRIER))
+        .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
+        .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
         .generation(generation).build();
   }
 

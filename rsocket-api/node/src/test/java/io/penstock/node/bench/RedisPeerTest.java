@@ -73,7 +73,7 @@ final class RedisPeerTest {
     try (ServerSocket listening = new ServerSocket(0)) {
       Thread.ofVirtual().start(() -> serve(listening));
       SideSetting setting = new SideSetting(BenchTransport.TCP, CongestionControl.AUTOMATIC, 1, 2, 1, 1 << 20, false,
-          Duration.ofMillis(20), Duration.ZERO, 1);
+          Duration.ZERO, Duration.ofMillis(20), Duration.ZERO, 1);
       try (RedisPeer peer = new RedisPeer(new InetSocketAddress("127.0.0.1", listening.getLocalPort()), null);
           Load load = peer.load(32 << 10, 4, setting)) {
         assertThat(values).hasSize(32);

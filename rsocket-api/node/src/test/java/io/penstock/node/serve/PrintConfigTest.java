@@ -53,6 +53,8 @@ final class PrintConfigTest {
         transport.fallback             false       default
         transport.congestion           automatic   default
         transport.carrier              auto        default
+        transport.rings                16          default
+        transport.ring.spin.micros     0           default
         transport.send.buffer          auto        default
         transport.receive.buffer       auto        default
         advertise.host                 auto        default

@@ -1,0 +1,249 @@
+package io.penstock.carrier;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.UnexpectedSliceException;
+import io.penstock.system.PeerRegion;
+import io.penstock.system.SharedRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The client's end of a read ring: leases blocks of a node on this host where they lie. [NodeRing] has the rules.
+///
+/// Its memory is there from [#create] on, for the node to map; answers come after [#start]. Safe from any thread.
+public final class ClientRing implements AutoCloseable {
+  private static final VarHandle WORD = JAVA_INT.varHandle();
+
+  private record Asked(BlockKey key, Consumer<@Nullable LeasedMemory> answered) {}
+
+  private final BlockLayout layout;
+  private final SharedMemoryReceiver memory;
+  private final Duration spin;
+  private final SharedRegion own;
+  @GuardedBy("this") private final @Nullable Asked[] asked = new Asked[RingLayout.SLOTS];
+  /// A bit for each slot that is neither asked for nor leased.
+  @GuardedBy("this") private long free = -1;
+  @GuardedBy("this") private boolean ended;
+  @GuardedBy("this") private @Nullable RingSignal signal;
+  private volatile @Nullable PeerRegion theirs;
+  private volatile boolean closed;
+
+  private ClientRing(BlockLayout layout, SharedMemoryReceiver memory, Duration spin, SharedRegion own) {
+    this.layout = layout;
+    this.memory = memory;
+    this.spin = spin;
+    this.own = own;
+  }
+
+  /// @param memory reads blocks of the node; stays the caller's
+  /// @param spin longest spin of the thread that waits for answers before it sleeps; zero for none
+  /// @throws PeerMemoryException if the system has no memory to share
+  public static ClientRing create(BlockLayout layout, SharedMemoryReceiver memory, Duration spin) {
+    try {
+      SharedRegion own = SharedRegion.create(SharedRegion.Kind.REQUESTS, "requests", RingLayout.requestsBytes());
+      SharedRegion.populate(own.all());
+      return new ClientRing(layout, memory, spin, own);
+    } catch (IOException e) {
+      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /// Where this end asks.
+  public RingPlace place() {
+    return new RingPlace(own.descriptor(), own.token());
+  }
+
+  /// Maps the answers of the node, and starts the thread that hears them.
+  ///
+  /// @throws PeerMemoryException if they cannot be read
+  public synchronized void start(RingPlace answers) {
+    try {
+      PeerRegion region = NodeRing.map(memory.process(), answers, SharedRegion.Kind.ANSWERS,
+          RingLayout.answersBytes(layout));
+      RingSignal signals = new RingSignal(own.all(), region.memory(), spin.toNanos());
+      theirs = region;
+      signal = signals;
+      Thread.ofPlatform().daemon().name("penstock-ring-client").start(() -> run(region.memory(), signals));
+    } catch (IOException e) {
+      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /// Asks for the block of `key`.
+  ///
+  /// @param answered hears once, on the ring's thread, so it must not block: the block, leased to the hearer, or null
+  ///     if the ring does not have it and the caller has to ask over the connection
+  /// @return false if the ring cannot ask now; nothing is heard then
+  public synchronized boolean ask(BlockKey key, Consumer<@Nullable LeasedMemory> answered) {
+    if (closed || signal == null || free == 0) {
+      return false;
+    }
+    int slot = Long.numberOfTrailingZeros(free);
+    free &= ~(1L << slot);
+    asked[slot] = new Asked(key, answered);
+    long at = request(signal, RingLayout.GET, slot);
+    own.all().set(JAVA_LONG, at + RingLayout.HASH, key.hash().high());
+    own.all().set(JAVA_LONG, at + RingLayout.HASH + Long.BYTES, key.hash().low());
+    signal.post(true);
+    return true;
+  }
+
+  /// Gives back a lease.
+  void release(int slot) {
+    release(slot, RingLayout.RELEASE);
+  }
+
+  /// Gives back a lease of a block that differs from its checksums.
+  void releaseDamaged(int slot) {
+    release(slot, RingLayout.DAMAGED);
+  }
+
+  private synchronized void release(int slot, int operation) {
+    post(operation, slot);
+    free |= 1L << slot;
+  }
+
+  /// Posts what needs no answer, without a wake: the node looks soon enough.
+  synchronized void post(int operation, int slot) {
+    if (!closed && signal != null) {
+      request(signal, operation, slot);
+      signal.post(false);
+    }
+  }
+
+  @GuardedBy("this") private long request(RingSignal to, int operation, int slot) {
+    long at = RingLayout.request(to.next());
+    own.all().set(JAVA_INT, at + RingLayout.OPERATION, operation);
+    own.all().set(JAVA_INT, at + RingLayout.SLOT, slot);
+    return at;
+  }
+
+  /// The memory of the node, which stays mapped until the caller has released it; false if it is closed.
+  boolean retainMemory() {
+    return memory.retain();
+  }
+
+  void releaseMemory() {
+    memory.release();
+  }
+
+  /// Whether the node keeps the block of this lease.
+  boolean isLeased(int slot, int number) {
+    PeerRegion answers = theirs;
+    try {
+      return !closed && answers != null && (int) WORD.getAcquire(answers.memory(),
+          RingLayout.answer(slot, layout) + RingLayout.LEASE) == number;
+    } catch (IllegalStateException e) { // unmapped in between
+      return false;
+    }
+  }
+
+  private void run(MemorySegment answers, RingSignal signals) {
+    int seen = 0;
+    try {
+      while (!closed) {
+        int posted = signals.received();
+        if (posted - seen < 0 || posted - seen > RingLayout.SLOTS) {
+          break; // the node breaks the rules
+        }
+        while (seen != posted) {
+          hear(answers, answers.get(JAVA_INT, RingLayout.answered(seen++)));
+        }
+        signals.await(seen, RingSignal.mostNanos());
+      }
+    } finally {
+      end();
+    }
+  }
+
+  private void hear(MemorySegment answers, int slot) {
+    Asked question = slot < 0 || slot >= RingLayout.SLOTS ? null : take(slot);
+    if (question == null) {
+      return;
+    }
+    tell(question, leased(answers, slot, question.key()));
+  }
+
+  private static void tell(Asked question, @Nullable LeasedMemory leased) {
+    try {
+      question.answered().accept(leased);
+    } catch (RuntimeException | Error e) {
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
+  }
+
+  private synchronized @Nullable Asked take(int slot) {
+    Asked question = asked[slot];
+    asked[slot] = null;
+    return question;
+  }
+
+  private synchronized void free(int slot) {
+    free |= 1L << slot;
+  }
+
+  /// What the node leased; null if it did not, or where it must not be.
+  private @Nullable LeasedMemory leased(MemorySegment answers, int slot, BlockKey key) {
+    long at = RingLayout.answer(slot, layout);
+    if (answers.get(JAVA_INT, at + RingLayout.STATUS) != RingLayout.FOUND) {
+      free(slot);
+      return null;
+    }
+    int number = answers.get(JAVA_INT, at + RingLayout.LEASE);
+    byte[] token = answers.asSlice(at + RingLayout.TOKEN, SharedRegion.TOKEN_BYTES).toArray(JAVA_BYTE);
+    int[] checksums =
+        answers.asSlice(at + RingLayout.CHECKSUMS, (long) Integer.BYTES * layout.granules()).toArray(JAVA_INT);
+    try {
+      if (number == 0) { // its life was over before it was heard of
+        release(slot);
+        return null;
+      }
+      MemorySegment block = memory.block(answers.get(JAVA_INT, at + RingLayout.DESCRIPTOR), token,
+          answers.get(JAVA_LONG, at + RingLayout.OFFSET), layout.blockBytes());
+      return new LeasedMemory(this, slot, number, key, layout, block, checksums);
+    } catch (PeerMemoryException | UnexpectedSliceException e) {
+      release(slot);
+      return null;
+    }
+  }
+
+  /// Tells all who wait that the ring has no answer.
+  private void end() {
+    synchronized (this) {
+      closed = true;
+      ended = true;
+    }
+    for (int slot = 0; slot < RingLayout.SLOTS; slot++) {
+      Asked question = take(slot);
+      if (question != null) {
+        tell(question, null);
+      }
+    }
+    PeerRegion answers = theirs;
+    if (answers != null) {
+      answers.close();
+    }
+    own.close();
+  }
+
+  /// Ends it, soon: reads of what was leased fail. Idempotent.
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (signal == null) {
+      own.close();
+    } else if (!ended) {
+      signal.wake();
+    }
+  }
+}

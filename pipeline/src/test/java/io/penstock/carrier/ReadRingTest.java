@@ -1,0 +1,282 @@
+package io.penstock.carrier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.system.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Both ends of a read ring in one process, over memory that is mapped as two processes map it.
+@Timeout(30)
+@SuppressWarnings("restricted") // a test damages memory behind the back of its owner
+final class ReadRingTest {
+  private static final BlockLayout LAYOUT = BlockLayout.attention(2, 16, 2, 16, ElementType.BF16);
+  private static final CacheSpace SPACE = CacheSpace.of("ring", LAYOUT);
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final int SLOTS = 8;
+
+  private final Map<BlockKey, Block> blocks = new ConcurrentHashMap<>();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final Set<BlockKey> damaged = ConcurrentHashMap.newKeySet();
+  private SlabArena arena;
+
+  @BeforeAll
+  static void aSystemWithNativeCalls() {
+    assumeTrue(NativeMemory.absence().isEmpty());
+  }
+
+  @BeforeEach
+  void open() {
+    arena = new SlabArena("node", LAYOUT, SLOTS, 1, ChunkSource.shared("ring-test"));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+    blocks.values().forEach(Block::close);
+    await(() -> arena.claimedSlots() == 0); // also what was leased
+    arena.close();
+  }
+
+  private static void await(BooleanSupplier condition) {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("patience").isLessThan(until);
+      Thread.onSpinWait();
+    }
+  }
+
+  private record Ends(ClientRing client, NodeRing node, SharedMemoryReceiver memory) {
+    /// What the ring answers for `key`.
+    Optional<LeasedMemory> get(BlockKey key) throws InterruptedException {
+      LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
+      assertThat(client.ask(key, leased -> answers.add(Optional.ofNullable(leased)))).isTrue();
+      Optional<LeasedMemory> answer = answers.poll(20, TimeUnit.SECONDS);
+      assertThat(answer).as("answer").isNotNull();
+      return answer;
+    }
+  }
+
+  private Ends ends(Duration life, Duration spin) {
+    SharedMemoryReceiver memory = new SharedMemoryReceiver(ProcessHandle.current().pid());
+    ClientRing client = ClientRing.create(LAYOUT, memory, spin);
+    NodeRing node = NodeRing.open(ProcessHandle.current().pid(), client.place(), SPACE.id(), LAYOUT,
+        new NodeRing.Blocks() {
+          @Override
+          public void find(BlockKey key, Consumer<@Nullable Block> found) {
+            Block block = blocks.get(key);
+            found.accept(block == null ? null : block.share());
+          }
+
+          @Override
+          public void damaged(BlockKey key) {
+            damaged.add(key);
+          }
+        }, new NodeRing.Terms(RingLayout.SLOTS - 1, life, spin));
+    client.start(node.place());
+    opened.addAll(List.of(node, memory, client));
+    return new Ends(client, node, memory);
+  }
+
+  private static BlockKey key(long number) {
+    return SPACE.key(new BlockHash(number, ~number));
+  }
+
+  private BlockKey stored(long number) {
+    BlockKey key = key(number);
+    BlockDraft draft = arena.tryClaim(List.of(key)).getFirst();
+    draft.write(GranuleRange.all(LAYOUT), memory -> memory.fill((byte) number));
+    draft.produced(GranuleRange.all(LAYOUT));
+    blocks.put(key, draft.seal());
+    return key;
+  }
+
+  private static byte first(MemorySegment memory) {
+    return memory.get(ValueLayout.JAVA_BYTE, 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 200})
+  void aBlock_isReadWhereItLies_asleepOrSpinning(long spinMicros) throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ofNanos(spinMicros * 1000));
+    BlockKey key = stored(7);
+    for (int i = 0; i < 300; i++) {
+      try (LeasedMemory leased = ends.get(key).orElseThrow()) {
+        assertThat(leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first)).isEqualTo((byte) 7);
+      }
+    }
+    assertThat(ends.get(key(8))).isEmpty();
+    await(() -> ends.node().leases() == 0);
+  }
+
+  @Test
+  void slotsAreBounded_andComeBack() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(1);
+    List<LeasedMemory> leased = new ArrayList<>();
+    for (int i = 0; i < RingLayout.SLOTS - 1; i++) {
+      leased.add(ends.get(key).orElseThrow());
+    }
+    assertThat(ends.get(key)).as("more than the node leases").isEmpty();
+    assertThat(ends.node().leases()).isEqualTo(RingLayout.SLOTS - 1);
+    leased.removeLast().close();
+    leased.add(ends.get(key).orElseThrow());
+    leased.forEach(LeasedMemory::close);
+    await(() -> ends.node().leases() == 0);
+  }
+
+  @Test
+  void aLease_keepsItsMemory_untilItIsReleased() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(3);
+    LeasedMemory leased = ends.get(key).orElseThrow();
+    blocks.remove(key).close();
+    assertThat(arena.claimedSlots()).isEqualTo(1);
+    assertThat(leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first)).isEqualTo((byte) 3);
+    leased.close();
+    await(() -> arena.claimedSlots() == 0);
+    assertThatThrownBy(() -> leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aLeaseWhoseLifeIsOver_isAnError_andItsMemoryIsFree() throws InterruptedException {
+    Ends ends = ends(Duration.ofMillis(1), Duration.ZERO);
+    BlockKey key = stored(4);
+    LeasedMemory leased = ends.get(key).orElseThrow();
+    blocks.remove(key).close();
+    await(() -> arena.claimedSlots() == 0);
+    assertThatThrownBy(() -> leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first))
+        .isInstanceOf(PeerMemoryException.class).hasMessageContaining("must not have ended");
+    leased.close();
+  }
+
+  /// A writer fills each slot again as soon as its lease is over; a reader must never answer a mixture.
+  @Test
+  void aReadThatOutlivesItsLease_fails_whateverItSaw() throws InterruptedException {
+    Ends ends = ends(Duration.ofMillis(1), Duration.ZERO);
+    AtomicBoolean stop = new AtomicBoolean();
+    Thread writer = Thread.ofPlatform().start(() -> {
+      for (long number = 1; !stop.get(); number++) {
+        BlockKey key = key(number % 4);
+        Block old = blocks.remove(key);
+        if (old != null) {
+          old.close();
+        }
+        List<BlockDraft> drafts = arena.tryClaim(List.of(key));
+        if (drafts != null) {
+          byte value = (byte) number;
+          drafts.getFirst().write(GranuleRange.all(LAYOUT), memory -> memory.fill(value));
+          drafts.getFirst().produced(GranuleRange.all(LAYOUT));
+          blocks.put(key, drafts.getFirst().seal());
+        }
+      }
+    });
+    int over = 0;
+    try {
+      for (int i = 0; i < 200 || over == 0; i++) {
+        over += ends.get(key(i % 4)).map(ReadRingTest::isOver).orElse(false) ? 1 : 0;
+      }
+    } finally {
+      stop.set(true);
+      writer.join();
+    }
+  }
+
+  /// Reads slowly enough for some leases to end meanwhile. All bytes of a block are the same.
+  private static boolean isOver(LeasedMemory leased) {
+    try (leased) {
+      leased.verify(GranuleRange.all(LAYOUT));
+      assertThat(leased.<Boolean>read(GranuleRange.all(LAYOUT), memory -> {
+        byte value = first(memory);
+        for (int round = 0; round < 20; round++) {
+          if (!memory.elements(ValueLayout.JAVA_BYTE).allMatch(each -> first(each) == value)) {
+            return false;
+          }
+        }
+        return true;
+      })).isTrue();
+      return false;
+    } catch (PeerMemoryException e) {
+      return true;
+    }
+  }
+
+  @Test
+  void aDamagedByte_isFoundOnce_andNeverLent() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(5);
+    long second = LAYOUT.granuleOffset(1);
+    blocks.get(key).read(memory -> MemorySegment.ofAddress(memory.address() + second).reinterpret(1).fill((byte) 99));
+    try (LeasedMemory leased = ends.get(key).orElseThrow()) {
+      assertThat(leased.read(GranuleRange.whole(0, 1), ReadRingTest::first)).isEqualTo((byte) 5);
+      assertThatThrownBy(() -> leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first))
+          .hasMessageContaining("shared memory");
+    }
+    await(() -> damaged.contains(key));
+  }
+
+  @Test
+  void aNodeThatCloses_answersThoseWhoWaitByAClose_andEndsLeases() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    LeasedMemory leased = ends.get(stored(6)).orElseThrow();
+    ends.node().close();
+    await(() -> ends.node().leases() == 0);
+    assertThatThrownBy(() -> leased.verify(GranuleRange.all(LAYOUT))).isInstanceOf(PeerMemoryException.class);
+    LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
+    assertThat(ends.client().ask(key(6), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
+    ends.client().close(); // as the end of the connection does
+    assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
+    assertThat(ends.client().ask(key(6), answer -> {})).isFalse();
+    leased.close();
+  }
+
+  @Test
+  void aClientThatBreaksTheRules_losesItsLeases_andNothingElse() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(9);
+    assertThat(ends.get(key)).isPresent();
+    for (int i = 0; i < 10; i++) { // no slot of the ring, and a hash that no block has
+      ends.client().post(i % 2 == 0 ? RingLayout.GET : RingLayout.RELEASE, -1 - i);
+    }
+    for (int slot = 0; slot < RingLayout.SLOTS; slot++) {
+      ends.client().post(RingLayout.RELEASE, slot);
+    }
+    await(() -> ends.node().leases() == 0);
+    assertThat(blocks.get(key).verify("test").isClosed()).isFalse();
+  }
+}

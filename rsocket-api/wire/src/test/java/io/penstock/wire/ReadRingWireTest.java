@@ -1,0 +1,171 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
+import io.penstock.carrier.PeerMemoryException;
+import io.penstock.system.NativeMemory;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.StackOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+
+/// Gets and borrowed blocks through a read ring, beside those over the connection.
+@Timeout(60)
+final class ReadRingWireTest {
+  private static final BlockLayout LAYOUT = BlockLayout.attention(4, 16, 2, 16, ElementType.BF16);
+  private static final CacheSpace SPACE = CacheSpace.of("ring", LAYOUT);
+  private static final int WINDOW = 4;
+
+  @BeforeAll
+  static void aSystemWithNativeCalls() {
+    assumeTrue(NativeMemory.absence().isEmpty());
+  }
+
+  private static WireNode node(KvServerOptions options) {
+    return new WireNode(Link.SHARED_MEMORY, SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(4 * WINDOW),
+        options, 8 * WireNode.SLICE_BYTES, Schedulers.newSingle("timers", true));
+  }
+
+  private static KvServerOptions.Builder serving() {
+    return KvServerOptions.builder().limits(new Limits(WireNode.SLICE_BYTES, WINDOW, 256)).rings(1);
+  }
+
+  private static KvClient client(WireNode node, Duration spin) {
+    return node.client(WireNode.asking(WINDOW).ring(spin).build(), node.arena(128), node.budget(64));
+  }
+
+  private static void assertBytes(PeerBlock block) {
+    block.read(GranuleRange.all(LAYOUT), memory -> {
+      Blocks.assertBytes(block.key(), 0, memory);
+      return true;
+    });
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 100})
+  void smallGets_goThroughTheRing_others_overTheConnection(long spinMicros) {
+    Duration spin = Duration.ofNanos(spinMicros * 1000);
+    try (WireNode node = node(serving().ringSpin(spin).build())) {
+      KvClient client = client(node, spin);
+      assertThat(client.hasRing()).isTrue();
+      List<BlockKey> keys = node.stored(client, 40);
+      long each = LAYOUT.blockBytes();
+      for (int count : List.of(1, 5, 16, 17, 40)) {
+        assertThat(node.get(client, keys.subList(0, count), OnMiss.SKIP).block(WireNode.PATIENCE))
+            .as("%d keys", count).isEqualTo(count * each);
+      }
+      List<BlockKey> some = new ArrayList<>(keys.subList(38, 40));
+      some.addAll(node.keys(100, 102));
+      assertThat(node.get(client, some, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(2 * each);
+      assertThat(client.carried().in()).containsOnlyKeys(Carrier.SHARED_MEMORY);
+      node.requireHonestTier(keys);
+    }
+  }
+
+  @Test
+  void aLeaseThroughTheRing_saysWhatItFound_andComesInWindows() {
+    BlockScope scope = new BlockScope();
+    try (WireNode node = node(serving().build())) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = node.stored(client, 8);
+      RemoteLease lease = requireNonNull(client.lease(keys, OnMiss.SKIP, scope).block(WireNode.PATIENCE));
+      assertThat(lease.found().count()).isEqualTo(8);
+      assertThat(lease.hits().count()).isEqualTo(8);
+      assertThat(lease.admitted().count() + lease.awaited().count()).isZero();
+      StepVerifier.create(lease.windows(8, scope).concatMapIterable(window -> window), 0)
+          .thenRequest(3).expectNextCount(3).thenCancel().verify(WireNode.PATIENCE);
+      lease.drained().block(WireNode.PATIENCE);
+      scope.close();
+      node.requireHonestTier(keys);
+    }
+  }
+
+  @Test
+  void aBorrowedBlock_isReadWithoutACopy_whateverIsRemoved() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = node.stored(client, 4);
+      PeerBlock block = requireNonNull(client.borrow(keys.getFirst(), scope).block(WireNode.PATIENCE));
+      client.remove(keys).block(WireNode.PATIENCE);
+      assertBytes(block.verify());
+      assertThat(node.tier.arena().claimedSlots()).isEqualTo(1);
+      assertThat(client.arena().claimedSlots()).isZero();
+      block.close();
+      assertThatThrownBy(() -> assertBytes(block)).isInstanceOf(IllegalStateException.class);
+      assertThat(client.borrow(keys.getFirst(), scope).blockOptional(WireNode.PATIENCE)).isEmpty();
+      node.awaitIdle();
+    }
+  }
+
+  @Test
+  void aLeaseThatDoesNotMove_isEndedByTheNode() {
+    try (WireNode node = node(serving().stallTimeout(Duration.ofMillis(1)).build());
+        BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = node.keys(0, 1);
+      SliceShape shape = new SliceShape(WINDOW, WireNode.SLICE_BYTES, SliceShape.Order.LAYER_FIRST, 0);
+      node.tier.put(keys, shape, node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST))
+          .blockLast(WireNode.PATIENCE);
+      PeerBlock block = client.borrow(keys.getFirst(), scope).repeatWhenEmpty(1000, again -> again)
+          .block(WireNode.PATIENCE); // its life may be over before it is heard of
+      node.tier.remove(keys).block(WireNode.PATIENCE);
+      node.awaitIdle();
+      assertThatThrownBy(() -> assertBytes(requireNonNull(block))).isInstanceOf(PeerMemoryException.class);
+    }
+  }
+
+  @Test
+  void ringsAreBounded_andAClientWithoutOne_asksOverItsConnection() {
+    try (WireNode node = node(serving().rings(1).build()); BlockScope scope = new BlockScope()) {
+      KvClient first = client(node, Duration.ZERO);
+      KvClient second = client(node, Duration.ZERO);
+      assertThat(first.hasRing()).isTrue();
+      assertThat(second.hasRing()).isFalse();
+      List<BlockKey> keys = node.stored(second, 4);
+      assertThat(node.get(second, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(4L * LAYOUT.blockBytes());
+      assertThatThrownBy(() -> second.borrow(keys.getFirst(), scope).block(WireNode.PATIENCE))
+          .isInstanceOf(CarrierUnavailableException.class).hasMessageContaining("no read ring");
+      assertThatThrownBy(() -> node.client(WireNode.asking(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO)
+          .build(), node.arena(8), node.budget(8))).isInstanceOf(RemotePermanentException.class)
+          .hasMessageContaining("read rings of the node must be <= 1");
+      first.close().block(WireNode.PATIENCE);
+      StepVerifier.create(Flux.defer(() -> Flux.just(client(node, Duration.ZERO).hasRing()))
+          .repeat(1000).filter(has -> has).next()).expectNext(true).verifyComplete();
+    }
+  }
+
+  @Test
+  void anArenaWithoutRoom_isAwaited_andACancelLeavesTheQueue() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      SlabArena small = node.arena(8);
+      KvClient client = node.client(WireNode.asking(WINDOW).ring(Duration.ZERO).build(), small, node.budget(64));
+      List<BlockKey> keys = node.stored(client, 4);
+      var taken = requireNonNull(small.tryHold(8));
+      StepVerifier.create(client.lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.slices(scope)))
+          .expectSubscription().then(() -> taken.giveBack(1))
+          .expectNextCount(1).thenCancel().verify(WireNode.PATIENCE);
+      taken.close();
+    }
+  }
+}
