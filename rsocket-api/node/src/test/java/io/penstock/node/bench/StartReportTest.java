@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 final class StartReportTest {
   private static final SideSetting SETTING = new SideSetting(BenchTransport.TCP, CongestionControl.AUTOMATIC, 8, 4, 1,
-      1 << 20, false, Duration.ofSeconds(1), Duration.ZERO, 1);
+      1 << 20, false, Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO, 1);
 
   /// @param megabytes of each second
   private static StartReport report(long... megabytes) {
