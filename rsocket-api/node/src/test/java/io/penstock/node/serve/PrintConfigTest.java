@@ -128,6 +128,8 @@ final class PrintConfigTest {
         silence.timeout                5m          default
         frames.bytes                   32 MiB      default
         frame.timeout                  10s         default
+        limits.requests                off         default
+        limits.bytes                   off         default
         tls.cert                       off         default
         tls.key                        off         default
         tls.trust                      off         default
