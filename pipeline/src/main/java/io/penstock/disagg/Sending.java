@@ -43,7 +43,7 @@ final class Sending extends TimerWheel.Timer {
   @GuardedBy("this") private final Map<RankId, Heard> heard = new HashMap<>(2);
   /// Empty if they are not known.
   @GuardedBy("this") private Set<RankId> receivers = Set.of();
-  /// How many there are, as one of them said.
+  /// How many there are, as the first of them said.
   @GuardedBy("this") private int readers = Integer.MAX_VALUE;
   @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
   @GuardedBy("this") private @Nullable Release release;
@@ -127,10 +127,9 @@ final class Sending extends TimerWheel.Timer {
       } else if (phase == Phase.EARLY && !list()) {
         return Mono.empty();
       }
-      if (!admit(signal.from(), signal.readers())) {
+      if (!admit(signal)) {
         return Mono.empty();
       }
-      readers = signal.readers();
       RequestState before = state;
       ends = hear(signal.kind(), signal.from()) && phase == Phase.OPEN;
       isFirst = before == RequestState.BOOTSTRAPPING && state != before && phase == Phase.OPEN;
@@ -170,9 +169,10 @@ final class Sending extends TimerWheel.Timer {
     return early > 0;
   }
 
-  /// Whether `from` may say something: it is a receiver, this start of it was not followed by a later one, and there is
-  /// room to remember it.
-  @GuardedBy("this") private boolean admit(Incarnation from, int most) {
+  /// Whether `signal` counts: it comes from a receiver, of which no later start was heard, and there is room to remember
+  /// that receiver. A cancel needs no room: one of any receiver ends the request.
+  @GuardedBy("this") private boolean admit(Signal signal) {
+    Incarnation from = signal.from();
     Heard before = heard.get(from.rank());
     if (!receivers.isEmpty() && !receivers.contains(from.rank())) {
       owner.stranger();
@@ -180,7 +180,11 @@ final class Sending extends TimerWheel.Timer {
     } else if (before != null && before.generation() > from.generation()) {
       owner.late();
       return false;
-    } else if (before == null && !hasRoom(most)) {
+    } else if (isCancel(signal.kind())) {
+      return true;
+    }
+    readers = readers == Integer.MAX_VALUE ? signal.readers() : readers;
+    if (before == null && !hasRoom()) {
       owner.stranger();
       return false;
     } else if (before == null || before.generation() < from.generation()) {
@@ -189,9 +193,9 @@ final class Sending extends TimerWheel.Timer {
     return true;
   }
 
-  /// Takes room for one more receiver of `most`.
-  @GuardedBy("this") private boolean hasRoom(int most) {
-    if (heard.size() >= Math.min(most, MOST_RECEIVERS)) {
+  /// Takes room for one more receiver.
+  @GuardedBy("this") private boolean hasRoom() {
+    if (heard.size() >= Math.min(wanted(), MOST_RECEIVERS)) {
       return false;
     } else if (phase == Phase.EARLY && !heard.isEmpty()) { // the first has the place of the request
       boolean enters = owner.enterEarly();
@@ -224,8 +228,13 @@ final class Sending extends TimerWheel.Timer {
   }
 
   @GuardedBy("this") private boolean isDone() {
-    int wanted = receivers.isEmpty() ? readers : receivers.size();
+    int wanted = wanted();
     return heard.size() >= wanted && heard.values().stream().filter(Heard::isDone).count() >= wanted;
+  }
+
+  /// How many receivers there are; the largest integer if that is not known.
+  @GuardedBy("this") private int wanted() {
+    return receivers.isEmpty() ? readers : receivers.size();
   }
 
   void withdraw() {
@@ -266,8 +275,8 @@ final class Sending extends TimerWheel.Timer {
     if (phase != Phase.OPEN) {
       return 0;
     }
-    int known = receivers.isEmpty() ? readers : receivers.size();
-    return known == Integer.MAX_VALUE ? 0 : known;
+    int wanted = wanted();
+    return wanted == Integer.MAX_VALUE ? 0 : wanted;
   }
 
   Optional<RequestState> state() {

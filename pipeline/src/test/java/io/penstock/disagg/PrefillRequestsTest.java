@@ -61,6 +61,8 @@ final class PrefillRequestsTest {
     assertThat(requests.receivers("r")).isZero();
     tell(Kind.DONE, "r", A, 2);
     assertThat(requests.receivers("r")).isEqualTo(2);
+    tell(Kind.RENEW, "r", A, 1);
+    assertThat(requests.receivers("r")).isEqualTo(2);
     assertThat(released).isEmpty();
     tell(Kind.DONE, "r", B, 2);
     assertThat(released).containsEntry("r", Release.DONE);
@@ -78,6 +80,26 @@ final class PrefillRequestsTest {
     tell(Kind.DONE, "r", B);
     requests.open("early", Set.of(B, new RankId("decode", 7)), HeldBlocks.none());
     assertThat(released).containsExactly(Map.entry("r", Release.DONE));
+  }
+
+  @Test
+  void aCancel_ends_thoughAnotherReceiverWasHeard() {
+    requests.open("r", HeldBlocks.none());
+    tell(Kind.RENEW, "r", A, 2);
+    tell(Kind.CANCEL, "r", B, 1); // a cancel does not say how many there are
+    tell(Kind.DONE, "early", A, 2);
+    tell(Kind.REJECT, "early", B, 1);
+    requests.open("early", HeldBlocks.none());
+    assertThat(released).containsExactly(Map.entry("r", Release.CANCELLED), Map.entry("early", Release.REJECTED));
+  }
+
+  @Test
+  void knownReceivers_areCounted_whateverTheySay() {
+    requests.open("r", Set.of(A, B), HeldBlocks.none());
+    tell(Kind.DONE, "r", A, 1);
+    assertThat(released).isEmpty();
+    tell(Kind.DONE, "r", B, 1);
+    assertThat(released).containsEntry("r", Release.DONE);
   }
 
   @Test
