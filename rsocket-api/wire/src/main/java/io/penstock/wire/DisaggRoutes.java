@@ -6,6 +6,7 @@ import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistrationRefusedException;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds.HoldLimitException;
 import io.rsocket.Payload;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -23,6 +24,8 @@ import reactor.core.scheduler.Scheduler;
 record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler decisions) {
   /// Ranks that one reply tells.
   static final int MOST_RANKS = 1024;
+  /// Requests that a node keeps, and those that it remembers with them.
+  private static final int MOST_KEPT = 1 << 20;
 
   /// Whether this node answers `route`.
   boolean serves(String route) {
@@ -96,25 +99,34 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
   private Mono<Payload> keep(Call call, PrefillRequests kept) {
     DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
     Messages.Keys keys = wanted.keys();
+    Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
     Mono<Void> done = keys == null
         ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
-        : leased(call, keys).flatMap(blocks -> open(kept, wanted, blocks));
+        : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
     return done.then(Mono.fromSupplier(
         () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
   }
 
-  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys) {
+  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {
     BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
-    return LeasedBlocks.of(tier.holds(party), keys.in(tier.info().space().id(), spaces.limits().maxKeys()));
+    requireRoom(kept.figures(), MOST_KEPT);
+    return LeasedBlocks.of(tier, party, keys.in(tier.info().space().id(), spaces.limits().maxKeys()));
   }
 
-  private static Mono<Void> open(PrefillRequests kept, DisaggMessages.KeepRequest wanted, LeasedBlocks blocks) {
+  /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
+  static void requireRoom(PrefillRequests.Figures figures, int most) {
+    long requests = figures.held() + figures.remembered();
+    if (requests >= most) {
+      throw new HoldLimitException("kept requests", requests + 1, most);
+    }
+  }
+
+  private static Mono<Void> open(PrefillRequests kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
     try {
-      Set<RankId> receivers = wanted.ranks();
       if (receivers.isEmpty()) {
-        kept.open(wanted.request(), blocks);
+        kept.open(request, blocks);
       } else {
-        kept.open(wanted.request(), receivers, blocks);
+        kept.open(request, receivers, blocks);
       }
       return Mono.empty();
     } catch (IllegalArgumentException e) { // the name was used before

@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.disagg.HeldBlocks;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.LeaseTerms;
@@ -25,13 +26,15 @@ final class LeasedBlocks implements HeldBlocks {
 
   /// Leases all blocks of `keys`, or none.
   ///
-  /// @param holds of the party to whose share they count; closed with the lease
-  /// @return signals [WireFormatException] if a block is not there, and [HoldLimitException] if the party would hold
+  /// @param party to whose share they count
+  /// @return cold; signals [WireFormatException] if a block is not there, and [HoldLimitException] if the party would hold
   ///     too many
-  static Mono<LeasedBlocks> of(TierHolds holds, List<BlockKey> keys) {
-    LeasedBlocks blocks = new LeasedBlocks(holds);
-    Mono<Void> leased = keys.isEmpty() ? Mono.empty() : blocks.lease(keys);
-    return leased.thenReturn(blocks).doOnError(error -> blocks.releaseNow()).doOnCancel(blocks::releaseNow);
+  static Mono<LeasedBlocks> of(BlockTier tier, Object party, List<BlockKey> keys) {
+    return Mono.defer(() -> {
+      LeasedBlocks blocks = new LeasedBlocks(tier.holds(party));
+      Mono<Void> leased = keys.isEmpty() ? Mono.empty() : Mono.defer(() -> blocks.lease(keys));
+      return leased.thenReturn(blocks).doOnError(error -> blocks.releaseNow()).doOnCancel(blocks::releaseNow);
+    });
   }
 
   private Mono<Void> lease(List<BlockKey> keys) {

@@ -25,6 +25,7 @@ import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.LifecycleListener;
 import io.penstock.disagg.LifecycleOptions;
 import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.PrefillRequests.Figures;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.ReceiveOrder;
 import io.penstock.disagg.ReceiveOrder.Shard;
@@ -42,6 +43,7 @@ import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
+import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
@@ -216,6 +218,32 @@ final class RegistrySocketsTest {
     assertThat(released.poll(20, TimeUnit.SECONDS)).isEqualTo(Release.DONE);
     assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("removed").isOne();
     views.close().then(engine.close()).block(PATIENCE);
+  }
+
+  @Test
+  void aKeepThatIsRefused_leasesNothing() {
+    put();
+    Lane<NodeConnection> lane = RegistryClient.lane(Link.PENSTOCK.client(Link.PENSTOCK.port(server)), "the node",
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    Messages.Keys keys = Messages.Keys.of(List.of(FROM.key(0)));
+    DisaggMessages.KeepRequest noRank =
+        new DisaggMessages.KeepRequest("r", keys, List.of(new DisaggMessages.Receiver("d", -1)));
+    assertThatThrownBy(() -> lane.with(node -> node.ask(Routes.KEEP, noRank, DisaggMessages.KeepReply.class))
+        .blockLast(PATIENCE)).hasMessageContaining("receivers");
+    kept.open("used", HeldBlocks.none());
+    DisaggMessages.KeepRequest used = new DisaggMessages.KeepRequest("used", keys, null);
+    assertThatThrownBy(() -> lane.with(node -> node.ask(Routes.KEEP, used, DisaggMessages.KeepReply.class))
+        .blockLast(PATIENCE)).hasMessageContaining("request must be new");
+    assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("removed").isOne();
+    lane.close().block(PATIENCE);
+  }
+
+  @Test
+  void requestsWithoutBlocks_areBoundedToo() {
+    Figures full = new Figures(3, 1, 0, 0, 0, 0);
+    DisaggRoutes.requireRoom(full, 5);
+    assertThatThrownBy(() -> DisaggRoutes.requireRoom(full, 4)).isInstanceOf(HoldLimitException.class)
+        .hasMessage("kept requests must be <= 4 (was 5)");
   }
 
   @Test
