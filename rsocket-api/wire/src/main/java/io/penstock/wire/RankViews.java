@@ -58,8 +58,8 @@ public final class RankViews {
   /// @param space of the blocks here, as at [RemoteViews#connect]
   /// @return cold; signals [RemotePermanentException] if this start of the rank is gone
   public Mono<RemoteViews> of(Incarnation rank, CacheSpace space) {
-    return connections.computeIfAbsent(new Place(rank, space), place -> connected(place)
-        .doOnError(error -> connections.remove(place)).cacheInvalidateWhen(RemoteViews::onClose));
+    return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), place -> connected(place)
+        .doOnError(error -> connections.remove(place)).cacheInvalidateWhen(RemoteViews::onClose)));
   }
 
   private Mono<RemoteViews> connected(Place place) {
@@ -82,7 +82,7 @@ public final class RankViews {
   private void lost(Place place, RemoteViews views) {
     open.remove(views);
     connections.remove(place); // the cache may not have heard yet
-    Mono<RemoteViews> again = Mono.defer(() -> of(place.rank(), place.space()));
+    Mono<RemoteViews> again = of(place.rank(), place.space());
     watch(again.onErrorResume(TransientKvException.class, first -> Mono.delay(backOff, timers).then(again)), () -> {},
         error -> gone.accept(place.rank()));
   }
