@@ -353,8 +353,8 @@ public final class Node {
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
-  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
-  /// way to the disk have what is left of that. Lazy and idempotent.
+  /// Leaves the registry and takes nothing new, lets running streams end for `drain.timeout`, then closes, for which
+  /// blocks that are on their way to the disk have what is left of that. Lazy and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
@@ -365,7 +365,8 @@ public final class Node {
           ? Mono.just(true)
           : bound.drained().thenReturn(true)
               .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
-      return drainTime.taken(ended).flatMap(clean -> close().thenReturn(clean));
+      Mono<Boolean> left = rank.leave().then(Mono.empty()); // beside the drain: a registry may be slow to answer
+      return drainTime.taken(Flux.merge(left, ended).next()).flatMap(clean -> close().thenReturn(clean));
     });
   }
 

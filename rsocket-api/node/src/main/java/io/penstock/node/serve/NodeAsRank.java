@@ -47,6 +47,7 @@ final class NodeAsRank {
   private final Scheduler timers;
   private final @Nullable PrefillRequests kept;
   private final Disposable.Swap staying = Disposables.swap();
+  private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   private volatile @Nullable RegistryClient registry;
 
   /// @param generation of this start of the node
@@ -117,16 +118,20 @@ final class NodeAsRank {
     return new Registration.Endpoint(address.getHostString(), address.getPort());
   }
 
-  /// Gives up the blocks of all requests, and leaves the registry, for whose answer it waits some seconds. Lazy.
-  Mono<Void> close() {
-    return Mono.defer(() -> {
-      staying.dispose();
-      PrefillRequests requests = kept;
-      return (requests == null ? Mono.<Void>empty() : requests.close()).then(leave());
-    });
+  /// Leaves the registry, for whose answer it waits some seconds, so that no request is sent here any more. Lazy and
+  /// idempotent.
+  Mono<Void> leave() {
+    return left;
   }
 
-  private Mono<Void> leave() {
+  /// Gives up the blocks of all requests, and leaves the registry. Lazy.
+  Mono<Void> close() {
+    PrefillRequests requests = kept;
+    return requests == null ? left : left.and(requests.close());
+  }
+
+  private Mono<Void> leaveNow() {
+    staying.dispose();
     RegistryClient client = registry;
     return client == null
         ? Mono.empty()

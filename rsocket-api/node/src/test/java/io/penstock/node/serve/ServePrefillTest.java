@@ -39,6 +39,7 @@ import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.admin.NodeState;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -46,7 +47,9 @@ import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.Setting;
 import io.penstock.testkit.ReshardedModel;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
+import io.penstock.tier.spi.ViewLanding;
 import io.penstock.block.SliceShape;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
@@ -72,6 +75,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -304,6 +308,37 @@ final class ServePrefillTest {
     assertThat(received.ending()).isEqualTo(Ending.FAILED);
     assertThat(received.cause()).isInstanceOf(PeerRestartedException.class);
     assertThat(requireNonNull(registry.instances().block(SOON)).getFirst().ranks()).hasSize(1);
+  }
+
+  @Test
+  void aConnectionThatIsLost_isMadeAnew_forAllThatWantIt() {
+    Mono<RemoteViews> early = views.of(who(0), TO.space());
+    RemoteViews first = requireNonNull(early.block(SOON));
+    first.close().block(SOON);
+    RemoteViews second = first;
+    while (second.equals(first)) { // the timeout of the class ends it
+      second = requireNonNull(views.of(who(0), TO.space()).block(SOON));
+    }
+    assertThat(early.block(SOON)).isSameAs(views.of(who(0), TO.space()).block(SOON));
+  }
+
+  @Test
+  void aRankThatDrains_leavesTheRegistryFirst() {
+    BlockView all = BlockView.all(FROM.getFirst().layout());
+    RemoteViews connected = requireNonNull(views.of(who(0), FROM.getFirst().space()).block(SOON));
+    try (SlabArena arena = new SlabArena("landed", FROM.getFirst().layout(), 1, 1);
+        BlockDraft draft = requireNonNull(arena.tryClaim(List.of(FROM.getFirst().key(0)))).getFirst()) {
+      Disposable waits = connected.fetch(List.of(FROM.getFirst().key(0)), OnMiss.AWAIT,
+          new ViewLanding(FROM.getFirst().layout(), all).to(0, 0, draft.part(all))).subscribe();
+      Mono<Boolean> drained = node(0).drain().cache();
+      drained.subscribe();
+      while (requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() > 1) { // the timeout of the class ends it
+        Thread.onSpinWait();
+      }
+      assertThat(node(0).state()).as("a get still runs").isEqualTo(NodeState.DRAINING);
+      waits.dispose();
+      assertThat(drained.block(SOON)).as("every stream ended by itself").isTrue();
+    }
   }
 
   @Test
