@@ -112,11 +112,16 @@ final class DecodeNode implements Peer {
   /// Pushed layers are asked for at once, pulled blocks when the prefill has them.
   private Open begin(Ask ask) {
     Sequence sequence = instance.open(ask.request());
-    int cachedTokens = tiers.load(sequence, ask.tokens());
-    LayerClock clock = new LayerClock(micros);
-    DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(), sources(ask.prefill(), clock), ask.request(),
-        ask.tokens(), cachedTokens);
-    return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
+    try {
+      int cachedTokens = tiers.load(sequence, ask.tokens());
+      LayerClock clock = new LayerClock(micros);
+      DecodeSide side = new DecodeSide(sequence, aux, setup.prefill(), sources(ask.prefill(), clock), ask.request(),
+          ask.tokens(), cachedTokens);
+      return new Open(sequence, side, clock, cachedTokens, setup.push() ? receive(side) : null);
+    } catch (RuntimeException e) {
+      sequence.close();
+      throw e;
+    }
   }
 
   private CompletableFuture<@Nullable Prefilled> receive(DecodeSide side) {
