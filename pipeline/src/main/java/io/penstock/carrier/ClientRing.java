@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,7 @@ public final class ClientRing implements AutoCloseable {
   private final BlockLayout layout;
   private final SharedMemoryReceiver memory;
   private final Duration spin;
+  private final ThreadFactory threads;
   private final SharedRegion own;
   @GuardedBy("this") private final @Nullable Asked[] asked = new Asked[RingLayout.SLOTS];
   /// A bit for each slot that is neither asked for nor leased.
@@ -37,21 +39,25 @@ public final class ClientRing implements AutoCloseable {
   private volatile @Nullable PeerRegion theirs;
   private volatile boolean closed;
 
-  private ClientRing(BlockLayout layout, SharedMemoryReceiver memory, Duration spin, SharedRegion own) {
+  private ClientRing(BlockLayout layout, SharedMemoryReceiver memory, Duration spin, ThreadFactory threads,
+      SharedRegion own) {
     this.layout = layout;
     this.memory = memory;
     this.spin = spin;
+    this.threads = threads;
     this.own = own;
   }
 
   /// @param memory reads blocks of the node; stays the caller's
   /// @param spin longest spin of the thread that waits for answers before it sleeps; zero for none
+  /// @param threads make that thread
   /// @throws PeerMemoryException if the system has no memory to share
-  public static ClientRing create(BlockLayout layout, SharedMemoryReceiver memory, Duration spin) {
+  public static ClientRing create(BlockLayout layout, SharedMemoryReceiver memory, Duration spin,
+      ThreadFactory threads) {
     try {
       SharedRegion own = SharedRegion.create(SharedRegion.Kind.REQUESTS, "requests", RingLayout.requestsBytes());
       SharedRegion.populate(own.all());
-      return new ClientRing(layout, memory, spin, own);
+      return new ClientRing(layout, memory, spin, threads, own);
     } catch (IOException e) {
       throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
     }
@@ -64,15 +70,18 @@ public final class ClientRing implements AutoCloseable {
 
   /// Maps the answers of the node, and starts the thread that hears them.
   ///
-  /// @throws PeerMemoryException if they cannot be read
+  /// @throws PeerMemoryException if they cannot be read, or this is closed
   public synchronized void start(RingPlace answers) {
+    if (closed) {
+      throw new PeerMemoryException("ring must be open (was closed)", null);
+    }
     try {
       PeerRegion region = NodeRing.map(memory.process(), answers, SharedRegion.Kind.ANSWERS,
           RingLayout.answersBytes(layout));
       RingSignal signals = new RingSignal(own.all(), region.memory(), spin.toNanos());
       theirs = region;
       signal = signals;
-      Thread.ofPlatform().daemon().name("penstock-ring-client").start(() -> run(region.memory(), signals));
+      threads.newThread(() -> run(region.memory(), signals)).start();
     } catch (IOException e) {
       throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
     }
@@ -82,7 +91,7 @@ public final class ClientRing implements AutoCloseable {
   ///
   /// @param answered hears once, on the ring's thread, so it must not block: the block, leased to the hearer, or null
   ///     if the ring does not have it and the caller has to ask over the connection
-  /// @return false if the ring cannot ask now; nothing is heard then
+  /// @return false if the ring cannot ask now, or has ended; nothing is heard then
   public synchronized boolean ask(BlockKey key, Consumer<@Nullable LeasedMemory> answered) {
     if (closed || signal == null || free == 0) {
       return false;
@@ -153,7 +162,7 @@ public final class ClientRing implements AutoCloseable {
       while (!closed) {
         int posted = signals.received();
         if (posted - seen < 0 || posted - seen > RingLayout.SLOTS) {
-          break; // the node breaks the rules
+          break; // the node has ended, or breaks the rules
         }
         while (seen != posted) {
           hear(answers, answers.get(JAVA_INT, RingLayout.answered(seen++)));
@@ -217,11 +226,14 @@ public final class ClientRing implements AutoCloseable {
     }
   }
 
-  /// Tells all who wait that the ring has no answer.
+  /// Tells the node, and all who wait that the ring has no answer.
   private void end() {
     synchronized (this) {
       closed = true;
       ended = true;
+      if (signal != null) {
+        signal.end();
+      }
     }
     for (int slot = 0; slot < RingLayout.SLOTS; slot++) {
       Asked question = take(slot);

@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +38,8 @@ public final class NodeRing implements AutoCloseable {
   public interface Blocks {
     /// Looks for the block of `key`. The ring's thread calls it, so it must not block.
     ///
-    /// @param found hears once, on any thread: a handle of its own, or null if there is no block
-    /// The client compares the bytes.
+    /// @param found hears once, on any thread: a handle of its own, or null if there is no block. The client compares
+    ///     the bytes
     void find(BlockKey key, Consumer<@Nullable Block> found);
 
     /// A client found that the block of `key` differs from its checksums: compares it, and removes it if it does.
@@ -68,7 +70,9 @@ public final class NodeRing implements AutoCloseable {
   private final RingSignal signal;
   private final Thread thread;
   @GuardedBy("this") private final @Nullable Leased[] leased = new Leased[RingLayout.SLOTS];
-  /// Number of the lease that each slot had last, or has asked for.
+  /// A bit for each slot whose get has no answer yet.
+  @GuardedBy("this") private long asked;
+  /// Number of the lease that each slot had last.
   @GuardedBy("this") private final int[] numbers = new int[RingLayout.SLOTS];
   @GuardedBy("this") private int leases;
   @GuardedBy("this") private boolean ended;
@@ -136,14 +140,11 @@ public final class NodeRing implements AutoCloseable {
   private void run() {
     try {
       while (look()) {
-        signal.await(seen, endLate(System.nanoTime()));
+        late(System.nanoTime()).forEach(Block::close);
+        signal.await(seen, leases() == 0 ? RingSignal.mostNanos() : RELEASES_NANOS);
       }
     } finally {
-      endAll();
-      synchronized (serving) { // a look that goes on ends first
-        theirs.close();
-      }
-      own.close();
+      end();
     }
   }
 
@@ -157,64 +158,84 @@ public final class NodeRing implements AutoCloseable {
         return false;
       }
       while (seen != posted) {
-        serve(RingLayout.request(seen));
+        if (!serve(RingLayout.request(seen))) {
+          return false;
+        }
         seen = seen + 1;
       }
       return true;
     }
   }
 
-  @GuardedBy("serving") private void serve(long request) {
+  /// @return false if the client broke the rules
+  @GuardedBy("serving") private boolean serve(long request) {
     MemorySegment from = theirs.memory();
     int slot = from.get(JAVA_INT, request + RingLayout.SLOT);
-    if (slot < 0 || slot >= RingLayout.SLOTS) {
-      return;
+    if (slot < 0 || slot >= RingLayout.SLOTS || isAsked(slot)) {
+      return false;
     }
     int operation = from.get(JAVA_INT, request + RingLayout.OPERATION);
-    BlockHash hash = new BlockHash(from.get(JAVA_LONG, request + RingLayout.HASH),
-        from.get(JAVA_LONG, request + RingLayout.HASH + Long.BYTES));
-    BlockKey held = heldIn(slot);
-    int number = end(slot);
+    Block ended = end(slot);
+    if (ended != null) {
+      BlockKey key = ended.key();
+      ended.close();
+      if (operation == RingLayout.DAMAGED) {
+        blocks.damaged(key);
+      }
+    }
     if (operation == RingLayout.GET) {
-      find(new BlockKey(space, hash), slot, number);
-    } else if (operation == RingLayout.DAMAGED && held != null) {
-      blocks.damaged(held);
+      BlockHash hash = new BlockHash(from.get(JAVA_LONG, request + RingLayout.HASH),
+          from.get(JAVA_LONG, request + RingLayout.HASH + Long.BYTES));
+      find(new BlockKey(space, hash), slot);
     }
+    return true;
   }
 
-  private synchronized @Nullable BlockKey heldIn(int slot) {
-    Leased held = leased[slot];
-    return held == null ? null : held.block().key();
-  }
-
-  private void find(BlockKey key, int slot, int number) {
+  private void find(BlockKey key, int slot) {
+    synchronized (this) {
+      asked |= 1L << slot;
+    }
     try {
-      blocks.find(key, block -> answer(slot, number, block));
+      blocks.find(key, block -> answer(slot, block));
     } catch (RuntimeException e) { // the client asks over the connection, which says what is wrong
-      answer(slot, number, null);
+      answer(slot, null);
     }
   }
 
-  private synchronized void answer(int slot, int number, @Nullable Block block) {
-    if (closed || numbers[slot] != number) {
-      if (block != null) {
-        block.close();
-      }
-      return;
+  /// Whether a get of `slot` has no answer yet.
+  private synchronized boolean isAsked(int slot) {
+    return (asked & (1L << slot)) != 0;
+  }
+
+  private void answer(int slot, @Nullable Block block) {
+    boolean isLeased = lease(slot, block);
+    if (!isLeased && block != null) {
+      block.close();
     }
+  }
+
+  /// Answers the get of `slot`, unless that is answered already or the ring has ended.
+  ///
+  /// @return whether the ring has `block` now
+  private synchronized boolean lease(int slot, @Nullable Block block) {
+    if (closed || !isAsked(slot)) {
+      return false;
+    }
+    asked &= ~(1L << slot);
     long at = RingLayout.answer(slot, layout);
-    if (block == null || leases >= terms.leases() || !write(at, block)) {
-      own.all().set(JAVA_INT, at + RingLayout.STATUS, RingLayout.ASK);
-      if (block != null) {
-        block.close();
-      }
-    } else {
+    boolean isLeased = false;
+    if (block != null && leases < terms.leases() && write(at, block)) {
+      isLeased = true;
       leased[slot] = new Leased(block, System.nanoTime() + terms.life().toNanos());
       leases++;
-      own.all().set(JAVA_INT, at + RingLayout.LEASE, number);
+      numbers[slot] = numbers[slot] == Integer.MAX_VALUE ? 1 : numbers[slot] + 1;
+      own.all().set(JAVA_INT, at + RingLayout.LEASE, numbers[slot]);
+    } else {
+      own.all().set(JAVA_INT, at + RingLayout.STATUS, RingLayout.ASK);
     }
     own.all().set(JAVA_INT, RingLayout.answered(signal.next()), slot);
     signal.post(true);
+    return isLeased;
   }
 
   /// Says where `block` lies; false if a client cannot read it there.
@@ -237,44 +258,44 @@ public final class NodeRing implements AutoCloseable {
     }
   }
 
-  /// Ends the lease of `slot`, if it has one.
-  ///
-  /// @return the number of its next lease
-  private synchronized int end(int slot) {
-    Leased ended = leased[slot];
-    if (ended != null) {
-      own.all().set(JAVA_INT, RingLayout.answer(slot, layout) + RingLayout.LEASE, 0);
-      VarHandle.fullFence(); // a reader that finds other bytes finds no lease
-      leased[slot] = null;
-      leases--;
-      ended.block().close();
+  /// Ends the lease of `slot`; null if it has none. The caller closes the block, without the lock: memory that comes
+  /// back runs what waits for it.
+  private synchronized @Nullable Block end(int slot) {
+    Leased over = leased[slot];
+    if (over == null) {
+      return null;
     }
-    numbers[slot] = numbers[slot] == Integer.MAX_VALUE ? 1 : numbers[slot] + 1;
-    return numbers[slot];
+    own.all().set(JAVA_INT, RingLayout.answer(slot, layout) + RingLayout.LEASE, 0);
+    VarHandle.fullFence(); // a reader that finds other bytes finds no lease
+    leased[slot] = null;
+    leases--;
+    return over.block();
   }
 
-  /// Ends the leases whose life is over.
-  ///
-  /// @return how long the thread may sleep
-  private synchronized long endLate(long now) {
-    if (leases == 0) {
-      return RingSignal.mostNanos();
-    }
-    for (int slot = 0; slot < leased.length; slot++) {
+  /// Ends the leases whose life is over; all of them if the ring has ended. The caller closes the blocks.
+  private synchronized List<Block> late(long now) {
+    List<Block> late = new ArrayList<>(0);
+    for (int slot = 0; leases > 0 && slot < leased.length; slot++) {
       Leased each = leased[slot];
-      if (each != null && now - each.endNanos() >= 0) {
-        end(slot);
+      Block over = each != null && (ended || now - each.endNanos() >= 0) ? end(slot) : null;
+      if (over != null) {
+        late.add(over);
       }
     }
-    return RELEASES_NANOS;
+    return late;
   }
 
-  private synchronized void endAll() {
-    closed = true;
-    ended = true;
-    for (int slot = 0; slot < leased.length; slot++) {
-      end(slot);
+  private void end() {
+    synchronized (this) {
+      closed = true;
+      ended = true;
+      signal.end();
     }
+    late(0).forEach(Block::close);
+    synchronized (serving) { // a look that goes on ends first
+      theirs.close();
+    }
+    own.close();
   }
 
   /// Ends all leases, soon. Idempotent.

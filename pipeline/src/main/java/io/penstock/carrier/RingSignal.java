@@ -39,9 +39,15 @@ final class RingSignal {
     }
   }
 
+  /// Tells the other side that nothing more comes: it finds more entries than the rules allow.
+  void end() {
+    posted += RingLayout.REQUESTS;
+    post(true);
+  }
+
   /// Entries that the other side posted so far.
   int received() {
-    return (int) WORD.getAcquire(theirs, (long) RingLayout.POSTED);
+    return (int) WORD.getVolatile(theirs, (long) RingLayout.POSTED);
   }
 
   /// Waits until the other side has posted more than `seen` entries, at most `nanos`, or until [#wake].

@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,10 @@ final class ReadRingTest {
   private final Map<BlockKey, Block> blocks = new ConcurrentHashMap<>();
   private final List<AutoCloseable> opened = new ArrayList<>();
   private final Set<BlockKey> damaged = ConcurrentHashMap.newKeySet();
+  /// Keys that the node looks for without end.
+  private final Set<BlockKey> silent = ConcurrentHashMap.newKeySet();
+  /// Looks for those.
+  private final AtomicInteger asked = new AtomicInteger();
   private SlabArena arena;
 
   @BeforeAll
@@ -93,13 +98,17 @@ final class ReadRingTest {
 
   private Ends ends(Duration life, Duration spin) {
     SharedMemoryReceiver memory = new SharedMemoryReceiver(ProcessHandle.current().pid());
-    ClientRing client = ClientRing.create(LAYOUT, memory, spin);
+    ClientRing client = ClientRing.create(LAYOUT, memory, spin, Thread::new);
     NodeRing node = NodeRing.open(ProcessHandle.current().pid(), client.place(), SPACE.id(), LAYOUT,
         new NodeRing.Blocks() {
           @Override
           public void find(BlockKey key, Consumer<@Nullable Block> found) {
             Block block = blocks.get(key);
-            found.accept(block == null ? null : block.share());
+            if (silent.contains(key)) {
+              asked.incrementAndGet();
+            } else {
+              found.accept(block == null ? null : block.share());
+            }
           }
 
           @Override
@@ -251,18 +260,67 @@ final class ReadRingTest {
   }
 
   @Test
-  void aNodeThatCloses_answersThoseWhoWaitByAClose_andEndsLeases() throws InterruptedException {
+  void aNodeThatCloses_tellsThoseWhoWait_andEndsLeases() throws InterruptedException {
     Ends ends = ends(LONG, Duration.ZERO);
     LeasedMemory leased = ends.get(stored(6)).orElseThrow();
     ends.node().close();
     await(() -> ends.node().leases() == 0);
     assertThatThrownBy(() -> leased.verify(GranuleRange.all(LAYOUT))).isInstanceOf(PeerMemoryException.class);
     LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
-    assertThat(ends.client().ask(key(6), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
+    int gets = 0;
+    while (ends.client().ask(key(6), answer -> answers.add(Optional.ofNullable(answer)))) { // until it has heard
+      gets++;
+    }
+    for (int i = 0; i < gets; i++) {
+      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
+    }
+    leased.close();
+  }
+
+  @Test
+  void aClientThatCloses_tellsThoseWhoWait_andItsLeasesEnd() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    LeasedMemory leased = ends.get(stored(6)).orElseThrow();
+    LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
+    silent.add(key(7));
+    assertThat(ends.client().ask(key(7), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
     ends.client().close(); // as the end of the connection does
     assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
     assertThat(ends.client().ask(key(6), answer -> {})).isFalse();
+    await(() -> ends.node().leases() == 0);
     leased.close();
+  }
+
+  @Test
+  void aSecondGetOfASlot_beforeTheFirstHasItsAnswer_endsTheRing() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
+    silent.add(key(7));
+    assertThat(ends.client().ask(key(7), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
+    await(() -> asked.get() == 1);
+    for (int i = 0; i < 3; i++) { // in the slot of the first, whose number is 0
+      ends.client().post(RingLayout.GET, 0);
+    }
+    assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
+    assertThat(ends.client().ask(key(7), answer -> {})).isFalse();
+    assertThat(asked).hasValue(1);
+  }
+
+  @Test
+  void theMemoryOfALease_comesBackWithoutTheLockOfTheRing() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    for (int i = 0; i < SLOTS; i++) {
+      stored(i);
+    }
+    LeasedMemory leased = ends.get(key(3)).orElseThrow();
+    blocks.remove(key(3)).close();
+    LinkedBlockingQueue<Boolean> locked = new LinkedBlockingQueue<>();
+    arena.claim(List.of(key(9)), granted -> {
+      granted.forEach(BlockDraft::close);
+      locked.add(Thread.holdsLock(ends.node()));
+    }, error -> {});
+    leased.close();
+    assertThat(locked.poll(20, TimeUnit.SECONDS)).isFalse();
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.InlineCarrier;
 import io.penstock.carrier.MemoryProbe;
@@ -24,6 +25,7 @@ final class ClientCarriers implements AutoCloseable {
   private final @Nullable SharedMemoryReceiver receiver;
   private final byte @Nullable [] proof;
   private volatile @Nullable ClientRing ring;
+  @GuardedBy("this") private boolean closed;
 
   private ClientCarriers(SliceSender sender, @Nullable SharedMemoryReceiver receiver, byte @Nullable [] proof) {
     this.sender = sender;
@@ -118,12 +120,17 @@ final class ClientCarriers implements AutoCloseable {
     return proof() == null ? null : ring;
   }
 
-  void ringIs(ClientRing opened) {
+  /// Takes `opened` over.
+  synchronized void ringIs(ClientRing opened) {
     ring = opened;
+    if (closed) { // the connection ended meanwhile
+      opened.close();
+    }
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    closed = true;
     ClientRing open = ring;
     if (open != null) {
       open.close();

@@ -52,8 +52,9 @@ import reactor.core.publisher.MonoSink;
 /// One connection to a node, protocol version 1.
 ///
 /// Safe from any thread: threads share one client, and their gets, puts and look-ups run side by side over its
-/// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, or
-/// on the caller's thread if they are known at once. Each lease has one reader and each scope one owner: share the
+/// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, on
+/// the thread of the read ring if it went through that, or on the caller's thread if they are known at once. Neither of
+/// the first two may block. Each lease has one reader and each scope one owner: share the
 /// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
 /// several connections instead.
 ///
@@ -133,7 +134,7 @@ public final class KvClient {
       return Mono.just(this);
     }
     return Mono.defer(() -> {
-      ClientRing ring = ClientRing.create(arena.layout(), memory, spin);
+      ClientRing ring = ClientRing.create(arena.layout(), memory, spin, RingThread::new);
       return connection
           .ask(Routes.RING, RingMessages.RingRequest.of(space, proof, ring.place(), spin), RingMessages.RingReply.class)
           .map(answers -> {
@@ -357,18 +358,22 @@ public final class KvClient {
     return Mono.create(sink -> {
       Disposable.Swap running = Disposables.swap();
       sink.onCancel(running);
+      TraceContext trace = TraceContext.of(sink.contextView());
+      StreamClock clock = clock(Routes.GET, false, in, trace);
       ClientRing ring = onMiss == OnMiss.SKIP && under == null ? ringFor(asked) : null;
       if (ring == null) {
-        overConnection(asked, onMiss, under, scope, sink, running);
+        running.replace(overConnection(asked, onMiss, under, scope, sink, clock, trace));
         return;
       }
-      running.replace(RingAsk.of(ring, connection.transport().answers(), asked, leased -> {
+      RingAsk ask = new RingAsk(connection.transport().answers(), asked.size(), leased -> {
         if (leased == null) {
-          overConnection(asked, onMiss, under, scope, sink, running);
+          running.replace(overConnection(asked, onMiss, under, scope, sink, clock, trace));
         } else {
-          sink.success(scope.adopt(leased(leased)));
+          sink.success(scope.adopt(leased(leased, clock)));
         }
-      }));
+      });
+      running.replace(Disposables.composite(ask, () -> clock.ended(null))); // before an answer can replace it
+      ask.ask(ring, asked);
     });
   }
 
@@ -378,8 +383,8 @@ public final class KvClient {
   }
 
   /// Of blocks that came through the ring.
-  private RemoteLease leased(List<LeasedMemory> blocks) {
-    RingStream stream = new RingStream(setting(OnMiss.SKIP), blocks, in);
+  private RemoteLease leased(List<LeasedMemory> blocks, StreamClock clock) {
+    RingStream stream = new RingStream(setting(OnMiss.SKIP), blocks, clock);
     Messages.Bits none = Messages.Bits.of(Presence.of(blocks.size(), new BitSet()));
     BitSet all = new BitSet();
     all.set(0, blocks.size());
@@ -402,15 +407,15 @@ public final class KvClient {
             "the client has no read ring"));
         return;
       }
-      Disposable.Swap running = Disposables.swap();
-      sink.onCancel(running);
-      running.replace(RingAsk.of(ring, connection.transport().answers(), asked, leased -> {
+      RingAsk ask = new RingAsk(connection.transport().answers(), asked.size(), leased -> {
         if (leased == null) {
           sink.success();
         } else {
           sink.success(scope.adopt(new PeerBlock(leased.getFirst())));
         }
-      }));
+      });
+      sink.onCancel(ask);
+      ask.ask(ring, asked);
     });
   }
 
@@ -425,20 +430,19 @@ public final class KvClient {
         connection.peer(), connection::failure);
   }
 
-  private void overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
-      MonoSink<RemoteLease> sink, Disposable.Swap running) {
+  /// @return cancels it
+  private Disposable overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
+      MonoSink<RemoteLease> sink, StreamClock clock, @Nullable TraceContext trace) {
     long ticket = tickets.incrementAndGet();
     Messages.GetRequest request =
         new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
             options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
             carriers.proof());
-    TraceContext trace = TraceContext.of(sink.contextView());
-    StreamClock clock = clock(Routes.GET, false, in, trace);
     GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket, clock), clock,
         (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
         sink::error);
-    running.replace(stream::cancel);
     connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
+    return stream::cancel;
   }
 
   private StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {

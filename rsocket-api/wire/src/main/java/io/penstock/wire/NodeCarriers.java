@@ -112,14 +112,15 @@ final class NodeCarriers implements AutoCloseable {
   ///
   /// @param ringEnded runs if there was a ring
   void close(Runnable ringEnded) {
-    NodeRing open = ring();
     close();
+    NodeRing open = ring();
     if (open != null) {
       open.close();
       ringEnded.run();
     }
   }
 
+  /// No ring opens from then on.
   @Override
   public void close() {
     SharedMemoryReceiver ended;

@@ -25,26 +25,22 @@ final class RingAsk implements AnswerLimit.Pending, Disposable {
   @GuardedBy("this") private boolean over;
 
   /// @param decided hears once: a block for each key, in order and the hearer's, or null if the ring does not have all
-  ///     of them, or is silent; it runs on the ring's thread, or on the timers'
-  private RingAsk(AnswerLimit answers, int keys, Consumer<@Nullable List<LeasedMemory>> decided) {
+  ///     of them, or is silent; it runs on the ring's thread, the timers' or the caller's
+  RingAsk(AnswerLimit answers, int keys, Consumer<@Nullable List<LeasedMemory>> decided) {
     this.answers = answers;
     this.leased = new LeasedMemory[keys];
     this.missing = keys;
     this.decided = decided;
   }
 
-  /// @return cancels it
-  static Disposable of(ClientRing ring, AnswerLimit answers, List<BlockKey> keys,
-      Consumer<@Nullable List<LeasedMemory>> decided) {
-    RingAsk ask = new RingAsk(answers, keys.size(), decided);
-    answers.enter(ask);
+  void ask(ClientRing ring, List<BlockKey> keys) {
+    answers.enter(this);
     for (int i = 0; i < keys.size(); i++) {
       int position = i;
-      if (!ring.ask(keys.get(i), block -> ask.answered(position, block))) {
-        ask.answered(position, null);
+      if (!ring.ask(keys.get(i), block -> answered(position, block))) {
+        answered(position, null);
       }
     }
-    return ask;
   }
 
   private void answered(int position, @Nullable LeasedMemory block) {

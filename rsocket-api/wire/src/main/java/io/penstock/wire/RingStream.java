@@ -12,6 +12,7 @@ import io.penstock.carrier.LeasedMemory;
 import io.penstock.check.Checks;
 import io.penstock.tier.slice.DraftWindow;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
@@ -21,7 +22,7 @@ import reactor.core.publisher.Operators;
 /// byte of the budget is charged.
 final class RingStream extends SerialSubscription implements LandedStream {
   private final GetSetting setting;
-  private final Carried carried;
+  private final StreamClock clock;
   private final BlockScope scope = new BlockScope();
   private final List<LeasedMemory> leased;
   private int next;
@@ -30,10 +31,11 @@ final class RingStream extends SerialSubscription implements LandedStream {
   private @Nullable Throwable failure;
 
   /// @param leased one a key of the request, in its order; taken over
-  RingStream(GetSetting setting, List<LeasedMemory> leased, Carried carried) {
+  /// @param clock hears of the bytes, and of the end
+  RingStream(GetSetting setting, List<LeasedMemory> leased, StreamClock clock) {
     this.setting = setting;
     this.leased = leased;
-    this.carried = carried;
+    this.clock = clock;
   }
 
   @Override
@@ -109,7 +111,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
       GranuleRange all = GranuleRange.all(layout);
       int[] checksums = block.checksums();
       land(window, all, checksums, block);
-      carried.count(layout.blockBytes(), true);
+      clock.count(layout.blockBytes(), true);
       SliceHeader header =
           new SliceHeader(place, all, null, new int[] {next}, new int[][] {checksums}, 0, 0, true);
       next++;
@@ -147,6 +149,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
 
   @Override
   void letGo() {
+    clock.ended(failure instanceof CancellationException ? null : failure);
     if (ticket != null && ticket.cancel()) {
       ticket = null;
     }

@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockKey;
@@ -21,6 +22,7 @@ import io.penstock.tier.StackOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,6 +86,24 @@ final class ReadRingWireTest {
   }
 
   @Test
+  void gets_areToldOnce_throughTheRingAndOverTheConnection() {
+    List<StreamListener.Report> reports = new CopyOnWriteArrayList<>();
+    try (WireNode node = node(serving().build())) {
+      KvClient client = node.client(WireNode.asking(WINDOW).ring(Duration.ZERO).streams(reports::add).build(),
+          node.arena(128), node.budget(64));
+      List<BlockKey> keys = node.stored(client, 4);
+      long bytes = 4L * LAYOUT.blockBytes();
+      assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(bytes);
+      node.get(client, node.keys(100, 102), OnMiss.SKIP).block(WireNode.PATIENCE);
+
+      // the put may be told a moment after its last receipt
+      assertThat(reports).filteredOn(report -> report.route().equals("get"))
+          .extracting(StreamListener.Report::sharedBytes, StreamListener.Report::failure)
+          .containsExactly(tuple(bytes, null), tuple(0L, null));
+    }
+  }
+
+  @Test
   void aLeaseThroughTheRing_saysWhatItFound_andComesInWindows() {
     BlockScope scope = new BlockScope();
     try (WireNode node = node(serving().build())) {
@@ -98,6 +118,16 @@ final class ReadRingWireTest {
       lease.drained().block(WireNode.PATIENCE);
       scope.close();
       node.requireHonestTier(keys);
+    }
+  }
+
+  @Test
+  void theThreadThatHearsAnswers_refusesToWait() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = node.stored(client, 1);
+      assertThat(client.borrow(keys.getFirst(), scope).map(block -> Schedulers.isInNonBlockingThread())
+          .block(WireNode.PATIENCE)).isTrue();
     }
   }
 
