@@ -169,8 +169,8 @@ final class Sending extends TimerWheel.Timer {
     return early > 0;
   }
 
-  /// Whether `signal` counts: it comes from a receiver, of which no later start was heard, and there is room to remember
-  /// that receiver. A cancel needs no room: one of any receiver ends the request.
+  /// Whether `signal` counts: it comes from a receiver, of which no later start was heard, and there is room to
+  /// remember that receiver. A cancel needs no room: one of any receiver ends the request.
   @GuardedBy("this") private boolean admit(Signal signal) {
     Incarnation from = signal.from();
     Heard before = heard.get(from.rank());

@@ -27,8 +27,8 @@ final class LeasedBlocks implements HeldBlocks {
   /// Leases all blocks of `keys`, or none.
   ///
   /// @param party to whose share they count
-  /// @return cold; signals [WireFormatException] if a block is not there, and [HoldLimitException] if the party would hold
-  ///     too many
+  /// @return cold; signals [WireFormatException] if a block is not there, and [HoldLimitException] if the party would
+  ///     hold too many
   static Mono<LeasedBlocks> of(BlockTier tier, Object party, List<BlockKey> keys) {
     return Mono.defer(() -> {
       LeasedBlocks blocks = new LeasedBlocks(tier.holds(party));

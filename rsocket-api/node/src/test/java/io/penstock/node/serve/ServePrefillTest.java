@@ -332,7 +332,8 @@ final class ServePrefillTest {
           new ViewLanding(FROM.getFirst().layout(), all).to(0, 0, draft.part(all))).subscribe();
       Mono<Boolean> drained = node(0).drain().cache();
       drained.subscribe();
-      while (requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() > 1) { // the timeout of the class ends it
+      // the timeout of the class ends it
+      while (requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() > 1) {
         Thread.onSpinWait();
       }
       assertThat(node(0).state()).as("a get still runs").isEqualTo(NodeState.DRAINING);
