@@ -88,9 +88,11 @@ final class StreamClock implements Carried {
     }
   }
 
-  /// Hears of the end of `stream` also where that comes before its first step.
+  /// Hears of the end of `stream` also where that comes before its first step, and before its subscriber does.
   <T> Flux<T> over(Flux<T> stream) {
-    return runs ? stream.doOnError(this::ended).doFinally(end -> ended(null)) : stream;
+    return runs
+        ? stream.doOnError(this::ended).doOnComplete(() -> ended(null)).doOnCancel(() -> ended(null))
+        : stream;
   }
 
   private synchronized boolean isFirstEnd() {
