@@ -1,7 +1,9 @@
 package io.penstock.block;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /// One owner's handle on a complete, immutable block of KV cache.
 ///
@@ -13,6 +15,8 @@ public final class Block extends Owned {
   private final BlockLayout layout;
   private final Slot slot;
   private final int[] checksums;
+  /// Of the granule whose rows were shared last.
+  @GuardedBy("this") private @Nullable RowChecksums rowChecksums;
 
   /// Takes over one hold on `slot`.
   Block(BlockKey key, BlockLayout layout, Slot slot, int[] checksums) {
@@ -65,7 +69,16 @@ public final class Block extends Owned {
   public LayerSpan span(GranuleRange range) {
     range.requireInside(layout);
     hold();
-    return new LayerSpan(key, layout, slot, checksums, range);
+    return new LayerSpan(key, layout, slot, checksums, range, range.isWhole() ? null : rowChecksums(range.first()));
+  }
+
+  private synchronized RowChecksums rowChecksums(int granule) {
+    RowChecksums last = rowChecksums;
+    if (last == null || !last.isOf(granule)) {
+      last = new RowChecksums(granule);
+      rowChecksums = last;
+    }
+    return last;
   }
 
   /// Reads every byte and compares every granule with its checksum.

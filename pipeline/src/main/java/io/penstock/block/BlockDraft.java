@@ -186,7 +186,7 @@ public final class BlockDraft extends Owned {
     range.requireInside(layout);
     VerifiedRows rows = requireVerified(range);
     pin(); // the span keeps this hold
-    return new LayerSpan(key, layout, slot, verified.checksums(), range, rows);
+    return new LayerSpan(key, layout, slot, verified.checksums(), range, rows, null);
   }
 
   /// Makes the draft a block, and ends the draft.

@@ -19,15 +19,21 @@ public final class LayerSpan extends Owned {
   private final GranuleRange range;
   /// The verified rows that contain the span, while the checksum of their granule is not known yet; null afterwards.
   private final @Nullable VerifiedRows verified;
+  /// Shared with the spans of other rows of the granule; null for none.
+  private final @Nullable RowChecksums rowChecksums;
 
   /// Takes over one hold on `slot`.
-  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range) {
-    this(key, layout, slot, checksums, range, null);
+  ///
+  /// @param rowChecksums of the granule whose rows the span has; null for none
+  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range,
+      @Nullable RowChecksums rowChecksums) {
+    this(key, layout, slot, checksums, range, null, rowChecksums);
   }
 
   /// Takes over one hold on `slot`.
   LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range,
-      @Nullable VerifiedRows verified) {
+      @Nullable VerifiedRows verified, @Nullable RowChecksums rowChecksums) {
+    this.rowChecksums = rowChecksums;
     this.key = key;
     this.layout = layout;
     this.slot = slot;
@@ -103,7 +109,7 @@ public final class LayerSpan extends Owned {
   /// its request, before its content has a name.
   public LayerSpan share(BlockKey name) {
     hold(); // the new handle keeps this hold
-    return new LayerSpan(name, layout, slot, checksums, range, verified);
+    return new LayerSpan(name, layout, slot, checksums, range, verified, rowChecksums);
   }
 
   /// A handle on a part of these bytes, for a second owner.
@@ -115,11 +121,12 @@ public final class LayerSpan extends Owned {
       throw new IllegalArgumentException("part must lie inside " + range + " (was " + part + ")");
     }
     hold(); // the new handle keeps this hold
-    return new LayerSpan(key, layout, slot, checksums, part, verified);
+    return new LayerSpan(key, layout, slot, checksums, part, verified, null);
   }
 
-  /// Checksums of this span, one a granule. A span of rows answers the CRC of exactly these rows: one pass computes it
-  /// and compares the whole granule with the checksum that it was produced with.
+  /// Checksums of this span, one a granule. A span of rows answers the CRC of exactly these rows: one pass over the
+  /// granule computes it, and those of the rows that other spans of the block ask for, and compares the granule with
+  /// the checksum that it was produced with.
   ///
   /// @throws BlockCorruptException if the granule of a span of rows differs from its checksum
   /// @throws IllegalStateException if the bytes are needed and this handle was closed
@@ -145,7 +152,7 @@ public final class LayerSpan extends Owned {
       if (range.isWhole()) {
         slot.verify(key, layout, range, checksums, boundary);
       } else {
-        checksumOfRows(boundary);
+        computedChecksumOfRows(boundary);
       }
     } finally {
       slot.release();
@@ -153,6 +160,15 @@ public final class LayerSpan extends Owned {
   }
 
   private int checksumOfRows(String boundary) {
+    int granule = range.first();
+    if (rowChecksums != null && rowChecksums.cover(range, layout)) {
+      return rowChecksums.of(range, layout, slot,
+          whole -> requireEqual(boundary, granule, checksums[granule], whole));
+    }
+    return computedChecksumOfRows(boundary);
+  }
+
+  private int computedChecksumOfRows(String boundary) {
     int granule = range.first();
     int rowBytes = layout.rowBytes(granule);
     VerifiedRows rows = verified;
