@@ -2,13 +2,20 @@ package io.penstock.wire.transport;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.channel.unix.DomainSocketAddress;
+import java.net.SocketAddress;
+
 /// What a socket is told beside the defaults of the system.
 ///
 /// @param congestion how a TCP socket reacts to congestion
-/// @param sendBytes buffer of the system for what is sent, 0 to leave it to the system
+/// @param sendBytes buffer of the system for what is sent, 0 to leave it to the system; for a Unix domain socket 0 is
+///     1 MiB
 /// @param receiveBytes buffer of the system for what is received, 0 to leave it to the system
 public record SocketTuning(CongestionControl congestion, int sendBytes, int receiveBytes) {
   private static final int MOST_BYTES = 1 << 30;
+  /// Linux gives a Unix domain socket 208 KiB, less than one slice, and never more by itself: each side would wait for
+  /// the other slice by slice.
+  private static final int LOCAL_SEND_BYTES = 1 << 20;
 
   public SocketTuning {
     requireNonNull(congestion, "congestion");
@@ -19,6 +26,11 @@ public record SocketTuning(CongestionControl congestion, int sendBytes, int rece
   /// Congestion control `AUTOMATIC`, buffers left to the system.
   public static SocketTuning defaults() {
     return new SocketTuning(CongestionControl.AUTOMATIC, 0, 0);
+  }
+
+  /// Buffer of the system for what is sent over a socket of `address`; 0 to leave it to the system.
+  int sendBytes(SocketAddress address) {
+    return sendBytes == 0 && address instanceof DomainSocketAddress ? LOCAL_SEND_BYTES : sendBytes;
   }
 
   public SocketTuning withCongestion(CongestionControl control) {

@@ -111,8 +111,9 @@ public final class TcpTransport {
       tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true);
     }
     SocketTuning tuning = options.tuning();
-    if (tuning.sendBytes() > 0) {
-      tcp = tcp.option(ChannelOption.SO_SNDBUF, tuning.sendBytes());
+    int sendBytes = tuning.sendBytes(options.remote());
+    if (sendBytes > 0) {
+      tcp = tcp.option(ChannelOption.SO_SNDBUF, sendBytes);
     }
     if (tuning.receiveBytes() > 0) {
       tcp = tcp.option(ChannelOption.SO_RCVBUF, tuning.receiveBytes());
@@ -152,8 +153,9 @@ public final class TcpTransport {
           .childOption(ChannelOption.SO_KEEPALIVE, true);
     }
     SocketTuning tuning = options.tuning();
-    if (tuning.sendBytes() > 0) {
-      tcp = tcp.childOption(ChannelOption.SO_SNDBUF, tuning.sendBytes());
+    int sendBytes = tuning.sendBytes(options.local());
+    if (sendBytes > 0) {
+      tcp = tcp.childOption(ChannelOption.SO_SNDBUF, sendBytes);
     }
     if (tuning.receiveBytes() > 0) { // before a connection is there: its window is agreed on with it
       tcp = tcp.option(ChannelOption.SO_RCVBUF, tuning.receiveBytes());
