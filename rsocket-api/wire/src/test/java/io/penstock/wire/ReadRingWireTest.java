@@ -270,7 +270,7 @@ final class ReadRingWireTest {
       assertThat(atClient).filteredOn(report -> report.route().equals("get"))
           .extracting(StreamListener.Report::sharedBytes).containsExactly(4 * each, each, 0L);
       assertThat(client.carried().in()).containsExactly(Map.entry(Carrier.SHARED_MEMORY, 5 * each));
-      assertThat(requireNonNull(client.stat().block(WireNode.PATIENCE)).carried().out().get(Carrier.SHARED_MEMORY))
+      assertThat(requireNonNull(client.stat().block(WireNode.PATIENCE)).carried().out().get("shared-memory"))
           .isEqualTo(5 * each);
     }
   }
@@ -285,7 +285,8 @@ final class ReadRingWireTest {
     ByteBudget budget = new ByteBudget("client", 64L * WireNode.SLICE_BYTES, 64);
     KvServer server = requireNonNull(KvServer.bind(Link.SHARED_MEMORY.server(), tier, serving().build(),
         new ByteBudget("node", 64L * WireNode.SLICE_BYTES, 64), Schedulers.single()).block(WireNode.PATIENCE));
-    try (SlabArena arena = new SlabArena("client", LAYOUT, 32, 8); BlockScope scope = new BlockScope()) {
+    BlockScope scope = new BlockScope();
+    try (SlabArena arena = new SlabArena("client", LAYOUT, 32, 8)) {
       KvClient client = requireNonNull(KvClient.connect(Link.SHARED_MEMORY.client(Link.SHARED_MEMORY.port(server)),
           WireNode.asking(WINDOW).ring(Duration.ZERO).build(), SPACE, arena, budget).block(WireNode.PATIENCE));
       List<BlockKey> keys = Blocks.keys(SPACE, 0, 6);
