@@ -110,7 +110,7 @@ public final class ClientRing implements AutoCloseable {
     return !closed && signal != null;
   }
 
-  /// Asks for the blocks of `keys` in one request, which the node decides on as a whole: it leases all of them, or none.
+  /// Asks for the blocks of `keys` in one request, which the node decides on as a whole: it leases all or none.
   ///
   /// @param answers hears of each key
   /// @return false if the ring has no room for the request now, or has ended; nothing is heard then
