@@ -14,8 +14,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadFactory;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The client's end of a read ring: leases blocks of a node on this host where they lie. [NodeRing] has the rules.
@@ -24,7 +24,20 @@ import org.jspecify.annotations.Nullable;
 public final class ClientRing implements AutoCloseable {
   private static final VarHandle WORD = JAVA_INT.varHandle();
 
-  private record Asked(BlockKey key, Consumer<@Nullable LeasedMemory> answered) {}
+  /// Hears the answers to one request, one a key in any order, on the ring's thread, so it must not block.
+  public interface Answers {
+    /// The answer for the key at `position`.
+    ///
+    /// @param block leased to the hearer; null if the ring does not have it, and the caller has to ask over the
+    ///     connection
+    void hear(int position, @Nullable LeasedMemory block);
+  }
+
+  private record Asked(BlockKey key, int position, Answers answers) {
+    void hear(@Nullable LeasedMemory block) {
+      answers.hear(position, block);
+    }
+  }
 
   private final BlockLayout layout;
   private final SharedMemoryReceiver memory;
@@ -55,11 +68,10 @@ public final class ClientRing implements AutoCloseable {
   public static ClientRing create(BlockLayout layout, SharedMemoryReceiver memory, Duration spin,
       ThreadFactory threads) {
     try {
-      SharedRegion own = SharedRegion.create(SharedRegion.Kind.REQUESTS, "requests", RingLayout.requestsBytes());
-      SharedRegion.populate(own.all());
-      return new ClientRing(layout, memory, spin, threads, own);
+      return new ClientRing(layout, memory, spin, threads,
+          NodeRing.populated(SharedRegion.Kind.REQUESTS, "requests", RingLayout.requestsBytes()));
     } catch (IOException e) {
-      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+      throw NodeRing.refused(e);
     }
   }
 
@@ -70,7 +82,7 @@ public final class ClientRing implements AutoCloseable {
 
   /// Maps the answers of the node, and starts the thread that hears them.
   ///
-  /// @throws PeerMemoryException if they cannot be read, or this is closed
+  /// @throws PeerMemoryException if they cannot be read, the system has no thread, or this is closed
   public synchronized void start(RingPlace answers) {
     if (closed) {
       throw new PeerMemoryException("ring must be open (was closed)", null);
@@ -78,31 +90,43 @@ public final class ClientRing implements AutoCloseable {
     try {
       PeerRegion region = NodeRing.map(memory.process(), answers, SharedRegion.Kind.ANSWERS,
           RingLayout.answersBytes(layout));
-      RingSignal signals = new RingSignal(own.all(), region.memory(), spin.toNanos());
-      theirs = region;
-      signal = signals;
-      threads.newThread(() -> run(region.memory(), signals)).start();
-    } catch (IOException e) {
-      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+      try {
+        RingSignal signals = new RingSignal(own.all(), region.memory(), spin.toNanos());
+        Thread thread = threads.newThread(() -> run(region.memory(), signals));
+        thread.start();
+        theirs = region;
+        signal = signals;
+      } catch (Throwable e) {
+        region.close();
+        throw e;
+      }
+    } catch (IOException | OutOfMemoryError e) {
+      throw NodeRing.refused(e);
     }
   }
 
-  /// Asks for the block of `key`.
+  /// Whether it can ask: it has started, and neither side has ended it.
+  public synchronized boolean isOpen() {
+    return !closed && signal != null;
+  }
+
+  /// Asks for the blocks of `keys` in one request, which the node decides on as a whole: it leases all or none.
   ///
-  /// @param answered hears once, on the ring's thread, so it must not block: the block, leased to the hearer, or null
-  ///     if the ring does not have it and the caller has to ask over the connection
-  /// @return false if the ring cannot ask now, or has ended; nothing is heard then
-  public synchronized boolean ask(BlockKey key, Consumer<@Nullable LeasedMemory> answered) {
-    if (closed || signal == null || free == 0) {
+  /// @param answers hears of each key
+  /// @return false if the ring has no room for the request now, or has ended; nothing is heard then
+  public synchronized boolean ask(List<BlockKey> keys, Answers answers) {
+    if (closed || signal == null || Long.bitCount(free) < keys.size()) {
       return false;
     }
-    int slot = Long.numberOfTrailingZeros(free);
-    free &= ~(1L << slot);
-    asked[slot] = new Asked(key, answered);
-    long at = request(signal, RingLayout.GET, slot);
-    own.all().set(JAVA_LONG, at + RingLayout.HASH, key.hash().high());
-    own.all().set(JAVA_LONG, at + RingLayout.HASH + Long.BYTES, key.hash().low());
-    signal.post(true);
+    for (int i = 0; i < keys.size(); i++) {
+      int slot = Long.numberOfTrailingZeros(free);
+      free &= ~(1L << slot);
+      asked[slot] = new Asked(keys.get(i), i, answers);
+      long at = entry(signal.next() + i, RingLayout.GET, slot, i == 0 ? keys.size() - 1 : 0);
+      own.all().set(JAVA_LONG, at + RingLayout.HASH, keys.get(i).hash().high());
+      own.all().set(JAVA_LONG, at + RingLayout.HASH + Long.BYTES, keys.get(i).hash().low());
+    }
+    signal.post(keys.size(), true);
     return true;
   }
 
@@ -117,22 +141,23 @@ public final class ClientRing implements AutoCloseable {
   }
 
   private synchronized void release(int slot, int operation) {
-    post(operation, slot);
+    post(operation, slot, 0);
     free |= 1L << slot;
   }
 
   /// Posts what needs no answer, without a wake: the node looks soon enough.
-  synchronized void post(int operation, int slot) {
+  synchronized void post(int operation, int slot, int more) {
     if (!closed && signal != null) {
-      request(signal, operation, slot);
-      signal.post(false);
+      entry(signal.next(), operation, slot, more);
+      signal.post(1, false);
     }
   }
 
-  @GuardedBy("this") private long request(RingSignal to, int operation, int slot) {
-    long at = RingLayout.request(to.next());
+  @GuardedBy("this") private long entry(int number, int operation, int slot, int more) {
+    long at = RingLayout.request(number);
     own.all().set(JAVA_INT, at + RingLayout.OPERATION, operation);
     own.all().set(JAVA_INT, at + RingLayout.SLOT, slot);
+    own.all().set(JAVA_INT, at + RingLayout.MORE, more);
     return at;
   }
 
@@ -184,7 +209,7 @@ public final class ClientRing implements AutoCloseable {
 
   private static void tell(Asked question, @Nullable LeasedMemory leased) {
     try {
-      question.answered().accept(leased);
+      question.hear(leased);
     } catch (RuntimeException | Error e) {
       Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);

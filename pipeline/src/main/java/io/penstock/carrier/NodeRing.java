@@ -20,6 +20,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +37,11 @@ public final class NodeRing implements AutoCloseable {
 
   /// Finds the blocks of a space.
   public interface Blocks {
-    /// Looks for the block of `key`. The ring's thread calls it, so it must not block.
+    /// Looks for the blocks of `keys`. The ring's thread calls it, so it must not block.
     ///
-    /// @param found hears once, on any thread: a handle of its own, or null if there is no block. The client compares
-    ///     the bytes
-    void find(BlockKey key, Consumer<@Nullable Block> found);
+    /// @param found hears once, on any thread: a handle of its own for each key, in order, or null if one of them has
+    ///     no block. The client compares the bytes
+    void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found);
 
     /// A client found that the block of `key` differs from its checksums: compares it, and removes it if it does.
     void damaged(BlockKey key);
@@ -75,6 +76,8 @@ public final class NodeRing implements AutoCloseable {
   /// Number of the lease that each slot had last.
   @GuardedBy("this") private final int[] numbers = new int[RingLayout.SLOTS];
   @GuardedBy("this") private int leases;
+  /// Leases that gets without an answer may still have.
+  @GuardedBy("this") private int promised;
   @GuardedBy("this") private boolean ended;
   private final Object serving = new Object();
   /// Requests that were served; written under `serving`.
@@ -82,7 +85,7 @@ public final class NodeRing implements AutoCloseable {
   private volatile boolean closed;
 
   private NodeRing(SpaceId space, BlockLayout layout, Blocks blocks, Terms terms, SharedRegion own,
-      PeerRegion theirs) {
+      PeerRegion theirs, ThreadFactory threads) {
     this.space = space;
     this.layout = layout;
     this.blocks = blocks;
@@ -90,32 +93,57 @@ public final class NodeRing implements AutoCloseable {
     this.own = own;
     this.theirs = theirs;
     this.signal = new RingSignal(own.all(), theirs.memory(), terms.spin().toNanos());
-    this.thread = Thread.ofPlatform().daemon().name("penstock-ring-node").unstarted(this::run);
+    this.thread = threads.newThread(this::run);
   }
 
   /// Opens a ring and starts its thread.
   ///
   /// @param process of the client
   /// @param requests region of the client
-  /// @throws PeerMemoryException if there is no such region, or no memory for this end
+  /// @throws PeerMemoryException if there is no such region, or the system has no memory or no thread for this end
   public static NodeRing open(long process, RingPlace requests, SpaceId space, BlockLayout layout, Blocks blocks,
       Terms terms) {
+    return open(process, requests, space, layout, blocks, terms,
+        Thread.ofPlatform().daemon().name("penstock-ring-node").factory());
+  }
+
+  static NodeRing open(long process, RingPlace requests, SpaceId space, BlockLayout layout, Blocks blocks, Terms terms,
+      ThreadFactory threads) {
     try {
       PeerRegion theirs = map(process, requests, SharedRegion.Kind.REQUESTS, RingLayout.requestsBytes());
       try {
-        SharedRegion own =
-            SharedRegion.create(SharedRegion.Kind.ANSWERS, "answers", RingLayout.answersBytes(layout));
-        SharedRegion.populate(own.all());
-        NodeRing ring = new NodeRing(space, layout, blocks, terms, own, theirs);
-        ring.thread.start();
-        return ring;
-      } catch (IOException | RuntimeException e) {
+        SharedRegion own = populated(SharedRegion.Kind.ANSWERS, "answers", RingLayout.answersBytes(layout));
+        try {
+          NodeRing ring = new NodeRing(space, layout, blocks, terms, own, theirs, threads);
+          ring.thread.start();
+          return ring;
+        } catch (Throwable e) {
+          own.close();
+          throw e;
+        }
+      } catch (Throwable e) {
         theirs.close();
         throw e;
       }
-    } catch (IOException e) {
-      throw new PeerMemoryException(String.valueOf(e.getMessage()), e);
+    } catch (IOException | OutOfMemoryError e) {
+      throw refused(e);
     }
+  }
+
+  static SharedRegion populated(SharedRegion.Kind kind, String name, long bytes) throws IOException {
+    SharedRegion region = SharedRegion.create(kind, name, bytes);
+    try {
+      SharedRegion.populate(region.all());
+      return region;
+    } catch (Throwable e) {
+      region.close();
+      throw e;
+    }
+  }
+
+  /// @param cause the system has no memory, or no thread; or the peer's memory cannot be read
+  static PeerMemoryException refused(Throwable cause) {
+    return new PeerMemoryException(String.valueOf(cause.getMessage()), cause);
   }
 
   static PeerRegion map(long process, RingPlace place, SharedRegion.Kind kind, long bytes) throws IOException {
@@ -158,48 +186,81 @@ public final class NodeRing implements AutoCloseable {
         return false;
       }
       while (seen != posted) {
-        if (!serve(RingLayout.request(seen))) {
+        int served = serve(posted - seen);
+        if (served == 0) {
           return false;
         }
-        seen = seen + 1;
+        seen = seen + served;
       }
       return true;
     }
   }
 
+  /// Serves the next request.
+  ///
+  /// @param posted entries that the client has posted
+  /// @return entries of the request; 0 if the client broke the rules
+  @GuardedBy("serving") private int serve(int posted) {
+    long first = RingLayout.request(seen);
+    if (theirs.memory().get(JAVA_INT, first + RingLayout.OPERATION) != RingLayout.GET) {
+      return release(first) ? 1 : 0;
+    }
+    int more = theirs.memory().get(JAVA_INT, first + RingLayout.MORE);
+    return more >= 0 && more < posted && more < RingLayout.SLOTS && get(more + 1) ? more + 1 : 0;
+  }
+
   /// @return false if the client broke the rules
-  @GuardedBy("serving") private boolean serve(long request) {
-    MemorySegment from = theirs.memory();
-    int slot = from.get(JAVA_INT, request + RingLayout.SLOT);
-    if (slot < 0 || slot >= RingLayout.SLOTS || isAsked(slot)) {
+  private boolean release(long entry) {
+    int slot = slot(entry);
+    if (slot < 0) {
       return false;
     }
-    int operation = from.get(JAVA_INT, request + RingLayout.OPERATION);
-    Block ended = end(slot);
-    if (ended != null) {
-      BlockKey key = ended.key();
-      ended.close();
-      if (operation == RingLayout.DAMAGED) {
+    Block over = end(slot);
+    if (over != null) {
+      BlockKey key = over.key();
+      over.close();
+      if (theirs.memory().get(JAVA_INT, entry + RingLayout.OPERATION) == RingLayout.DAMAGED) {
         blocks.damaged(key);
       }
-    }
-    if (operation == RingLayout.GET) {
-      BlockHash hash = new BlockHash(from.get(JAVA_LONG, request + RingLayout.HASH),
-          from.get(JAVA_LONG, request + RingLayout.HASH + Long.BYTES));
-      find(new BlockKey(space, hash), slot);
     }
     return true;
   }
 
-  private void find(BlockKey key, int slot) {
-    synchronized (this) {
-      asked |= 1L << slot;
+  /// Serves the request of the next `count` entries. Leases that its slots had are over.
+  ///
+  /// @return false if the client broke the rules
+  @GuardedBy("serving") private boolean get(int count) {
+    int[] slots = new int[count];
+    List<BlockKey> keys = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      long entry = RingLayout.request(seen + i);
+      slots[i] = slot(entry);
+      if (slots[i] < 0 || theirs.memory().get(JAVA_INT, entry + RingLayout.OPERATION) != RingLayout.GET) {
+        return false;
+      }
+      keys.add(key(entry));
+      Block over = ask(slots[i]);
+      if (over != null) {
+        over.close();
+      }
     }
-    try {
-      blocks.find(key, block -> answer(slot, block));
-    } catch (RuntimeException e) { // the client asks over the connection, which says what is wrong
-      answer(slot, null);
+    if (promise(count)) {
+      find(keys, slots);
+    } else {
+      answer(slots, 0, null); // without a look: the client asks over the connection, where a look counts
     }
+    return true;
+  }
+
+  /// The slot that an entry names; negative if it names none, or one whose get has no answer yet.
+  private int slot(long entry) {
+    int slot = theirs.memory().get(JAVA_INT, entry + RingLayout.SLOT);
+    return slot >= 0 && slot < RingLayout.SLOTS && !isAsked(slot) ? slot : -1;
+  }
+
+  private BlockKey key(long entry) {
+    return new BlockKey(space, new BlockHash(theirs.memory().get(JAVA_LONG, entry + RingLayout.HASH),
+        theirs.memory().get(JAVA_LONG, entry + RingLayout.HASH + Long.BYTES)));
   }
 
   /// Whether a get of `slot` has no answer yet.
@@ -207,35 +268,73 @@ public final class NodeRing implements AutoCloseable {
     return (asked & (1L << slot)) != 0;
   }
 
-  private void answer(int slot, @Nullable Block block) {
-    boolean isLeased = lease(slot, block);
-    if (!isLeased && block != null) {
-      block.close();
+  /// A get of `slot` waits for its answer from now on.
+  ///
+  /// @return the block of the lease that the slot had, see [#end]
+  private synchronized @Nullable Block ask(int slot) {
+    asked |= 1L << slot;
+    return end(slot);
+  }
+
+  /// Keeps `count` leases for a request, if the client may have so many.
+  private synchronized boolean promise(int count) {
+    boolean fits = count <= terms.leases() - leases - promised;
+    promised += fits ? count : 0;
+    return fits;
+  }
+
+  private void find(List<BlockKey> keys, int[] slots) {
+    try {
+      blocks.find(keys, found -> answer(slots, slots.length, found));
+    } catch (RuntimeException e) { // the client asks over the connection, which says what is wrong
+      answer(slots, slots.length, null);
     }
   }
 
-  /// Answers the get of `slot`, unless that is answered already or the ring has ended.
+  private void answer(int[] slots, int kept, @Nullable List<Block> found) {
+    boolean areLeased = lease(slots, kept, found);
+    if (!areLeased && found != null) {
+      found.forEach(Block::close);
+    }
+  }
+
+  /// Answers the gets of `slots`, unless that is done already or the ring has ended.
   ///
-  /// @return whether the ring has `block` now
-  private synchronized boolean lease(int slot, @Nullable Block block) {
-    if (closed || !isAsked(slot)) {
+  /// @param kept leases that were promised to them
+  /// @return whether the ring has the blocks now
+  private synchronized boolean lease(int[] slots, int kept, @Nullable List<Block> found) {
+    if (closed || !isAsked(slots[0])) {
       return false;
     }
-    asked &= ~(1L << slot);
-    long at = RingLayout.answer(slot, layout);
-    boolean isLeased = false;
-    if (block != null && leases < terms.leases() && write(at, block)) {
-      isLeased = true;
-      leased[slot] = new Leased(block, System.nanoTime() + terms.life().toNanos());
-      leases++;
-      numbers[slot] = numbers[slot] == Integer.MAX_VALUE ? 1 : numbers[slot] + 1;
-      own.all().set(JAVA_INT, at + RingLayout.LEASE, numbers[slot]);
-    } else {
-      own.all().set(JAVA_INT, at + RingLayout.STATUS, RingLayout.ASK);
+    promised -= kept;
+    List<Block> readable = found != null && areWritten(slots, found) ? found : List.of();
+    for (int i = 0; i < slots.length; i++) {
+      asked &= ~(1L << slots[i]);
+      if (readable.isEmpty()) {
+        own.all().set(JAVA_INT, RingLayout.answer(slots[i], layout) + RingLayout.STATUS, RingLayout.ASK);
+      } else {
+        lease(slots[i], readable.get(i));
+      }
+      own.all().set(JAVA_INT, RingLayout.answered(signal.next() + i), slots[i]);
     }
-    own.all().set(JAVA_INT, RingLayout.answered(signal.next()), slot);
-    signal.post(true);
-    return isLeased;
+    signal.post(slots.length, true);
+    return !readable.isEmpty();
+  }
+
+  @GuardedBy("this") private void lease(int slot, Block block) {
+    leased[slot] = new Leased(block, System.nanoTime() + terms.life().toNanos());
+    leases++;
+    numbers[slot] = numbers[slot] == Integer.MAX_VALUE ? 1 : numbers[slot] + 1;
+    own.all().set(JAVA_INT, RingLayout.answer(slot, layout) + RingLayout.LEASE, numbers[slot]);
+  }
+
+  private boolean areWritten(int[] slots, List<Block> found) {
+    for (int i = 0; i < slots.length; i++) {
+      if (!write(RingLayout.answer(slots[i], layout), found.get(i))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Says where `block` lies; false if a client cannot read it there.

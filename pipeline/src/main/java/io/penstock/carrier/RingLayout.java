@@ -10,7 +10,8 @@ import io.penstock.system.SharedRegion;
 /// |---|---|---|---|
 /// | both | 4,096 | 4 | entries that were posted so far; the other side sleeps on it |
 /// | both | 4,160 | 4 | 1 while the owner of the region sleeps |
-/// | requests | 4,224 | 128 × 32 | entries: operation, 4; slot, 4; hash of the key, 16 |
+/// | requests | 4,224 | 128 × 32 | entries: operation, 4; slot, 4; hash of the key, 16; in the first get of a |
+/// |   |   |   | request how many more gets belong to it, else 0, 4; 0, 4 |
 /// | answers | 4,224 | 64 × 4 | entries: slot |
 /// | answers | 4,480 | 64 × answer | of each slot: lease, 4; status, 4; descriptor, 4; 0, 4; token of the region, 16; |
 /// |   |   |   | offset of the block in it, 8; CRC32C of each granule, 4 each; to a multiple of 64 |
@@ -34,6 +35,7 @@ final class RingLayout {
   static final int OPERATION = 0;
   static final int SLOT = 4;
   static final int HASH = 8;
+  static final int MORE = 24;
 
   static final int FOUND = 1;
   /// The node has no such block, or not where a client can read it: the client asks over the connection.

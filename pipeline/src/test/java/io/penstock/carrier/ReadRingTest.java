@@ -15,16 +15,24 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.system.NativeMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,7 +61,7 @@ final class ReadRingTest {
   private final Set<BlockKey> damaged = ConcurrentHashMap.newKeySet();
   /// Keys that the node looks for without end.
   private final Set<BlockKey> silent = ConcurrentHashMap.newKeySet();
-  /// Looks for those.
+  /// Requests for which the node looked.
   private final AtomicInteger asked = new AtomicInteger();
   private SlabArena arena;
 
@@ -88,11 +96,25 @@ final class ReadRingTest {
   private record Ends(ClientRing client, NodeRing node, SharedMemoryReceiver memory) {
     /// What the ring answers for `key`.
     Optional<LeasedMemory> get(BlockKey key) throws InterruptedException {
-      LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
-      assertThat(client.ask(key, leased -> answers.add(Optional.ofNullable(leased)))).isTrue();
-      Optional<LeasedMemory> answer = answers.poll(20, TimeUnit.SECONDS);
-      assertThat(answer).as("answer").isNotNull();
-      return answer;
+      return get(List.of(key)).getFirst();
+    }
+
+    /// What the ring answers for each of `keys`, in one request.
+    List<Optional<LeasedMemory>> get(List<BlockKey> keys) throws InterruptedException {
+      LinkedBlockingQueue<Map.Entry<Integer, Optional<LeasedMemory>>> answers = new LinkedBlockingQueue<>();
+      assertThat(client.ask(keys, (i, leased) -> answers.add(Map.entry(i, Optional.ofNullable(leased))))).isTrue();
+      List<Optional<LeasedMemory>> all = new ArrayList<>(Collections.nCopies(keys.size(), Optional.empty()));
+      for (int i = 0; i < keys.size(); i++) {
+        Map.Entry<Integer, Optional<LeasedMemory>> answer = answers.poll(20, TimeUnit.SECONDS);
+        assertThat(answer).as("answer").isNotNull();
+        all.set(answer.getKey(), answer.getValue());
+      }
+      return all;
+    }
+
+    /// Asks for `key`, and hears with `answers`.
+    boolean ask(BlockKey key, Queue<Optional<LeasedMemory>> answers) {
+      return client.ask(List.of(key), (i, leased) -> answers.add(Optional.ofNullable(leased)));
     }
   }
 
@@ -102,12 +124,16 @@ final class ReadRingTest {
     NodeRing node = NodeRing.open(ProcessHandle.current().pid(), client.place(), SPACE.id(), LAYOUT,
         new NodeRing.Blocks() {
           @Override
-          public void find(BlockKey key, Consumer<@Nullable Block> found) {
-            Block block = blocks.get(key);
-            if (silent.contains(key)) {
-              asked.incrementAndGet();
-            } else {
-              found.accept(block == null ? null : block.share());
+          public void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found) {
+            asked.incrementAndGet();
+            if (keys.stream().noneMatch(silent::contains)) {
+              List<Block> all = keys.stream().map(blocks::get).filter(Objects::nonNull).map(Block::share).toList();
+              if (all.size() == keys.size()) {
+                found.accept(all);
+              } else {
+                all.forEach(Block::close);
+                found.accept(null);
+              }
             }
           }
 
@@ -166,6 +192,94 @@ final class ReadRingTest {
     leased.add(ends.get(key).orElseThrow());
     leased.forEach(LeasedMemory::close);
     await(() -> ends.node().leases() == 0);
+  }
+
+  @Test
+  void aRequest_isLeasedAsAWhole_orNotAtAll_inOneLook() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    List<BlockKey> keys = List.of(stored(1), stored(2), stored(3));
+    List<Optional<LeasedMemory>> leased = ends.get(keys);
+    for (int i = 0; i < keys.size(); i++) {
+      assertThat(leased.get(i).orElseThrow().key()).isEqualTo(keys.get(i));
+      assertThat(leased.get(i).orElseThrow().read(GranuleRange.all(LAYOUT), ReadRingTest::first))
+          .isEqualTo((byte) (i + 1));
+    }
+    assertThat(asked).hasValue(1);
+    assertThat(ends.get(List.of(key(1), key(9), key(2)))).containsOnly(Optional.empty());
+    assertThat(ends.node().leases()).isEqualTo(3);
+    leased.forEach(each -> each.orElseThrow().close());
+    await(() -> ends.node().leases() == 0);
+  }
+
+  @Test
+  void aRequestForMoreThanTheClientMayHave_isAnsweredWithoutALook() throws InterruptedException {
+    Ends ends = ends(LONG, Duration.ZERO);
+    BlockKey key = stored(1);
+    List<Optional<LeasedMemory>> leased = ends.get(Collections.nCopies(RingLayout.SLOTS - 2, key));
+    assertThat(asked).hasValue(1);
+    assertThat(ends.get(List.of(key, key))).containsOnly(Optional.empty());
+    assertThat(asked).as("looks").hasValue(1);
+    silent.add(key(7));
+    assertThat(ends.ask(key(7), new LinkedBlockingQueue<>())).isTrue();
+    await(() -> asked.get() == 2);
+    assertThat(ends.get(key)).as("the last lease is promised").isEmpty();
+    leased.forEach(each -> each.orElseThrow().close());
+  }
+
+  @Test
+  void aRequestThatIsNotWhole_endsTheRing() {
+    Ends ends = ends(LONG, Duration.ZERO);
+    ends.client().post(RingLayout.GET, 0, 1);
+    await(() -> !ends.client().isOpen());
+    assertThat(asked).hasValue(0);
+  }
+
+  private static ThreadFactory withoutThreads() {
+    return work -> new Thread(work) {
+      @Override
+      public void start() {
+        throw new OutOfMemoryError("unable to create native thread (test)");
+      }
+    };
+  }
+
+  private static boolean isMapped(String name) {
+    try {
+      return Files.readString(Path.of("/proc/self/maps")).contains("memfd:penstock-" + name);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void anEndWithoutAThread_isRefused_andKeepsNoMemory() {
+    long me = ProcessHandle.current().pid();
+    NodeRing.Terms terms = new NodeRing.Terms(1, LONG, Duration.ZERO);
+    NodeRing.Blocks none = new NodeRing.Blocks() {
+      @Override
+      public void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found) {
+        found.accept(null);
+      }
+
+      @Override
+      public void damaged(BlockKey key) {
+        throw new AssertionError(key);
+      }
+    };
+    try (SharedMemoryReceiver memory = new SharedMemoryReceiver(me)) {
+      ClientRing client = ClientRing.create(LAYOUT, memory, Duration.ZERO, withoutThreads());
+      assertThatThrownBy(
+          () -> NodeRing.open(me, client.place(), SPACE.id(), LAYOUT, none, terms, withoutThreads()))
+          .isInstanceOf(PeerMemoryException.class).hasMessageContaining("native thread");
+      await(() -> !isMapped("answers")); // also those of other tests
+      NodeRing node = NodeRing.open(me, client.place(), SPACE.id(), LAYOUT, none, terms);
+      assertThatThrownBy(() -> client.start(node.place())).isInstanceOf(PeerMemoryException.class)
+          .hasMessageContaining("native thread");
+      assertThat(client.isOpen()).isFalse();
+      client.close();
+      node.close();
+      await(() -> !isMapped("answers") && !isMapped("requests"));
+    }
   }
 
   @Test
@@ -268,9 +382,10 @@ final class ReadRingTest {
     assertThatThrownBy(() -> leased.verify(GranuleRange.all(LAYOUT))).isInstanceOf(PeerMemoryException.class);
     LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
     int gets = 0;
-    while (ends.client().ask(key(6), answer -> answers.add(Optional.ofNullable(answer)))) { // until it has heard
+    while (ends.ask(key(6), answers)) { // until it has heard
       gets++;
     }
+    assertThat(ends.client().isOpen()).isFalse();
     for (int i = 0; i < gets; i++) {
       assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
     }
@@ -283,10 +398,10 @@ final class ReadRingTest {
     LeasedMemory leased = ends.get(stored(6)).orElseThrow();
     LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
     silent.add(key(7));
-    assertThat(ends.client().ask(key(7), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
+    assertThat(ends.ask(key(7), answers)).isTrue();
     ends.client().close(); // as the end of the connection does
     assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
-    assertThat(ends.client().ask(key(6), answer -> {})).isFalse();
+    assertThat(ends.ask(key(6), answers)).isFalse();
     await(() -> ends.node().leases() == 0);
     leased.close();
   }
@@ -296,14 +411,15 @@ final class ReadRingTest {
     Ends ends = ends(LONG, Duration.ZERO);
     LinkedBlockingQueue<Optional<LeasedMemory>> answers = new LinkedBlockingQueue<>();
     silent.add(key(7));
-    assertThat(ends.client().ask(key(7), answer -> answers.add(Optional.ofNullable(answer)))).isTrue();
+    assertThat(ends.ask(key(7), answers)).isTrue();
     await(() -> asked.get() == 1);
     for (int i = 0; i < 3; i++) { // in the slot of the first, whose number is 0
-      ends.client().post(RingLayout.GET, 0);
+      ends.client().post(RingLayout.GET, 0, 0);
     }
     assertThat(answers.poll(20, TimeUnit.SECONDS)).isEmpty();
-    assertThat(ends.client().ask(key(7), answer -> {})).isFalse();
+    assertThat(ends.ask(key(7), answers)).isFalse();
     assertThat(asked).hasValue(1);
+    assertThat(ends.client().isOpen()).isFalse();
   }
 
   @Test
@@ -329,10 +445,10 @@ final class ReadRingTest {
     BlockKey key = stored(9);
     assertThat(ends.get(key)).isPresent();
     for (int i = 0; i < 10; i++) { // no slot of the ring, and a hash that no block has
-      ends.client().post(i % 2 == 0 ? RingLayout.GET : RingLayout.RELEASE, -1 - i);
+      ends.client().post(i % 2 == 0 ? RingLayout.GET : RingLayout.RELEASE, -1 - i, 0);
     }
     for (int slot = 0; slot < RingLayout.SLOTS; slot++) {
-      ends.client().post(RingLayout.RELEASE, slot);
+      ends.client().post(RingLayout.RELEASE, slot, 0);
     }
     await(() -> ends.node().leases() == 0);
     assertThat(blocks.get(key).verify("test").isClosed()).isFalse();

@@ -115,9 +115,10 @@ final class ClientCarriers implements AutoCloseable {
     return receiver == null || receiver.isUnreadable() ? null : proof;
   }
 
-  /// What small gets go through; null if there is none.
+  /// What small gets go through; null if there is none, or it has ended.
   @Nullable ClientRing ring() {
-    return proof() == null ? null : ring;
+    ClientRing open = ring;
+    return open == null || proof() == null || !open.isOpen() ? null : open;
   }
 
   /// Takes `opened` over.

@@ -10,6 +10,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
 import io.penstock.carrier.ClientRing;
@@ -379,7 +380,7 @@ public final class KvClient {
 
   private @Nullable ClientRing ringFor(List<BlockKey> asked) {
     boolean fits = !asked.isEmpty() && asked.size() <= RingAsk.MOST_KEYS && options.startLayer() == 0;
-    return fits ? carriers.ring() : null;
+    return fits ? ring() : null;
   }
 
   /// Of blocks that came through the ring.
@@ -397,31 +398,46 @@ public final class KvClient {
   ///
   /// @param scope owns the handle
   /// @return a cold `Mono`; empty if the node does not have the block where this process can read it: a lease gets it
-  ///     then, if it is anywhere; signals [CarrierUnavailableException] without a read ring
+  ///     then, if it is anywhere; signals [CarrierUnavailableException] without a read ring, or if the ring has ended
   public Mono<PeerBlock> borrow(BlockKey key, BlockScope scope) {
     List<BlockKey> asked = distinct(List.of(key));
     return Mono.create(sink -> {
-      ClientRing ring = carriers.ring();
+      ClientRing ring = ring();
       if (ring == null) {
-        sink.error(new CarrierUnavailableException(List.of(Carrier.SHARED_MEMORY), List.of(Carrier.INLINE),
-            "the client has no read ring"));
+        sink.error(withoutRing("the client has no read ring, or it has ended"));
         return;
       }
+      StreamClock clock = clock(Routes.GET, false, in, TraceContext.of(sink.contextView()));
       RingAsk ask = new RingAsk(connection.transport().answers(), asked.size(), leased -> {
-        if (leased == null) {
+        if (leased != null) {
+          clock.count(arena.layout().blockBytes(), true);
+          clock.ended(null);
+          sink.success(scope.adopt(new PeerBlock(leased.getFirst())));
+        } else if (ring.isOpen()) {
+          clock.ended(null);
           sink.success();
         } else {
-          sink.success(scope.adopt(new PeerBlock(leased.getFirst())));
+          CarrierUnavailableException ended = withoutRing("the read ring has ended");
+          clock.ended(ended);
+          sink.error(ended);
         }
       });
-      sink.onCancel(ask);
+      sink.onCancel(Disposables.composite(ask, () -> clock.ended(null)));
       ask.ask(ring, asked);
     });
   }
 
-  /// Whether gets may go through a read ring.
+  private static CarrierUnavailableException withoutRing(String reason) {
+    return new CarrierUnavailableException(List.of(Carrier.SHARED_MEMORY), List.of(Carrier.INLINE), reason);
+  }
+
+  /// Whether gets may go through a read ring: false also once it has ended.
   public boolean hasRing() {
-    return carriers.ring() != null;
+    return ring() != null;
+  }
+
+  @Nullable ClientRing ring() {
+    return carriers.ring();
   }
 
   private GetSetting setting(OnMiss onMiss) {
@@ -433,13 +449,22 @@ public final class KvClient {
   /// @return cancels it
   private Disposable overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
       MonoSink<RemoteLease> sink, StreamClock clock, @Nullable TraceContext trace) {
-    long ticket = tickets.incrementAndGet();
-    Messages.GetRequest request =
-        new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-            options.startLayer(), sliceBytes(), windowBlocks(), ticket, under,
-            carriers.proof());
-    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing(ticket, clock), clock,
-        (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket, receiver), found))),
+    Messages.GetRequest request = request(asked, onMiss, under, carriers.proof());
+    return leased(request, asked, onMiss, landing(request, clock), clock, scope, sink, trace);
+  }
+
+  private Messages.GetRequest request(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under,
+      byte @Nullable [] proof) {
+    return new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
+        options.startLayer(), sliceBytes(), windowBlocks(), tickets.incrementAndGet(), under, proof);
+  }
+
+  /// @return cancels it
+  private Disposable leased(Messages.GetRequest request, List<BlockKey> asked, OnMiss onMiss, Landing landing,
+      StreamClock clock, BlockScope scope, MonoSink<RemoteLease> sink, @Nullable TraceContext trace) {
+    GetReceiver stream = new GetReceiver(setting(onMiss), asked, landing, clock,
+        (receiver, found) -> sink
+            .success(scope.adopt(new RemoteLease(receiver, drain(request.ticket(), receiver), found))),
         sink::error);
     connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request, trace)).subscribe(stream);
     return stream::cancel;
@@ -450,9 +475,21 @@ public final class KvClient {
         trace);
   }
 
-  private Landing landing(long ticket, Carried carried) {
+  private Landing landing(Messages.GetRequest request, Carried carried) {
     return Landing.of(carriers.receiver(),
-        window -> connection.tell(Routes.LANDED, new Messages.Landed(ticket, window)), carried);
+        window -> connection.tell(Routes.LANDED, new Messages.Landed(request.ticket(), window)), carried,
+        request.proof() == null ? key -> {} : this::compareAtNode);
+  }
+
+  /// Has the node compare the block of `key`, and remove it if it is damaged: it compares nothing for a reader of its
+  /// memory, but each block that it sends in frames.
+  private void compareAtNode(BlockKey key) {
+    List<BlockKey> asked = List.of(key);
+    Flux.using(BlockScope::new, scope -> Mono.<RemoteLease>create(sink -> sink.onCancel(
+        leased(request(asked, OnMiss.SKIP, null, null), asked, OnMiss.SKIP, Landing.inline(), StreamClock.NONE, scope,
+            sink, null)))
+        .flatMapMany(lease -> lease.slices(scope)).doOnNext(LayerSlice::close), BlockScope::close)
+        .onErrorComplete().subscribe(); // the node says that the block is damaged
   }
 
   /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of

@@ -8,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.carrier.InlineCarrier;
 import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Quiet;
@@ -19,6 +20,7 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
 import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStat;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.security.Role;
@@ -36,6 +38,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -253,26 +256,35 @@ final class KvResponder implements RSocket {
   private Mono<Payload> ring(Call call, RingMessages.RingRequest request) {
     BlockTier tier = spaces.of(call.route(), "space", request.space());
     carriers.sender(request.proof()); // compares the proof
-    KvServerOptions options = serving.options();
-    int most = options.rates().equals(KvServerOptions.Rates.none()) ? options.rings() : 0; // a ring knows no rates
+    if (!serving.options().rates().equals(KvServerOptions.Rates.none())) { // nothing that a ring moves waits for a rate
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read ring",
+          "asked of a node without limits.requests and limits.bytes: connect without a ring, or with the carrier inline"
+              + " as well",
+          "asked of a node with rates");
+    }
+    return tier.stat().map(stat -> call.reply(RingMessages.RingReply.of(ring(request, tier, stat).place())));
+  }
+
+  private NodeRing ring(RingMessages.RingRequest request, BlockTier tier, TierStat stat) {
+    int most = serving.options().rings();
     if (!serving.running().tryEnterRing(most)) {
       throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "read rings of the node", "<= " + most, "another");
     }
     try {
-      NodeRing ring = carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
-          tier.info().space().layout(), new TierBlocks(tier, serving.draining(), serving.running().out()),
-          ringTerms(tier, Duration.ofNanos(request.spinNanos()))));
-      return Mono.just(call.reply(RingMessages.RingReply.of(ring.place())));
+      TierBlocks blocks = new TierBlocks(tier, stat, serving.draining(),
+          new TierBlocks.Heard(serving.options().streams(), address, serving.running().out()));
+      return carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
+          tier.info().space().layout(), blocks, ringTerms(stat, Duration.ofNanos(request.spinNanos()))));
     } catch (RuntimeException e) {
       serving.running().leaveRing();
       throw e;
     }
   }
 
-  /// All rings together lease at most half of the blocks that the tier keeps.
-  private NodeRing.Terms ringTerms(BlockTier tier, Duration spin) {
+  /// All rings together lease at most half of the blocks that the tier keeps in host memory.
+  private NodeRing.Terms ringTerms(TierStat stat, Duration spin) {
     KvServerOptions options = serving.options();
-    int leases = Math.clamp(tier.info().capacityBlocks() / 2 / options.rings(), 1, Integer.MAX_VALUE);
+    int leases = Math.clamp(TierBlocks.inMemory(stat) / 2 / options.rings(), 1, Integer.MAX_VALUE);
     return new NodeRing.Terms(leases, options.stallTimeout(), options.spin(spin));
   }
 
@@ -347,6 +359,7 @@ final class KvResponder implements RSocket {
             request.sliceOrder(), startLayer(request.startLayer(), layout));
     SliceSender sender = carriers.sender(request.proof());
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
+    boolean readerCompares = sender != InlineCarrier.INSTANCE && view == null && hasWholeGranules(shape, layout);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clock(call, true);
@@ -354,6 +367,7 @@ final class KvResponder implements RSocket {
           serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(), outgoing);
       return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
+              .map(lease -> readerCompares ? lease.unverified() : lease)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
                       stallOf(onMiss), clock))),
@@ -362,6 +376,12 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false)); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  /// Whether no slice is a part of a granule: its checksum is computed from the rest of the granule, which is compared
+  /// for that.
+  private static boolean hasWholeGranules(SliceShape shape, BlockLayout layout) {
+    return IntStream.range(0, layout.planes().size()).allMatch(plane -> layout.planeBytes(plane) <= shape.sliceBytes());
   }
 
   private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,

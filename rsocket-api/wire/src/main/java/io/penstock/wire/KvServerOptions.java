@@ -27,7 +27,8 @@ import java.util.List;
 ///     about 16 times as much of the heap at worst. A connection has no more of it than it leaves to others
 /// @param putBlocks most blocks of open windows of puts, over all connections; not more than the tier has memory for
 /// @param carriers what may carry slices: frames always may, so it says whether shared memory may
-/// @param rings most read rings of clients, which have a thread each and lease half of the tier's blocks together
+/// @param rings most read rings of clients, which have a thread each and lease half of the tier's blocks in host memory
+///     together; a node with rates has none
 /// @param ringSpin longest spin of such a thread before it sleeps, for clients that wish it; zero for none
 /// @param endpoints where clients can reach the node, told at hello
 /// @param access who may connect, and what each user may do

@@ -1,6 +1,8 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.carrier.InlineCarrier;
@@ -20,13 +22,15 @@ final class Landing {
   private final @Nullable SliceReceiver shared;
   private final IntConsumer landed;
   private final Carried carried;
+  private final Consumer<BlockKey> damaged;
   /// Whether the sender keeps blocks that have landed.
   private boolean owed;
 
-  private Landing(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried) {
+  private Landing(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried, Consumer<BlockKey> damaged) {
     this.shared = shared;
     this.landed = landed;
     this.carried = carried;
+    this.damaged = damaged;
   }
 
   /// Of a stream whose slices have their bytes in their frames.
@@ -38,7 +42,12 @@ final class Landing {
   /// @param landed tells the sender the number of a window all of whose slices have landed
   /// @param carried hears of each slice that landed
   static Landing of(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried) {
-    return new Landing(shared, landed, carried);
+    return of(shared, landed, carried, key -> {});
+  }
+
+  /// @param damaged hears of each block whose bytes differ from the checksum that came along, before the error
+  static Landing of(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried, Consumer<BlockKey> damaged) {
+    return new Landing(shared, landed, carried, damaged);
   }
 
   /// @param window has a draft at each position of the slice
@@ -46,7 +55,12 @@ final class Landing {
   /// @throws io.penstock.block.UnexpectedSliceException if a part of the range came before, or a reference is wrong
   /// @throws io.penstock.carrier.PeerMemoryException if memory of the sender cannot be read
   void land(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
-    land(data, header, layout, window::land);
+    try {
+      land(data, header, layout, window::land);
+    } catch (BlockCorruptException e) {
+      damaged.accept(e.key());
+      throw e;
+    }
   }
 
   /// The same, but bytes that differ end their block alone, see [DraftWindow#landIntact].

@@ -35,10 +35,9 @@ final class RingAsk implements AnswerLimit.Pending, Disposable {
 
   void ask(ClientRing ring, List<BlockKey> keys) {
     answers.enter(this);
-    for (int i = 0; i < keys.size(); i++) {
-      int position = i;
-      if (!ring.ask(keys.get(i), block -> answered(position, block))) {
-        answered(position, null);
+    if (!ring.ask(keys, this::answered)) {
+      for (int i = 0; i < keys.size(); i++) {
+        answered(i, null);
       }
     }
   }

@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 final class StreamClock implements Carried {
   static final StreamListener NOOP = report -> {};
   /// Of streams without a listener.
-  static final StreamClock NONE = new StreamClock(NOOP, "", "", "", false, Carried.UNCOUNTED, null);
+  static final StreamClock NONE = new StreamClock(NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
 
   /// What a stream waits for.
   enum Wait {
@@ -33,8 +33,8 @@ final class StreamClock implements Carried {
   private long shared;
   @GuardedBy("this") private boolean over;
 
-  private StreamClock(StreamListener listener, String route, Object peer, String transport, boolean isOutgoing,
-      Carried all, @Nullable TraceContext trace) {
+  private StreamClock(StreamListener listener, long began, String route, Object peer, String transport,
+      boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     this.transport = transport;
     this.trace = trace;
     this.listener = listener;
@@ -43,7 +43,7 @@ final class StreamClock implements Carried {
     this.route = route;
     this.peer = peer;
     this.isOutgoing = isOutgoing;
-    this.began = runs ? System.nanoTime() : 0;
+    this.began = began;
     this.since = began;
   }
 
@@ -59,10 +59,32 @@ final class StreamClock implements Carried {
   /// @param transport of the frames
   static StreamClock of(StreamListener listener, String route, Object peer, String transport, boolean isOutgoing,
       Carried all, @Nullable TraceContext trace) {
+    return of(listener, now(listener), route, peer, transport, isOutgoing, all, trace);
+  }
+
+  private static StreamClock of(StreamListener listener, long began, String route, Object peer, String transport,
+      boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), word, peer, transport,
-        isOutgoing, all,
-        trace);
+    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), began, word, peer,
+        transport, isOutgoing, all, trace);
+  }
+
+  /// The time, for [#moved]; 0 if `listener` hears nothing.
+  static long now(StreamListener listener) {
+    return listener.equals(NOOP) ? 0 : System.nanoTime();
+  }
+
+  /// Tells of a stream that is over: `bytes` left this node, where they lay, to a reader of its memory.
+  ///
+  /// @param began what [#now] said at its beginning
+  static void moved(StreamListener listener, long began, String route, Object peer, long bytes, Carried all) {
+    if (listener.equals(NOOP)) {
+      all.count(bytes, true);
+    } else {
+      StreamClock clock = of(listener, began, route, peer, "", true, all, null);
+      clock.count(bytes, true);
+      clock.ended(null);
+    }
   }
 
   /// From now on it waits for `who`.

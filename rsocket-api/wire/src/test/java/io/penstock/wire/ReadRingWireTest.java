@@ -19,6 +19,14 @@ import io.penstock.system.NativeMemory;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.StackOptions;
+import io.penstock.flow.ProducingSource;
+import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.Medium;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStat;
+import java.util.Map;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -196,6 +204,113 @@ final class ReadRingWireTest {
           .expectSubscription().then(() -> taken.giveBack(1))
           .expectNextCount(1).thenCancel().verify(WireNode.PATIENCE);
       taken.close();
+    }
+  }
+
+  @Test
+  void aRingThatHasEnded_isNone_andGetsGoOverTheConnection() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = node.stored(client, 4);
+      requireNonNull(client.ring()).close(); // as the node does, or the end of its thread
+      assertThat(client.hasRing()).isFalse();
+      assertThatThrownBy(() -> client.borrow(keys.getFirst(), scope).block(WireNode.PATIENCE))
+          .isInstanceOf(CarrierUnavailableException.class).hasMessageContaining("has ended");
+      assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(4L * LAYOUT.blockBytes());
+    }
+  }
+
+  @Test
+  void aConnectionThatIsGone_hasNoRing() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      client.close().block(WireNode.PATIENCE);
+      assertThat(client.hasRing()).isFalse();
+      assertThatThrownBy(() -> client.borrow(node.keys(0, 1).getFirst(), scope).block(WireNode.PATIENCE))
+          .isInstanceOf(CarrierUnavailableException.class);
+    }
+  }
+
+  @Test
+  void hitsAndMisses_areCountedOnce() {
+    try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
+      KvClient client = client(node, Duration.ZERO);
+      List<BlockKey> keys = new ArrayList<>(node.stored(client, 3));
+      TierStat before = requireNonNull(node.tier.stat().block(WireNode.PATIENCE));
+      node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE);
+      keys.addAll(node.keys(100, 102));
+      assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(3L * LAYOUT.blockBytes());
+      node.get(client, node.keys(200, 201), OnMiss.SKIP).block(WireNode.PATIENCE);
+      TierStat after = requireNonNull(node.tier.stat().block(WireNode.PATIENCE));
+      assertThat(after.hits() - before.hits()).isEqualTo(3 + 3);
+      assertThat(after.misses() - before.misses()).isEqualTo(2 + 1);
+      assertThat(client.borrow(node.keys(200, 201).getFirst(), scope).blockOptional(WireNode.PATIENCE)).isEmpty();
+      assertThat(requireNonNull(node.tier.stat().block(WireNode.PATIENCE)).misses()).isEqualTo(after.misses());
+    }
+  }
+
+  @Test
+  void listenersOfBothSides_hearGetsThroughTheRing_andBorrows() {
+    List<StreamListener.Report> atNode = new CopyOnWriteArrayList<>();
+    List<StreamListener.Report> atClient = new CopyOnWriteArrayList<>();
+    try (WireNode node = node(serving().streams(atNode::add).build()); BlockScope scope = new BlockScope()) {
+      KvClient client = node.client(WireNode.asking(WINDOW).ring(Duration.ZERO).streams(atClient::add).build(),
+          node.arena(128), node.budget(64));
+      List<BlockKey> keys = node.stored(client, 4);
+      long each = LAYOUT.blockBytes();
+      node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE);
+      client.borrow(keys.getFirst(), scope).block(WireNode.PATIENCE);
+      client.borrow(node.keys(100, 101).getFirst(), scope).block(WireNode.PATIENCE);
+      assertThat(atNode).filteredOn(report -> report.route().equals("get")).allSatisfy(report -> {
+        assertThat(report.isOutgoing()).isTrue();
+        assertThat(report.carrier()).isEqualTo(Carrier.SHARED_MEMORY);
+        assertThat(report.failure()).isNull();
+        assertThat(report.nanos()).isBetween(1L, WireNode.PATIENCE.toNanos());
+      }).extracting(StreamListener.Report::bytes).containsExactly(4 * each, each);
+      assertThat(atClient).filteredOn(report -> report.route().equals("get"))
+          .extracting(StreamListener.Report::sharedBytes).containsExactly(4 * each, each, 0L);
+      assertThat(client.carried().in()).containsExactly(Map.entry(Carrier.SHARED_MEMORY, 5 * each));
+      assertThat(requireNonNull(client.stat().block(WireNode.PATIENCE)).carried().out().get("shared-memory"))
+          .isEqualTo(5 * each);
+    }
+  }
+
+  /// A level of memory above one in a store.
+  @Test
+  void leasesOfRings_areBoundedByHostMemory_whateverLiesBelow() {
+    MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, 1000, Runnable::run);
+    TierStack tier = new TierStack(SPACE, List.of(new TierStack.Level.Host("dram", 8), new TierStack.Level.Stored(disk,
+        1000)), StackOptions.defaults("stack").withIngressBlocks(8), TierListener.noop(),
+        Link.SHARED_MEMORY.chunks());
+    ByteBudget budget = new ByteBudget("client", 64L * WireNode.SLICE_BYTES, 64);
+    KvServer server = requireNonNull(KvServer.bind(Link.SHARED_MEMORY.server(), tier, serving().build(),
+        new ByteBudget("node", 64L * WireNode.SLICE_BYTES, 64), Schedulers.single()).block(WireNode.PATIENCE));
+    BlockScope scope = new BlockScope();
+    try (SlabArena arena = new SlabArena("client", LAYOUT, 32, 8)) {
+      KvClient client = requireNonNull(KvClient.connect(Link.SHARED_MEMORY.client(Link.SHARED_MEMORY.port(server)),
+          WireNode.asking(WINDOW).ring(Duration.ZERO).build(), SPACE, arena, budget).block(WireNode.PATIENCE));
+      List<BlockKey> keys = Blocks.keys(SPACE, 0, 6);
+      client.put(keys, new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
+          (key, range, memory) -> Blocks.fill(key, range.offset(LAYOUT), memory))).blockLast(WireNode.PATIENCE);
+      int borrowed = 0;
+      for (BlockKey key : keys) {
+        borrowed += client.borrow(key, scope).blockOptional(WireNode.PATIENCE).isPresent() ? 1 : 0;
+      }
+      assertThat(borrowed).isEqualTo(4);
+      scope.close();
+      client.close().block(WireNode.PATIENCE);
+    }
+    server.close().block(WireNode.PATIENCE);
+    tier.close().block(WireNode.PATIENCE);
+  }
+
+  @Test
+  void aNodeWithRates_hasNoRings_andSaysWhatToChange() {
+    try (WireNode node = node(serving().rates(new KvServerOptions.Rates(1000, 0)).build())) {
+      assertThat(client(node, Duration.ZERO).hasRing()).isFalse();
+      assertThatThrownBy(() -> node.client(WireNode.asking(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO)
+          .build(), node.arena(8), node.budget(8))).isInstanceOf(RemotePermanentException.class)
+          .hasMessageContaining("limits.requests").hasMessageContaining("connect without a ring");
     }
   }
 }

@@ -102,6 +102,7 @@ final class SharedMemoryProcessTest {
         assertThat(failure(traffic)).isInstanceOf(KvException.class);
         await(() -> !isMapped("killed-node") && !isMapped("answers"));
         assertThatThrownBy(() -> SharedMemoryPeer.assertBytes(borrowed)).isInstanceOf(PeerMemoryException.class);
+        client.close().block(WireNode.PATIENCE);
       }
     }
   }

@@ -8,8 +8,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
@@ -23,6 +26,7 @@ import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.transport.ClientTransport;
+import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -75,6 +79,23 @@ final class SharedMemoryTest {
       List<BlockKey> keys = node.stored(client, 40);
       assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(40L * LAYOUT.blockBytes());
       assertThat(counted.bytes.get() - before).isLessThan(2 * 40L * LAYOUT.blockBytes() / 4);
+    }
+  }
+
+  /// The node leaves the comparison to the reader of its memory, who tells it what differs.
+  @Test
+  @SuppressWarnings("restricted") // damages memory behind the back of its owner
+  void aDamagedBlock_isFoundByItsReader_andLeavesTheNode() {
+    try (WireNode node = node(); BlockScope scope = new BlockScope()) {
+      KvClient client = node.client(WINDOW);
+      List<BlockKey> keys = node.stored(client, 6);
+      Block block = requireNonNull(node.tier.get(keys.subList(3, 4), scope).blockLast(WireNode.PATIENCE));
+      block.read(memory -> MemorySegment.ofAddress(memory.address()).reinterpret(1).fill((byte) 99));
+      block.close();
+      assertThatThrownBy(() -> node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE))
+          .isInstanceOfSatisfying(BlockCorruptException.class, e -> assertThat(e.key()).isEqualTo(keys.get(3)));
+      await(() -> requireNonNull(node.tier.stat().block()).corrupt() == 1);
+      assertThat(node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE)).isEqualTo(5L * LAYOUT.blockBytes());
     }
   }
 
