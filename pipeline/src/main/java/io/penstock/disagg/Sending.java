@@ -62,11 +62,13 @@ final class Sending extends TimerWheel.Timer {
   }
 
   /// @param wanted empty if they are not known
-  /// @return false if this has been forgotten
-  boolean open(Set<RankId> wanted, HeldBlocks held) {
+  /// @return false if it is open with the same receivers and blocks, null if this has been forgotten
+  @Nullable Boolean open(Set<RankId> wanted, HeldBlocks held) {
     boolean ends;
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
+        return null;
+      } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
         return false;
       } else if (phase != Phase.EARLY) {
         throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");

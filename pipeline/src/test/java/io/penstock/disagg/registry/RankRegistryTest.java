@@ -71,7 +71,7 @@ final class RankRegistryTest {
     registry.register(prefill(0, 5, 2));
     assertRefused(new Registration(Side.DECODE, rank("p", 1, 1), 1, manifest(2), new Endpoint("h", 1)), "side");
     assertRefused(new Registration(Side.PREFILL, rank("p", 1, 1), 2, manifest(2), new Endpoint("h", 1)), "version");
-    assertRefused(prefill(1, 1, 4), "manifest");
+    assertRefused(prefill(1, 1, 4), "tp");
     assertRefused(prefill(0, 4, 2), "generation");
     assertRefused(new Registration(Side.PREFILL, rank("p", 0, 5), 1, manifest(2), new Endpoint("h", 1)), "endpoint");
     assertRefused(new Registration(Side.DECODE, rank("d", 0, 1), 2, manifest(2), new Endpoint("h", 1)), "version");

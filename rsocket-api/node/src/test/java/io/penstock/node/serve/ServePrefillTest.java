@@ -137,8 +137,9 @@ final class ServePrefillTest {
         new Random(2));
     requests = new DecodeRequests(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
         LifecycleListener.noop(), timers, new Random(3));
-    views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(),
-        new ByteBudget("decode", 8 << 20, 64), requests::gone, timers);
+    views = new RankViews(this::place, KvClientOptions.defaults(),
+        KvPeerOptions.defaults().withPatience(Duration.ofMillis(300)), new ByteBudget("decode", 8 << 20, 64),
+        requests::gone, timers, new Random(5));
   }
 
   private Mono<ClientTransport> place(Incarnation rank) {
