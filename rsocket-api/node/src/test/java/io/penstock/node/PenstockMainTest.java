@@ -335,4 +335,9 @@ final class PenstockMainTest {
           return Stream.concat(Stream.of(name), below(name, entry.getValue()));
         });
   }
+
+  @Test
+  void aSettingWithoutDefault_saysNone() {
+    assertThat(CommandLineRun.of("put", "--help").out().replaceAll("\\s+", " ")).contains("PENSTOCK_SALT, default none");
+  }
 }
