@@ -59,6 +59,7 @@ final class RankViewsTest {
       KvServer before = serve(7);
       RemoteViews first = now(views.of(RANK, SPACE));
       now(before.close());
+      time.advance(Duration.ofMillis(100)); // the loss is known
       CompletableFuture<RemoteViews> wanted = views.of(RANK, SPACE).toFuture();
       time.advance(PATIENCE.minusSeconds(2));
       assertThat(attempts).as("attempts, with pauses that double").isBetween(5, 9);
