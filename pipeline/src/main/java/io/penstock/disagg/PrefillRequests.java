@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -67,6 +68,12 @@ public final class PrefillRequests {
   /// @throws IllegalArgumentException if the request is open otherwise, or has ended
   public boolean open(String request, HeldBlocks blocks) {
     return of(request, sending -> sending.open(Set.of(), blocks));
+  }
+
+  /// Whether `request` is open for `receivers` with blocks that `same` accepts.
+  public boolean isOpen(String request, Set<RankId> receivers, Predicate<HeldBlocks> same) {
+    Sending sending = requests.get(request);
+    return sending != null && sending.isOpen(receivers, same);
   }
 
   /// Bytes of `request` were sent: its lease begins anew.

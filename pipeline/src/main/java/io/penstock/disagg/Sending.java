@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -90,6 +91,11 @@ final class Sending extends TimerWheel.Timer {
       end(Release.DONE);
     }
     return true;
+  }
+
+  /// Whether this is open for `wanted` with blocks that `same` accepts.
+  synchronized boolean isOpen(Set<RankId> wanted, Predicate<HeldBlocks> same) {
+    return phase == Phase.OPEN && receivers.equals(wanted) && same.test(blocks);
   }
 
   /// Looks at this again when it ends, as far as is known now.

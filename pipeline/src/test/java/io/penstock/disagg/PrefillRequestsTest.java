@@ -232,6 +232,11 @@ final class PrefillRequestsTest {
   /// Equal blocks under another lease.
   private record Keys(String keys) implements HeldBlocks {
     @Override
+    public boolean isSameAs(HeldBlocks other) {
+      return equals(other);
+    }
+
+    @Override
     public Mono<Void> release() {
       return Mono.empty();
     }
@@ -239,8 +244,10 @@ final class PrefillRequestsTest {
 
   @Test
   void aRequestIsOpenedAgain_withTheSameBlocksAlone() {
+    assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isFalse();
     assertThat(requests.open("r", Set.of(A), new Keys("a"))).isTrue();
     assertThat(requests.open("r", Set.of(A), new Keys("a"))).as("again").isFalse();
+    assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isTrue();
     assertThatThrownBy(() -> requests.open("r", Set.of(A), new Keys("b"))).hasMessageContaining("must be new");
     assertThatThrownBy(() -> requests.open("r", Set.of(B), new Keys("a"))).hasMessageContaining("must be new");
     assertThat(requests.figures().held()).isOne();

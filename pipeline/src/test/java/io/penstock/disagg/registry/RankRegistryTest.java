@@ -205,7 +205,7 @@ final class RankRegistryTest {
     watched.register(prefill(0, 1, 1));
     Registration later = new Registration(Side.PREFILL, rank("p", 0, 2), 1, manifest(1), new Endpoint("other", 9));
     watched.register(later);
-    assertThat(told).singleElement().asString().contains("p, rank=0", "generation=1", "host-0", "p/0@2 at other:9");
+    assertThat(told).singleElement().asString().contains("p/0@1", "host-0:30000", "p/0@2 at other:9");
     watched.register(later);
     assertThat(told).hasSize(1);
   }

@@ -338,6 +338,7 @@ final class PenstockMainTest {
 
   @Test
   void aSettingWithoutDefault_saysNone() {
-    assertThat(CommandLineRun.of("put", "--help").out().replaceAll("\\s+", " ")).contains("PENSTOCK_SALT, default none");
+    String help = CommandLineRun.of("put", "--help").out().replaceAll("\\s+", " ");
+    assertThat(help).contains("PENSTOCK_SALT, default none");
   }
 }

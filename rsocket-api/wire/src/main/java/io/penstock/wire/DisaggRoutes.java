@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.BlockKey;
 import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
@@ -8,6 +9,7 @@ import io.penstock.disagg.registry.RegistrationRefusedException;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.rsocket.Payload;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -109,9 +111,16 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
     Mono<Void> done = keys == null
         ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
-        : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+        : isOpen(call, wanted, keys, kept) ? Mono.empty() : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
     return done.then(Mono.fromSupplier(
         () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
+  }
+
+  /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
+  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillRequests kept) {
+    BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
+    List<BlockKey> named = keys.in(tier.info().space().id(), spaces.limits().maxKeys());
+    return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {

@@ -55,10 +55,14 @@ final class LeasedBlocks implements HeldBlocks {
     }
   }
 
-  /// A key names its space, too.
   @Override
   public boolean isSameAs(HeldBlocks other) {
-    return other instanceof LeasedBlocks leased && leased.keys.equals(keys);
+    return areOf(keys, other);
+  }
+
+  /// Whether `blocks` are those of `keys`, which name their space, too.
+  static boolean areOf(List<BlockKey> keys, HeldBlocks blocks) {
+    return blocks instanceof LeasedBlocks leased && leased.keys.equals(keys);
   }
 
   @Override

@@ -39,7 +39,7 @@ public final class RankSettings {
       AscendTypes.orNone(SettingType.text()), "none",
       "User as whom the rank registers; none for one with a token. TLS with the registry is that of tls.cert and"
           + " tls.trust.");
-  public static final Setting<Optional<Path>> REGISTRY_SECRET = new Setting<>("rank.registry.secret.file",
+  public static final Setting<Optional<Path>> REGISTRY_PASSWORD = new Setting<>("rank.registry.password.file",
       SettingType.pathOrOff(), "off",
       "File whose first line is the password of rank.registry.user, or a token, for a registry that asks for one.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
@@ -52,7 +52,7 @@ public final class RankSettings {
       "How long a prefill rank waits for the first sign of a decode rank.");
 
   static final List<Setting<?>> ALL =
-      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_SECRET, LEASE, LONGEST,
+      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_PASSWORD, LEASE, LONGEST,
           BOOTSTRAP);
 
   private RankSettings() {}
@@ -84,9 +84,9 @@ public final class RankSettings {
     if (config.get(LONGEST).compareTo(config.get(LEASE)) < 0) {
       problems.add("%s must be >= %s (%s)".formatted(LONGEST.key(), config.said(LEASE), config.was(LONGEST)));
     }
-    if (config.get(REGISTRY_USER).isPresent() && config.get(REGISTRY_SECRET).isEmpty()) {
-      problems.add("%s must be a file for %s (%s)".formatted(REGISTRY_SECRET.key(), config.said(REGISTRY_USER),
-          config.was(REGISTRY_SECRET)));
+    if (config.get(REGISTRY_USER).isPresent() && config.get(REGISTRY_PASSWORD).isEmpty()) {
+      problems.add("%s must be a file for %s (%s)".formatted(REGISTRY_PASSWORD.key(), config.said(REGISTRY_USER),
+          config.was(REGISTRY_PASSWORD)));
     }
     if (config.get(SIDE).isEmpty()) {
       if (config.get(REGISTRY).isPresent()) {

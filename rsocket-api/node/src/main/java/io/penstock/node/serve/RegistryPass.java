@@ -44,7 +44,7 @@ record RegistryPass(@Nullable ClientTls tls, Credentials credentials) {
   }
 
   private static Credentials credentials(NodeConfig config) throws IOException {
-    Optional<Path> file = config.get(RankSettings.REGISTRY_SECRET);
+    Optional<Path> file = config.get(RankSettings.REGISTRY_PASSWORD);
     if (file.isEmpty()) {
       return Credentials.none();
     }

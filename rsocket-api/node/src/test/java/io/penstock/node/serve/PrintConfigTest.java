@@ -44,7 +44,7 @@ final class PrintConfigTest {
         rank.dcp                       1           default
         rank.registry                  none        default
         rank.registry.user             none        default
-        rank.registry.secret.file      off         default
+        rank.registry.password.file    off         default
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default

@@ -248,7 +248,7 @@ final class ServeSecurityTest {
     node = Node.start(config(secured() + "registry: true\n")).block(SOON);
     String rank = "rank.side: prefill\nrank.registry: 127.0.0.1:%d\ntls.trust: %s\n".formatted(
         requireNonNull(node).port(), file("authority.pem"));
-    Node registered = Node.start(config(rank + "rank.registry.secret.file: " + file("writer.token") + "\n"))
+    Node registered = Node.start(config(rank + "rank.registry.password.file: " + file("writer.token") + "\n"))
         .block(SOON);
     CommandLineRun shown = trusting("registry", "--token-file", file("writer.token"));
     assertThat(shown.out()).as(shown.err()).contains("penstock", "prefill", "ready");
