@@ -111,7 +111,9 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
     Mono<Void> done = keys == null
         ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
-        : isOpen(call, wanted, keys, kept) ? Mono.empty() : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+        : isOpen(call, wanted, keys, kept)
+            ? Mono.empty()
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
     return done.then(Mono.fromSupplier(
         () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
   }
