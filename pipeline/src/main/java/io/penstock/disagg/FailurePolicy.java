@@ -57,7 +57,7 @@ public record FailurePolicy(int retries, Duration pause, Duration longestPause, 
   }
 
   /// Wait before retry number `retry`, counted from 1: between half of the doubled pause and all of it.
-  Duration pauseBefore(int retry, RandomGenerator random) {
+  public Duration pauseBefore(int retry, RandomGenerator random) {
     Duration doubled = pause.multipliedBy(1L << Math.min(retry - 1, MOST_DOUBLINGS));
     Duration most = doubled.compareTo(longestPause) < 0 ? doubled : longestPause;
     return Duration.ofNanos((long) (most.toNanos() * (LEAST_JITTER + (1 - LEAST_JITTER) * random.nextDouble())));

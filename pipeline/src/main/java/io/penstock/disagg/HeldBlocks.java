@@ -10,6 +10,11 @@ public interface HeldBlocks {
   /// @return cold; completes when what was under way has drained and the memory is free
   Mono<Void> release();
 
+  /// Whether this and `other` are known to keep the same blocks, so that one of the two is enough.
+  default boolean isSameAs(HeldBlocks other) {
+    return false;
+  }
+
   /// Nothing to give up.
   static HeldBlocks none() {
     return Mono::empty;

@@ -9,9 +9,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// The requests whose blocks a prefill rank keeps for others: each until all its receivers are done, one of them
@@ -35,6 +37,8 @@ public final class PrefillRequests {
   private final LongAdder late = new LongAdder();
   private final LongAdder strangers = new LongAdder();
   private final LongAdder expired = new LongAdder();
+  private final Sinks.Empty<Void> drained = Sinks.empty();
+  private volatile boolean draining;
 
   /// @param timers clock, and thread of leases that expire
   public PrefillRequests(LifecycleOptions options, LifecycleListener listener, Scheduler timers) {
@@ -47,20 +51,29 @@ public final class PrefillRequests {
   ///
   /// @param receivers those that say when they are done: the ranks that read from this one, or the rank that releases
   ///     it; at least one
-  /// @throws IllegalArgumentException if the request is open, or has ended
-  public void open(String request, Set<RankId> receivers, HeldBlocks blocks) {
+  /// @return false if the request is open with the same receivers and blocks: an engine whose answer was lost asks
+  ///     again. `blocks` stay the caller's then
+  /// @throws IllegalArgumentException if the request is open otherwise, or has ended
+  public boolean open(String request, Set<RankId> receivers, HeldBlocks blocks) {
     if (receivers.isEmpty()) {
       throw new IllegalArgumentException("receivers must be at least one (was none)");
     }
     Set<RankId> waiting = Set.copyOf(receivers);
-    of(request, sending -> sending.open(waiting, blocks) ? Boolean.TRUE : null);
+    return of(request, sending -> sending.open(waiting, blocks));
   }
 
   /// Keeps `blocks` for receivers that are not known yet: each says how many there are.
   ///
-  /// @throws IllegalArgumentException if the request is open, or has ended
-  public void open(String request, HeldBlocks blocks) {
-    of(request, sending -> sending.open(Set.of(), blocks) ? Boolean.TRUE : null);
+  /// @return see [#open(String, Set, HeldBlocks)]
+  /// @throws IllegalArgumentException if the request is open otherwise, or has ended
+  public boolean open(String request, HeldBlocks blocks) {
+    return of(request, sending -> sending.open(Set.of(), blocks));
+  }
+
+  /// Whether `request` is open for `receivers` with blocks that `same` accepts.
+  public boolean isOpen(String request, Set<RankId> receivers, Predicate<HeldBlocks> same) {
+    Sending sending = requests.get(request);
+    return sending != null && sending.isOpen(receivers, same);
   }
 
   /// Bytes of `request` were sent: its lease begins anew.
@@ -114,6 +127,28 @@ public final class PrefillRequests {
         expired.sum());
   }
 
+  /// Drains: the node opens no other request from now on; signals still count.
+  ///
+  /// @return cold; completes when the requests that are kept have ended
+  public Mono<Void> drained() {
+    return Mono.defer(() -> {
+      draining = true;
+      tellDrained();
+      return drained.asMono();
+    });
+  }
+
+  /// True from [#drained()] on.
+  public boolean isDraining() {
+    return draining;
+  }
+
+  private void tellDrained() {
+    if (draining && held.sum() == 0) {
+      drained.tryEmitEmpty();
+    }
+  }
+
   /// Ends all requests, and expects no others.
   ///
   /// @return cold; completes when all blocks have drained
@@ -165,6 +200,7 @@ public final class PrefillRequests {
       expired.increment();
     }
     listener.released(request, release);
+    tellDrained();
   }
 
   void forget(Sending sending) {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -62,11 +63,13 @@ final class Sending extends TimerWheel.Timer {
   }
 
   /// @param wanted empty if they are not known
-  /// @return false if this has been forgotten
-  boolean open(Set<RankId> wanted, HeldBlocks held) {
+  /// @return false if it is open with the same receivers and blocks, null if this has been forgotten
+  @Nullable Boolean open(Set<RankId> wanted, HeldBlocks held) {
     boolean ends;
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
+        return null;
+      } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
         return false;
       } else if (phase != Phase.EARLY) {
         throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
@@ -88,6 +91,11 @@ final class Sending extends TimerWheel.Timer {
       end(Release.DONE);
     }
     return true;
+  }
+
+  /// Whether this is open for `wanted` with blocks that `same` accepts.
+  synchronized boolean isOpen(Set<RankId> wanted, Predicate<HeldBlocks> same) {
+    return phase == Phase.OPEN && receivers.equals(wanted) && same.test(blocks);
   }
 
   /// Looks at this again when it ends, as far as is known now.

@@ -228,4 +228,41 @@ final class PrefillRequestsTest {
     assertThat(released).containsEntry("r", Release.DONE);
     assertThat(told[0]).hasMessage("of the test");
   }
+
+  /// Equal blocks under another lease.
+  private record Keys(String keys) implements HeldBlocks {
+    @Override
+    public boolean isSameAs(HeldBlocks other) {
+      return equals(other);
+    }
+
+    @Override
+    public Mono<Void> release() {
+      return Mono.empty();
+    }
+  }
+
+  @Test
+  void aRequestIsOpenedAgain_withTheSameBlocksAlone() {
+    assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isFalse();
+    assertThat(requests.open("r", Set.of(A), new Keys("a"))).isTrue();
+    assertThat(requests.open("r", Set.of(A), new Keys("a"))).as("again").isFalse();
+    assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isTrue();
+    assertThatThrownBy(() -> requests.open("r", Set.of(A), new Keys("b"))).hasMessageContaining("must be new");
+    assertThatThrownBy(() -> requests.open("r", Set.of(B), new Keys("a"))).hasMessageContaining("must be new");
+    assertThat(requests.figures().held()).isOne();
+  }
+
+  @Test
+  void aDrain_waitsForTheRequestsThatAreKept() {
+    boolean[] drained = new boolean[2];
+    requests.open("r", Set.of(A), HeldBlocks.none());
+    requests.drained().subscribe(nothing -> {}, error -> {}, () -> drained[0] = true);
+    assertThat(requests.isDraining()).isTrue();
+    assertThat(drained[0]).isFalse();
+    tell(Kind.DONE, "r", A, 1);
+    assertThat(drained[0]).isTrue();
+    requests.drained().subscribe(nothing -> {}, error -> {}, () -> drained[1] = true);
+    assertThat(drained[1]).as("nothing is kept").isTrue();
+  }
 }

@@ -84,7 +84,7 @@ final class DecodeNode implements Peer {
             LifecycleListener.noop(), network.timers(), new Random()))
         .toList();
     this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
-        lost -> ranks.forEach(rank -> rank.gone(lost)), network.timers());
+        lost -> ranks.forEach(rank -> rank.gone(lost)), network.timers(), new Random());
     this.servers = new RankServers(Side.DECODE, name, generation, setup.decode().manifest(),
         tiers.tiers().stream().map(tier -> new RankServers.Served(List.of(tier), null)).toList(), registry, network);
   }

@@ -92,7 +92,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "Pipeline stages of a decode (default: ${DEFAULT-VALUE}).")
   private int decodePp;
 
-  @Option(names = {"--pcp", "--prefill-pcp"}, paramLabel = "N", defaultValue = "1",
+  @Option(names = "--prefill-pcp", paramLabel = "N", defaultValue = "1",
       description = "Ranks of a prefill that share the tokens of a prompt: prefill context parallelism"
           + " (default: ${DEFAULT-VALUE}).")
   private int prefillPcp;
@@ -106,10 +106,17 @@ public final class DisaggregatedCommand implements Callable<Integer> {
       description = "As --prefill-pcp, of a decode (default: ${DEFAULT-VALUE}).")
   private int decodePcp;
 
-  @Option(names = {"--dcp", "--decode-dcp"}, paramLabel = "N", defaultValue = "1",
+  @Option(names = "--decode-dcp", paramLabel = "N", defaultValue = "1",
       description = "As --prefill-dcp, of a decode: decode context parallelism. It must divide the ranks with equal"
           + " KV heads (default: ${DEFAULT-VALUE}).")
   private int decodeDcp;
+
+  /// The common short names; options that the help leaves out.
+  @Option(names = "--pcp", hidden = true)
+  private @Nullable Integer pcp;
+
+  @Option(names = "--dcp", hidden = true)
+  private @Nullable Integer dcp;
 
   @Option(names = "--block-size", paramLabel = "TOKENS", defaultValue = "16",
       description = "Tokens of a block, a multiple of 4 (default: ${DEFAULT-VALUE}).")
@@ -267,9 +274,10 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private Setup setup() throws IOException {
     Model weights = model == null ? Model.seeded(config(), seed) : Model.read(model);
     Layout orderThere = decodeLayout == null ? layout : decodeLayout;
-    Deployment prefill = new SideFlags("prefill", prefillTp, prefillPp, prefillPcp, prefillDcp, "--block-size",
-        blockTokens, TokenOrder.valueOf(layout.name())).deployment(weights);
-    Deployment decode = new SideFlags("decode", decodeTp, decodePp, decodePcp, decodeDcp,
+    Deployment prefill =
+        new SideFlags("prefill", prefillTp, prefillPp, pcp == null ? prefillPcp : pcp, prefillDcp, "--block-size",
+            blockTokens, TokenOrder.valueOf(layout.name())).deployment(weights);
+    Deployment decode = new SideFlags("decode", decodeTp, decodePp, decodePcp, dcp == null ? decodeDcp : dcp,
         decodeBlockTokens == null ? "--block-size" : "--decode-block-size",
         decodeBlockTokens == null ? blockTokens : decodeBlockTokens, TokenOrder.valueOf(orderThere.name()))
         .deployment(weights);

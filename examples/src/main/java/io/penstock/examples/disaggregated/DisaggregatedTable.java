@@ -2,15 +2,22 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.node.cli.Reason;
 import io.penstock.node.config.Sizes;
+import java.util.List;
 
 /// The report as text.
 final class DisaggregatedTable {
+  /// More requests than these are summed up; of those, only requests whose logits differ are shown.
+  private static final int MOST_SHOWN = 20;
+
   private DisaggregatedTable() {}
 
   static String of(DisaggregatedReport report) {
     StringBuilder text = new StringBuilder("disaggregated: %s%n  prefill %s%n  decode  %s%n".formatted(report.mode(),
         report.prefill(), report.decode()));
-    for (RequestReport request : report.requests()) {
+    List<RequestReport> shown = report.requests().size() <= MOST_SHOWN
+        ? report.requests()
+        : report.requests().stream().filter(request -> !request.bitsEqual()).limit(MOST_SHOWN).toList();
+    for (RequestReport request : shown) {
       text.append("%n%s: prefill %d, decode %d, %d tokens cached, %s moved%n".formatted(request.request(),
           request.prefill(), request.decode(), request.cachedTokens(), Sizes.human(request.movedBytes())));
       text.append("  monolithic    %s%n".formatted(Reason.printable(request.monolithic())));
@@ -24,6 +31,16 @@ final class DisaggregatedTable {
           ? "  logits        equal, bit for bit%n".formatted()
           : "  logits        differ, or are no numbers, from token %d on%n".formatted(request.firstDifference()));
     }
-    return text.toString();
+    return text + (report.requests().size() <= MOST_SHOWN ? "" : summary(report.requests()));
+  }
+
+  private static String summary(List<RequestReport> requests) {
+    long differ = requests.stream().filter(request -> !request.bitsEqual()).count();
+    return "%n%d requests, %d tokens cached, %s moved; --json has each of them%n%s  logits        %s%n".formatted(
+        requests.size(), requests.stream().mapToLong(RequestReport::cachedTokens).sum(),
+        Sizes.human(requests.stream().mapToLong(RequestReport::movedBytes).sum()), LayerTimes.text(requests),
+        differ == 0
+            ? "equal, bit for bit, of all requests"
+            : "differ, or are no numbers, of %d requests".formatted(differ));
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.examples.disaggregated;
 import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
@@ -19,13 +20,17 @@ import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /// A server for each rank of an instance, at a port of its own. The ranks stay in a registry until this is closed.
 final class RankServers implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RankServers.class);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final long BUDGET_BYTES = 64 << 20;
   private static final int MOST_WAITING = 64;
@@ -60,7 +65,15 @@ final class RankServers implements AutoCloseable {
           new Endpoint("127.0.0.1", RegistryNode.port(server))));
     }
     Flux.fromIterable(ranks).concatMap(registry::register).blockLast(PATIENCE);
-    this.registered = Flux.fromIterable(ranks).flatMap(registry::stay, ranks.size(), 1).subscribe();
+    this.registered = staying(ranks, registry::stay).subscribe();
+  }
+
+  /// Keeps all ranks registered. One that the registry refuses ends alone.
+  static Flux<InstanceView> staying(List<Registration> ranks, Function<Registration, Flux<InstanceView>> stay) {
+    return Flux.fromIterable(ranks).flatMap(rank -> stay.apply(rank).onErrorResume(refusal -> {
+      LOG.error("rank {} is not registered any more: {}", rank.who(), refusal.getMessage());
+      return Flux.empty();
+    }), ranks.size(), 1);
   }
 
   @Override

@@ -3,11 +3,13 @@ package io.penstock.disagg.plan;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace.Difference;
 import io.penstock.block.Plane;
 import io.penstock.check.Checks;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// What one side says of itself: the model's cache as this side lays it out, and how its ranks split it.
 ///
@@ -74,6 +76,26 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
       return layout.planes().getFirst().heads();
     }
 
+    private Optional<Difference> difference(String name, Group other) {
+      BlockLayout theirs = other.layout;
+      return Stream.of(differs(name + "layers", layers.size(), other.layers.size()),
+          differs(name + "layers", layers, other.layers),
+          differs(name + "windowTokens", windowTokens, other.windowTokens),
+          differs(name + "state", isState, other.isState), differs(name + "tokens", layout.tokens(), theirs.tokens()),
+          differs(name + "order", layout.order(), theirs.order()), differs(name + "kvHeads", heads(), other.heads()),
+          differs(name + "planes", layout.planes().size(), theirs.planes().size()),
+          IntStream.range(0, Math.min(layout.planes().size(), theirs.planes().size()))
+              .mapToObj(i -> difference(name + "planes[" + i + "].", layout.planes().get(i), theirs.planes().get(i)))
+              .flatMap(Optional::stream).findFirst())
+          .flatMap(Optional::stream).findFirst();
+    }
+
+    private static Optional<Difference> difference(String name, Plane here, Plane there) {
+      return Stream.of(differs(name + "kind", here.kind(), there.kind()),
+          differs(name + "type", here.type(), there.type()), differs(name + "width", here.width(), there.width()))
+          .flatMap(Optional::stream).findFirst();
+    }
+
     /// Layers of the group among the first `modelLayers` of the model.
     private int layersBelow(int modelLayers) {
       return (int) layers.stream().filter(layer -> layer < modelLayers).count();
@@ -117,6 +139,25 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
     return stage == parallelism.pp()
         ? of.layers().size()
         : of.layersBelow(StageLayers.bounds(stageLayers).get(stage));
+  }
+
+  /// The first field in which `other` differs, with numbers or short texts as values; fields of a group are named as
+  /// `groups[0].kvHeads`.
+  public Optional<Difference> difference(Manifest other) {
+    Parallelism theirs = other.parallelism;
+    return Stream.of(differs("model", model, other.model), differs("tp", parallelism.tp(), theirs.tp()),
+        differs("pp", parallelism.pp(), theirs.pp()), differs("dp", parallelism.dp(), theirs.dp()),
+        differs("pcp", parallelism.pcp(), theirs.pcp()), differs("dcp", parallelism.dcp(), theirs.dcp()),
+        differs("groups", groups.size(), other.groups.size()),
+        IntStream.range(0, Math.min(groups.size(), other.groups.size()))
+            .mapToObj(i -> groups.get(i).difference("groups[" + i + "].", other.groups.get(i)))
+            .flatMap(Optional::stream).findFirst(),
+        differs("stageLayers", stageLayers, other.stageLayers), differs("draftLayers", draftLayers, other.draftLayers))
+        .flatMap(Optional::stream).findFirst();
+  }
+
+  private static Optional<Difference> differs(String field, Object here, Object there) {
+    return here.equals(there) ? Optional.empty() : Optional.of(new Difference(field, here, there));
   }
 
   /// How the heads of a group are spread over the tensor-parallel ranks.

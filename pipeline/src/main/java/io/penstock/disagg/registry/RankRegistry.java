@@ -46,6 +46,12 @@ public final class RankRegistry {
   public interface Listener {
     /// What this process sent is stale, and it sends nothing any more.
     void gone(Incarnation who);
+
+    /// A later start of a rank took the place of `before`, which is gone: a restart, or a second process with the same
+    /// settings.
+    default void replaced(Registered before, Registered now) {
+      gone(before.who());
+    }
   }
 
   private record Assigned(int replica, long endNanos) {}
@@ -56,6 +62,10 @@ public final class RankRegistry {
 
     Present(Registration registration) {
       this.registration = registration;
+    }
+
+    Registered registered() {
+      return new Registered(registration.who(), registration.endpoint());
     }
   }
 
@@ -92,17 +102,17 @@ public final class RankRegistry {
   /// @throws RegistrationRefusedException if it differs from other ranks of its instance, if no instance of the other
   ///     side could exchange blocks with it, if a later generation of the rank is there, or if there is no room
   public InstanceView register(Registration registration) {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     InstanceView view;
     synchronized (this) {
-      long now = expire(gone);
-      view = register(registration, now, gone);
+      long now = expire(deferred);
+      view = register(registration, now, deferred);
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
     return view;
   }
 
-  @GuardedBy("this") private InstanceView register(Registration registration, long now, List<Incarnation> gone) {
+  @GuardedBy("this") private InstanceView register(Registration registration, long now, List<Runnable> deferred) {
     String name = registration.who().rank().instance();
     Instance known = instances.get(name);
     if (known == null) {
@@ -124,7 +134,8 @@ public final class RankRegistry {
     instance.ranks.put(rank, present);
     hear(present, now);
     if (before != null && !before.registration.who().equals(registration.who())) {
-      gone.add(before.registration.who());
+      Registered old = before.registered();
+      deferred.add(() -> listener.replaced(old, present.registered()));
     }
     return view(name, instance, now);
   }
@@ -140,7 +151,9 @@ public final class RankRegistry {
   private static void requireEqual(Registration known, Registration registration) {
     require("side", known.side(), registration.side());
     require("version", known.version(), registration.version());
-    require("manifest", known.manifest(), registration.manifest());
+    known.manifest().difference(registration.manifest()).ifPresent(differs -> {
+      throw new RegistrationRefusedException(differs.field(), differs.here(), differs.there());
+    });
   }
 
   private static void require(String field, Object wanted, Object actual) {
@@ -175,30 +188,30 @@ public final class RankRegistry {
   ///
   /// @return false if this incarnation is not registered: it registers again, or ends if a later one is there
   public boolean heartbeat(Incarnation who) {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     boolean known;
     synchronized (this) {
-      long now = expire(gone);
+      long now = expire(deferred);
       Present present = present(who);
       known = present != null;
       if (present != null) {
         hear(present, now);
       }
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
     return known;
   }
 
   /// Forgets a rank that ends; does nothing if this incarnation is not registered.
   public void leave(Incarnation who) {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     synchronized (this) {
-      long now = expire(gone);
+      long now = expire(deferred);
       if (present(who) != null) {
-        remove(who, now, gone);
+        remove(who, now, deferred);
       }
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
   }
 
   @GuardedBy("this") private @Nullable Present present(Incarnation who) {
@@ -208,13 +221,13 @@ public final class RankRegistry {
 
   /// The instance with this name.
   public Optional<InstanceView> instance(String name) {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     Optional<InstanceView> view;
     synchronized (this) {
-      long now = expire(gone);
+      long now = expire(deferred);
       view = Optional.ofNullable(instances.get(name)).map(instance -> view(name, instance, now));
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
     return view;
   }
 
@@ -229,10 +242,10 @@ public final class RankRegistry {
   /// @param name of the only instance to show; null for all
   /// @param after null to begin with the first rank
   public List<InstanceView> instances(@Nullable String name, @Nullable RankId after, int most) {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     List<InstanceView> views = new ArrayList<>();
     synchronized (this) {
-      long now = expire(gone);
+      long now = expire(deferred);
       int left = most;
       for (Map.Entry<String, Instance> entry : from(name, after).entrySet()) {
         InstanceView view = view(entry.getKey(), entry.getValue(), behind(after, entry.getKey()), left, now);
@@ -245,7 +258,7 @@ public final class RankRegistry {
         }
       }
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
     return views;
   }
 
@@ -302,23 +315,23 @@ public final class RankRegistry {
 
   /// Ends what has expired, for a registry that hears nothing.
   public void expire() {
-    List<Incarnation> gone = new ArrayList<>();
+    List<Runnable> deferred = new ArrayList<>();
     synchronized (this) {
-      expireReplicas(expire(gone));
+      expireReplicas(expire(deferred));
     }
-    gone.forEach(listener::gone);
+    deferred.forEach(Runnable::run);
   }
 
-  @GuardedBy("this") private long expire(List<Incarnation> gone) {
+  @GuardedBy("this") private long expire(List<Runnable> deferred) {
     long now = nanos.getAsLong();
     long silence = options.silence().toNanos();
     while (!heard.isEmpty() && now - heard.firstEntry().getValue().heardNanos > silence) {
-      remove(heard.firstEntry().getValue().registration.who(), now, gone);
+      remove(heard.firstEntry().getValue().registration.who(), now, deferred);
     }
     return now;
   }
 
-  @GuardedBy("this") private void remove(Incarnation who, long now, List<Incarnation> gone) {
+  @GuardedBy("this") private void remove(Incarnation who, long now, List<Runnable> deferred) {
     Instance instance = requireNonNull(instances.get(who.rank().instance()), "instance");
     if (instance.isReady()) {
       instance.missingNanos = now;
@@ -328,7 +341,7 @@ public final class RankRegistry {
     if (instance.ranks.isEmpty()) {
       instances.remove(who.rank().instance());
     }
-    gone.add(who);
+    deferred.add(() -> listener.gone(who));
   }
 
   @GuardedBy("this") private void hear(Present present, long now) {
@@ -345,7 +358,7 @@ public final class RankRegistry {
         ? State.READY
         : now - instance.missingNanos > options.bootstrap().toNanos() ? State.FAILED : State.COMING;
     List<Registered> there = instance.ranks.tailMap(after, false).values().stream().limit(most)
-        .map(present -> new Registered(present.registration.who(), present.registration.endpoint())).toList();
+        .map(Present::registered).toList();
     return new InstanceView(name, instance.first.side(), instance.first.version(), instance.first.manifest(), state,
         there);
   }

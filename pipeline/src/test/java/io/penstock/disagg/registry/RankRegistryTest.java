@@ -71,7 +71,7 @@ final class RankRegistryTest {
     registry.register(prefill(0, 5, 2));
     assertRefused(new Registration(Side.DECODE, rank("p", 1, 1), 1, manifest(2), new Endpoint("h", 1)), "side");
     assertRefused(new Registration(Side.PREFILL, rank("p", 1, 1), 2, manifest(2), new Endpoint("h", 1)), "version");
-    assertRefused(prefill(1, 1, 4), "manifest");
+    assertRefused(prefill(1, 1, 4), "tp");
     assertRefused(prefill(0, 4, 2), "generation");
     assertRefused(new Registration(Side.PREFILL, rank("p", 0, 5), 1, manifest(2), new Endpoint("h", 1)), "endpoint");
     assertRefused(new Registration(Side.DECODE, rank("d", 0, 1), 2, manifest(2), new Endpoint("h", 1)), "version");
@@ -186,5 +186,45 @@ final class RankRegistryTest {
       now[0] += Duration.ofMinutes(1).toNanos();
       assertThat(many.instances()).as("seed %d", seed).isEmpty();
     }
+  }
+
+  @Test
+  void aTakeOver_isToldWithBothGenerationsAndEndpoints() {
+    List<String> told = new ArrayList<>();
+    RankRegistry watched = new RankRegistry(RegistryOptions.defaults(), () -> nanos, new RankRegistry.Listener() {
+      @Override
+      public void gone(Incarnation who) {
+        told.add("gone " + who);
+      }
+
+      @Override
+      public void replaced(InstanceView.Registered before, InstanceView.Registered now) {
+        told.add(before + " by " + now.who() + " at " + now.endpoint());
+      }
+    });
+    watched.register(prefill(0, 1, 1));
+    Registration later = new Registration(Side.PREFILL, rank("p", 0, 2), 1, manifest(1), new Endpoint("other", 9));
+    watched.register(later);
+    assertThat(told).singleElement().asString().contains("p/0@1", "host-0:30000", "p/0@2 at other:9");
+    watched.register(later);
+    assertThat(told).hasSize(1);
+  }
+
+  @Test
+  void theFieldInWhichAManifestDiffers_isNamed_withItsValuesAlone() {
+    registry.register(prefill(0, 5, 2));
+    Manifest tokens = Manifest.of("m", BlockLayout.attention(4, 32, 8, 8, ElementType.BF16), Parallelism.ofTp(2));
+    Manifest type = Manifest.of("m", BlockLayout.attention(4, 16, 8, 8, ElementType.FP32), Parallelism.ofTp(2));
+    Manifest other = Manifest.of("other", LAYOUT, Parallelism.ofTp(2));
+    assertThatThrownBy(() -> registry.register(like(tokens))).hasMessage("groups[0].tokens must be 16 (was 32)");
+    assertThatThrownBy(() -> registry.register(like(type)))
+        .hasMessage("groups[0].planes[0].type must be BF16 (was FP32)");
+    assertThatThrownBy(() -> registry.register(like(other))).hasMessage("model must be m (was other)");
+    assertThatThrownBy(() -> registry.register(prefill(1, 1, 4))).hasMessage("tp must be 2 (was 4)");
+    assertThat(manifest(2).difference(manifest(2))).isEmpty();
+  }
+
+  private static Registration like(Manifest manifest) {
+    return new Registration(Side.PREFILL, rank("p", 1, 1), 1, manifest, new Endpoint("h", 1));
   }
 }

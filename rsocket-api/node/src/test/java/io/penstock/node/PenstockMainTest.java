@@ -335,4 +335,10 @@ final class PenstockMainTest {
           return Stream.concat(Stream.of(name), below(name, entry.getValue()));
         });
   }
+
+  @Test
+  void aSettingWithoutDefault_saysNone() {
+    String help = CommandLineRun.of("put", "--help").out().replaceAll("\\s+", " ");
+    assertThat(help).contains("PENSTOCK_SALT, default none");
+  }
 }

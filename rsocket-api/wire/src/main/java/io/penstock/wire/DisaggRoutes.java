@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.BlockKey;
 import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
@@ -8,6 +9,7 @@ import io.penstock.disagg.registry.RegistrationRefusedException;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.rsocket.Payload;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -62,38 +64,45 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
 
   private Mono<Payload> register(Call call, RankRegistry registry) {
     DisaggMessages.RegisterRequest request = call.message(DisaggMessages.RegisterRequest.class);
-    return Mono.fromSupplier(() -> refusing(() -> registry.register(request.registration())))
-        .map(view -> call.reply(DisaggMessages.RegisterReply.of(view, registry.options())))
-        .subscribeOn(decisions); // the manifest may be large
+    return deciding(() -> call.reply(DisaggMessages.RegisterReply.of(
+        refusing(() -> registry.register(request.registration())), registry.options())));
   }
 
-  private static Mono<Payload> heartbeat(Call call, RankRegistry registry) {
+  private Mono<Payload> heartbeat(Call call, RankRegistry registry) {
     DisaggMessages.HeartbeatRequest request = call.message(DisaggMessages.HeartbeatRequest.class);
-    boolean known = registry.heartbeat(request.who().incarnation());
-    if (request.isLeaving()) {
-      registry.leave(request.who().incarnation());
-    }
-    return Mono.just(call.reply(new DisaggMessages.HeartbeatReply(known)));
+    return deciding(() -> {
+      boolean known = registry.heartbeat(request.who().incarnation());
+      if (request.isLeaving()) {
+        registry.leave(request.who().incarnation());
+      }
+      return call.reply(new DisaggMessages.HeartbeatReply(known));
+    });
+  }
+
+  /// Runs where a wait for the registry's lock keeps no event loop: a registration compares manifests under it.
+  private Mono<Payload> deciding(Supplier<Payload> decision) {
+    return Mono.fromSupplier(decision).subscribeOn(decisions);
   }
 
   private Mono<Payload> instances(Call call, RankRegistry registry) {
     DisaggMessages.InstancesRequest request = call.message(DisaggMessages.InstancesRequest.class);
-    return Mono.fromSupplier(() -> registry.instances(request.instance(), request.afterRank(), MOST_RANKS))
-        .map(views -> call.reply(DisaggMessages.InstancesReply.of(views, MOST_RANKS)))
-        .subscribeOn(decisions);
+    return deciding(() -> call.reply(DisaggMessages.InstancesReply.of(
+        registry.instances(request.instance(), request.afterRank(), MOST_RANKS), MOST_RANKS)));
   }
 
-  private static Mono<Payload> replica(Call call, RankRegistry registry) {
+  private Mono<Payload> replica(Call call, RankRegistry registry) {
     DisaggMessages.ReplicaRequest request = call.message(DisaggMessages.ReplicaRequest.class);
-    Integer told = request.replica();
-    if (told != null) {
-      refusing(() -> {
-        registry.assign(request.request(), told);
-        return told;
-      });
-    }
-    OptionalInt known = registry.replica(request.request());
-    return Mono.just(call.reply(new DisaggMessages.ReplicaReply(known.isPresent() ? known.getAsInt() : null)));
+    return deciding(() -> {
+      Integer told = request.replica();
+      if (told != null) {
+        refusing(() -> {
+          registry.assign(request.request(), told);
+          return told;
+        });
+      }
+      OptionalInt known = registry.replica(request.request());
+      return call.reply(new DisaggMessages.ReplicaReply(known.isPresent() ? known.getAsInt() : null));
+    });
   }
 
   private Mono<Payload> keep(Call call, PrefillRequests kept) {
@@ -102,14 +111,26 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
     Mono<Void> done = keys == null
         ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
-        : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+        : isOpen(call, wanted, keys, kept)
+            ? Mono.empty()
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
     return done.then(Mono.fromSupplier(
         () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
+  }
+
+  /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
+  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillRequests kept) {
+    BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
+    List<BlockKey> named = keys.in(tier.info().space().id(), spaces.limits().maxKeys());
+    return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {
     BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
     requireRoom(kept.figures(), MOST_KEPT);
+    if (kept.isDraining()) {
+      return Mono.error(new DrainingException());
+    }
     return LeasedBlocks.of(tier, party, keys.in(tier.info().space().id(), spaces.limits().maxKeys()));
   }
 
@@ -123,13 +144,10 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
 
   private static Mono<Void> open(PrefillRequests kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
     try {
-      if (receivers.isEmpty()) {
-        kept.open(request, blocks);
-      } else {
-        kept.open(request, receivers, blocks);
-      }
-      return Mono.empty();
-    } catch (IllegalArgumentException e) { // the name was used before
+      boolean isNew =
+          receivers.isEmpty() ? kept.open(request, blocks) : kept.open(request, receivers, blocks);
+      return isNew ? Mono.empty() : blocks.release();
+    } catch (IllegalArgumentException e) { // the name was used otherwise
       return blocks.release().then(Mono.error(e));
     }
   }

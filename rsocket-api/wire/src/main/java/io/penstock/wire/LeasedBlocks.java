@@ -17,11 +17,13 @@ import reactor.core.publisher.Mono;
 /// them themselves.
 final class LeasedBlocks implements HeldBlocks {
   private final TierHolds holds;
+  private final List<BlockKey> keys;
   private final BlockScope reading = new BlockScope();
   private final AtomicBoolean released = new AtomicBoolean();
 
-  private LeasedBlocks(TierHolds holds) {
+  private LeasedBlocks(TierHolds holds, List<BlockKey> keys) {
     this.holds = holds;
+    this.keys = keys;
   }
 
   /// Leases all blocks of `keys`, or none.
@@ -31,7 +33,7 @@ final class LeasedBlocks implements HeldBlocks {
   ///     hold too many
   static Mono<LeasedBlocks> of(BlockTier tier, Object party, List<BlockKey> keys) {
     return Mono.defer(() -> {
-      LeasedBlocks blocks = new LeasedBlocks(tier.holds(party));
+      LeasedBlocks blocks = new LeasedBlocks(tier.holds(party), keys);
       Mono<Void> leased = keys.isEmpty() ? Mono.empty() : Mono.defer(() -> blocks.lease(keys));
       return leased.thenReturn(blocks).doOnError(error -> blocks.releaseNow()).doOnCancel(blocks::releaseNow);
     });
@@ -51,6 +53,16 @@ final class LeasedBlocks implements HeldBlocks {
     } else if (lease.leased().count() < wanted) {
       throw new HoldLimitException("blocks of a kept request", wanted, lease.leased().count());
     }
+  }
+
+  @Override
+  public boolean isSameAs(HeldBlocks other) {
+    return areOf(keys, other);
+  }
+
+  /// Whether `blocks` are those of `keys`, which name their space, too.
+  static boolean areOf(List<BlockKey> keys, HeldBlocks blocks) {
+    return blocks instanceof LeasedBlocks leased && leased.keys.equals(keys);
   }
 
   @Override

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
 import io.penstock.block.CacheSpace;
+import io.penstock.disagg.FailurePolicy;
 import io.penstock.disagg.Incarnation;
 import io.penstock.tier.ByteBudget;
 import io.rsocket.transport.ClientTransport;
@@ -11,26 +12,32 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /// The connections by which a decode rank reads views of the blocks of prefill ranks: one for each rank and space, made
 /// when a move wants it, and anew when it was lost.
 ///
-/// A lost connection is made anew at once. If the rank cannot be reached twice, or another start of it answers, its
-/// process is gone, and its requests need wait no longer. Safe from any thread.
+/// A lost connection is made anew at once. While the rank cannot be reached, attempts follow each other after pauses
+/// that double, with jitter, and all that want the connection wait. If that goes on for longer than the patience, or
+/// another start of the rank answers, its process is gone, and its requests need wait no longer. Safe from any thread.
 public final class RankViews {
   private final Function<Incarnation, Mono<ClientTransport>> places;
   private final KvClientOptions options;
   private final ByteBudget budget;
   private final Consumer<Incarnation> gone;
-  private final Duration backOff;
+  private final FailurePolicy pauses;
+  private final Duration patience;
   private final Scheduler timers;
+  private final RandomGenerator random;
   private final Map<Place, Mono<RemoteViews>> connections = new ConcurrentHashMap<>();
   private final Set<RemoteViews> open = ConcurrentHashMap.newKeySet();
   private final Disposable.Composite watches = Disposables.composite();
@@ -42,24 +49,52 @@ public final class RankViews {
   /// @param budget limits the bytes in flight of all connections
   /// @param gone hears of a rank whose process is gone, such as
   ///     [io.penstock.disagg.DecodeRequests#gone(Incarnation)]
-  /// @param timers for the pause between two attempts; never used for work
+  /// @param connections back-off between two attempts, and patience
+  /// @param timers for pauses; never used for work
+  /// @param random of the jitter
   public RankViews(Function<Incarnation, Mono<ClientTransport>> places, KvClientOptions options,
-      KvPeerOptions connections, ByteBudget budget, Consumer<Incarnation> gone, Scheduler timers) {
+      KvPeerOptions connections, ByteBudget budget, Consumer<Incarnation> gone, Scheduler timers,
+      RandomGenerator random) {
     this.places = requireNonNull(places, "places");
     this.options = requireNonNull(options, "options");
     this.budget = requireNonNull(budget, "budget");
     this.gone = requireNonNull(gone, "gone");
-    this.backOff = connections.backOff();
+    this.pauses = FailurePolicy.fail().withPause(connections.backOff(), connections.mostBackOff());
+    this.patience = connections.patience();
     this.timers = requireNonNull(timers, "timers");
+    this.random = requireNonNull(random, "random");
   }
 
   /// The connection to `rank`.
   ///
   /// @param space of the blocks here, as at [RemoteViews#connect]
-  /// @return cold; signals [RemotePermanentException] if this start of the rank is gone
+  /// @return cold; signals [RemotePermanentException] if this start of the rank is gone, and a transient failure if it
+  ///     cannot be reached for as long as the patience
   public Mono<RemoteViews> of(Incarnation rank, CacheSpace space) {
-    return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), place -> connected(place)
+    return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), place -> patient(connected(place))
         .doOnError(error -> connections.remove(place)).cacheInvalidateWhen(RemoteViews::onClose)));
+  }
+
+  /// Tries again after a transient failure, as long as the patience lasts.
+  private Mono<RemoteViews> patient(Mono<RemoteViews> attempt) {
+    return Mono.defer(() -> {
+      long end = timers.now(TimeUnit.NANOSECONDS) + patience.toNanos();
+      return attempt.retryWhen(Retry.from(failures -> failures.concatMap(failed -> pause(failed, end), 1)));
+    });
+  }
+
+  private Mono<Long> pause(Retry.RetrySignal failed, long end) {
+    Duration pause = pauseBefore((int) Math.min(failed.totalRetries() + 1, Integer.MAX_VALUE));
+    boolean isLast = timers.now(TimeUnit.NANOSECONDS) + pause.toNanos() - end > 0;
+    return !(failed.failure() instanceof TransientKvException) || isLast || watches.isDisposed()
+        ? Mono.error(failed.failure())
+        : Mono.delay(pause, timers);
+  }
+
+  private Duration pauseBefore(int retry) {
+    synchronized (random) { // connections share it
+      return pauses.pauseBefore(retry, random);
+    }
   }
 
   private Mono<RemoteViews> connected(Place place) {
@@ -82,9 +117,7 @@ public final class RankViews {
   private void lost(Place place, RemoteViews views) {
     open.remove(views);
     connections.remove(place); // the cache may not have heard yet
-    Mono<RemoteViews> again = of(place.rank(), place.space());
-    watch(again.onErrorResume(TransientKvException.class, first -> Mono.delay(backOff, timers).then(again)), () -> {},
-        error -> gone.accept(place.rank()));
+    watch(of(place.rank(), place.space()), () -> {}, error -> gone.accept(place.rank()));
   }
 
   /// Waits for the end of `work`, unless all is closed.

@@ -308,4 +308,54 @@ final class RegistrySocketsTest {
     client = client(Credentials.bearer("writer".toCharArray()));
     assertThat(client.register(prefill(GENERATION)).block(PATIENCE)).isNotNull();
   }
+
+  @Test
+  void theRegistrysLock_keepsNoEventLoop() throws InterruptedException {
+    Scheduler decisions = Schedulers.newSingle("decisions", true);
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.of(tier)), null,
+        new DisaggServices(registry, kept), KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers,
+        decisions).block(PATIENCE));
+    client = client(Credentials.none());
+    client.register(prefill(GENERATION)).block(PATIENCE);
+    BlockingQueue<Boolean> left = new LinkedBlockingQueue<>();
+    Lane<NodeConnection> lane = RegistryClient.lane(Link.PENSTOCK.client(Link.PENSTOCK.port(server)), "the node",
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    synchronized (registry) {
+      client.leave(PREFILL).subscribe(left::add);
+      lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class)).blockLast(PATIENCE);
+      assertThat(left).as("waits for the lock").isEmpty();
+    }
+    assertThat(left.poll(20, TimeUnit.SECONDS)).isTrue();
+    lane.close().block(PATIENCE);
+    decisions.dispose();
+  }
+
+  @Test
+  void aKeepThatIsRepeated_isAnsweredAgain_andLeasesOnce() {
+    put();
+    RemoteRequests engine = RemoteRequests.of(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    for (int i = 0; i < 3; i++) {
+      assertThat(engine.keep("r", FROM.space().id(), List.of(FROM.key(0)), Set.of(DECODE.rank())).block(PATIENCE))
+          .isTrue();
+    }
+    assertThatThrownBy(() -> engine.keep("r", FROM.space().id(), List.of(), Set.of(DECODE.rank())).block(PATIENCE))
+        .hasMessageContaining("request must be new (r was OPEN)");
+    engine.withdraw("r").block(PATIENCE);
+    assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("no lease is left").isOne();
+    engine.close().block(PATIENCE);
+  }
+
+  @Test
+  void aDrainingRank_keepsNothingNew() {
+    kept.open("r", Set.of(DECODE.rank()), HeldBlocks.none());
+    kept.drained().subscribe();
+    RemoteRequests engine = RemoteRequests.of(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
+        KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
+    assertThatThrownBy(() -> engine.keep("new", FROM.space().id(), List.of()).block(PATIENCE))
+        .isInstanceOf(DrainingException.class);
+    engine.close().block(PATIENCE);
+  }
 }

@@ -29,34 +29,43 @@ final class FarLink implements AutoCloseable {
   private final RSocket control;
   private final LoopResources loops;
   private final @Nullable Process process;
-  /// Of a far side in this process, whose CPU time is that of the near side.
-  private final @Nullable AutoCloseable here;
+  /// What goes with the far side: its folder, or all of one in this process.
+  private final @Nullable AutoCloseable rest;
 
   private FarLink(String host, RSocket control, LoopResources loops, @Nullable Process process,
-      @Nullable AutoCloseable here) {
+      @Nullable AutoCloseable rest) {
     this.host = host;
     this.control = control;
     this.loops = loops;
     this.process = process;
-    this.here = here;
+    this.rest = rest;
   }
 
   /// Starts a far side in a process of its own.
+  ///
+  /// Its sockets are in a folder of this process, which outlives it however it ends.
   static FarLink start(long sourceBytes) throws IOException {
-    Process process = new ProcessBuilder(OwnCommand.of(
-        List.of("bench", FarSideCommand.NAME, "--until-input-ends", "--source", "" + sourceBytes)))
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    String line =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
-    if (line == null) {
-      throw new IOException("the far side must say its port (ended without)");
+    TemporaryFolder folder = TemporaryFolder.create("penstock-bench-");
+    try {
+      Process process = new ProcessBuilder(OwnCommand.of(
+          List.of("bench", FarSideCommand.NAME, FarSideCommand.UNTIL_INPUT_ENDS, "" + folder.path(), "--source",
+              "" + sourceBytes)))
+          .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      String line =
+          new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+      if (line == null) {
+        throw new IOException("the far side must say its port (ended without)");
+      }
+      return connect("127.0.0.1", Json.MAPPER.readValue(line, Ready.class).port(), process, folder);
+    } catch (IOException | RuntimeException e) {
+      folder.close();
+      throw e;
     }
-    return connect("127.0.0.1", Json.MAPPER.readValue(line, Ready.class).port(), process);
   }
 
   /// The far side that `penstock bench far-side` runs at `address`.
   static FarLink connect(HostPort address) {
-    return connect(address.host(), address.port(), null);
+    return connect(address.host(), address.port(), null, null);
   }
 
   /// Starts a far side in this process.
@@ -69,16 +78,12 @@ final class FarLink implements AutoCloseable {
     });
   }
 
-  private static FarLink connect(String host, int port, @Nullable Process process) {
-    return connect(host, port, process, null);
-  }
-
-  private static FarLink connect(String host, int port, @Nullable Process process, @Nullable AutoCloseable here) {
+  private static FarLink connect(String host, int port, @Nullable Process process, @Nullable AutoCloseable rest) {
     LoopResources loops = LoopResources.create("penstock-near-control", 1, true);
     try {
       RSocket control = BenchWait.of(RSocketConnector.create()
           .connect(BenchTransport.TCP.client(host, "" + port, CongestionControl.AUTOMATIC, loops)));
-      return new FarLink(host, control, loops, process, here);
+      return new FarLink(host, control, loops, process, rest);
     } catch (RuntimeException e) {
       loops.dispose();
       if (process != null) {
@@ -104,7 +109,7 @@ final class FarLink implements AutoCloseable {
 
   /// CPU time of the far process so far; 0 if that is this one.
   long cpuNanos() {
-    return here != null ? 0 : ask(FarOrder.of(FarOrder.Verb.CPU)).cpuNanos();
+    return process == null && rest != null ? 0 : ask(FarOrder.of(FarOrder.Verb.CPU)).cpuNanos();
   }
 
   /// Ends all that the far side serves.
@@ -133,7 +138,7 @@ final class FarLink implements AutoCloseable {
         process.toHandle().destroy();
         process.onExit().join();
       }
-      end(here);
+      end(rest);
     }
   }
 }

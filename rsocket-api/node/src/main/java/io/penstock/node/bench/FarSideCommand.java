@@ -2,12 +2,15 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -23,6 +26,7 @@ import picocli.CommandLine.Option;
     footer = {"  penstock bench far-side --host 10.0.0.7 --port 7790", ""})
 final class FarSideCommand implements Callable<Integer> {
   static final String NAME = "far-side";
+  static final String UNTIL_INPUT_ENDS = "--until-input-ends";
 
   private final Console console;
 
@@ -38,8 +42,9 @@ final class FarSideCommand implements Callable<Integer> {
       description = "Memory that raw bytes are sent from (default: ${DEFAULT-VALUE}).", defaultValue = "256MiB")
   private long source;
 
-  @Option(names = "--until-input-ends", hidden = true)
-  private boolean untilInputEnds;
+  /// Folder of the process that started this one, and ends its input.
+  @Option(names = UNTIL_INPUT_ENDS, paramLabel = "FOLDER", hidden = true)
+  private @Nullable Path parents;
 
   FarSideCommand(Console console) {
     this.console = console;
@@ -47,18 +52,29 @@ final class FarSideCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    try (TemporaryFolder folder = TemporaryFolder.create("penstock-bench-");
-        FarSide side = new FarSide(new BenchTransport.Place(host, folder.path()), port, source)) {
-      console.json(new FarLink.Ready(side.port()));
-      if (untilInputEnds) {
+    if (parents != null) {
+      try (FarSide side = side(parents)) {
+        tell(side);
         console.in().transferTo(OutputStream.nullOutputStream());
-      } else {
-        new CountDownLatch(1).await();
       }
+      Folders.delete(parents); // the parent may have been killed
+      return ExitCode.OK;
+    }
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-bench-"); FarSide side = side(folder.path())) {
+      tell(side);
+      new CountDownLatch(1).await();
       return ExitCode.OK;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return ExitCode.OK;
     }
+  }
+
+  private FarSide side(Path folder) {
+    return new FarSide(new BenchTransport.Place(host, folder), port, source);
+  }
+
+  private void tell(FarSide side) {
+    console.json(new FarLink.Ready(side.port()));
   }
 }

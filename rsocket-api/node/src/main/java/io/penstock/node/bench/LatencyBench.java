@@ -4,7 +4,6 @@ import io.penstock.node.bench.LatencyReport.Borrowed;
 import io.penstock.node.bench.LatencyReport.Get;
 import io.penstock.node.bench.LatencyReport.LookUps;
 import io.penstock.node.bench.Turns.Turn;
-import io.penstock.node.cli.Progress;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,50 +26,59 @@ final class LatencyBench {
     this.bare = bare;
   }
 
-  LatencyReport run(List<Integer> blockSizes, int underWay, int batch, Progress progress) {
+  /// How long all loads run.
+  ///
+  /// @param rows of gets
+  /// @param hasBare whether a round trip is measured beside
+  static long nanos(SideSetting setting, int rows, boolean hasBare) {
+    return rows * Turns.nanos(setting, hasBare ? 3 : 2) + Turns.nanos(setting, 3)
+        + (setting.transport() == BenchTransport.SHARED ? Turns.nanos(setting, 2) : 0);
+  }
+
+  LatencyReport run(List<Integer> blockSizes, int underWay, int batch, BenchProgress progress) {
     List<Get> gets = new ArrayList<>();
     for (int blockBytes : blockSizes) {
       progress.next("gets of " + blockBytes + " B");
-      gets.add(get(blockBytes));
+      gets.add(get(blockBytes, progress));
       near.endFar();
     }
     progress.next("look-ups");
-    LookUps lookUps = lookUps(underWay, batch);
+    LookUps lookUps = lookUps(underWay, batch, progress);
     near.endFar();
     return LatencyReport.of(setting, gets, lookUps, borrowed(progress));
   }
 
-  private @Nullable Borrowed borrowed(Progress progress) {
+  private @Nullable Borrowed borrowed(BenchProgress progress) {
     if (setting.transport() != BenchTransport.SHARED) {
       return null;
     }
     progress.next("blocks where they lie");
     try (Load ours = near.borrowed(BORROWED_BYTES, BORROWED_LAYERS);
         Load copy = new MemoryCopyLoad(setting.sourceBytes(), COPIED_BYTES)) {
-      List<List<Turn>> turns = turns(List.of(ours, copy));
+      List<List<Turn>> turns = turns(List.of(ours, copy), progress);
       int granule = new BenchBlocks(BORROWED_BYTES, BORROWED_LAYERS).space().layout().granuleBytes(0);
       return Borrowed.of(BORROWED_BYTES, granule, turns.getFirst(), COPIED_BYTES, turns.getLast());
     }
   }
 
-  private Get get(int blockBytes) {
+  private Get get(int blockBytes, BenchProgress progress) {
     try (Load ours = near.blocks(blockBytes, 1, Direction.GET); Load plain = near.plain(blockBytes, 1)) {
-      List<List<Turn>> turns = turns(bare == null ? List.of(ours, plain) : List.of(ours, plain, bare));
+      List<List<Turn>> turns = turns(bare == null ? List.of(ours, plain) : List.of(ours, plain, bare), progress);
       return Get.of(blockBytes, turns.getFirst(), turns.get(1), bare == null ? null : turns.getLast());
     }
   }
 
-  private LookUps lookUps(int underWay, int batch) {
+  private LookUps lookUps(int underWay, int batch, BenchProgress progress) {
     try (Load single = near.lookUps(1, underWay);
         Load plain = near.plain(0, underWay);
         Load batched = near.lookUps(batch, underWay)) {
-      List<List<Turn>> turns = turns(List.of(single, plain, batched));
+      List<List<Turn>> turns = turns(List.of(single, plain, batched), progress);
       return LookUps.of(underWay, batch, turns.getFirst(), turns.get(1), turns.getLast());
     }
   }
 
-  private List<List<Turn>> turns(List<Load> loads) {
-    Turns turns = new Turns(near, setting);
+  private List<List<Turn>> turns(List<Load> loads, BenchProgress progress) {
+    Turns turns = new Turns(near, setting, progress);
     turns.warmUp(loads);
     return turns.of(loads);
   }

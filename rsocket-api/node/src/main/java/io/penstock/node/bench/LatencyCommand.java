@@ -3,7 +3,6 @@ package io.penstock.node.bench;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -90,7 +89,8 @@ final class LatencyCommand implements Callable<Integer> {
         RoundTripLoad bare = setting.transport() == BenchTransport.SHARED
             ? RoundTripLoad.compiledIfPossible(console)
             : null;
-        Progress progress = Progress.of(console, "bench latency", "rows")) {
+        BenchProgress progress = BenchProgress.of(console, "bench latency",
+            LatencyBench.nanos(setting, sizes.size(), bare != null))) {
       return new LatencyBench(setting, near, bare).run(sizes, underWay, batch, progress);
     }
   }

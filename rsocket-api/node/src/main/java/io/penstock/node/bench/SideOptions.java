@@ -89,6 +89,13 @@ final class SideOptions {
   /// @param layers of a block
   SideSetting setting(int threads, int layers) throws IOException {
     requireKnown();
+    if (spin < 0) {
+      throw new IllegalArgumentException("--spin must be >= 0 (was " + spin + ")");
+    } else if (spin > 0 && transport != BenchTransport.SHARED) {
+      throw new IllegalArgumentException(
+          "--transport must be shared for --spin %d, which read rings alone have (was %s)"
+              .formatted(spin, BenchNames.of(transport)));
+    }
     return new SideSetting(transport, congestion, layers, threads, connections, source, verify,
         Duration.of(spin, ChronoUnit.MICROS), seconds, warmUp, rounds);
   }

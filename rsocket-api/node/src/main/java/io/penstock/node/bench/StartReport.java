@@ -19,7 +19,7 @@ import java.util.Locale;
 /// @param threads requests under way at a time
 /// @param secondsToFirstRequest from the start of this process
 /// @param steadyGigabytesPerSecond median of the last third of the seconds
-/// @param goodSecond the first second with 0.8 of the steady rate
+/// @param goodSecond the first second with 0.8 of the steady rate; 0 if the steady rate is 0
 /// @param seconds from the first request on
 record StartReport(String penstock, String transport, String direction, int blockBytes, int batch, int threads,
     double secondsToFirstRequest, double steadyGigabytesPerSecond, int goodSecond,
@@ -52,13 +52,19 @@ record StartReport(String penstock, String transport, String direction, int bloc
       bytes += one.bytes;
       nanos += one.nanos;
       double rate = one.gigabytesPerSecond();
-      seconds.add(new Second(seconds.size() + 1, rate, rate / steady, bytes / (nanos * steady), one.cpuNanos / 1e9));
-      if (good == 0 && rate >= GOOD * steady) {
+      seconds.add(new Second(seconds.size() + 1, rate, part(rate, steady), part((double) bytes / nanos, steady),
+          one.cpuNanos / 1e9));
+      if (good == 0 && steady > 0 && rate >= GOOD * steady) {
         good = seconds.size();
       }
     }
     return new StartReport(PenstockVersion.current(), BenchNames.of(setting.transport()), BenchNames.of(direction),
         blockBytes, batch, setting.threads(), startNanos / 1e9, steady, good, seconds);
+  }
+
+  /// 0 of no rate at all.
+  private static double part(double rate, double of) {
+    return of == 0 ? 0 : rate / of;
   }
 
   private static double steady(List<Measured> measured) {
@@ -76,7 +82,7 @@ record StartReport(String penstock, String transport, String direction, int bloc
     return table + String.format(Locale.ROOT,
         "%n%s: the steady rate is %.2f GB/s%n%s of %s over %s, batches of %d, %s under way; first request after %.1f s"
             + "%n",
-        "0.8 of the steady rate in second " + goodSecond,
+        goodSecond == 0 ? "no steady rate" : "0.8 of the steady rate in second " + goodSecond,
         steadyGigabytesPerSecond, Plural.of(2, direction), Sizes.human(blockBytes), transport, batch,
         Plural.of(threads, "request"), secondsToFirstRequest);
   }

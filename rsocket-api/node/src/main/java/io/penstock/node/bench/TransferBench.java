@@ -1,12 +1,14 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.cli.Progress;
 import java.util.ArrayList;
 import java.util.List;
 
 /// Measures how fast a transfer engine reads and writes segments of another process, beside plain Netty channels that
 /// carry as many bytes a write, by turns.
 final class TransferBench {
+  /// Segments of ours and the Netty channel.
+  static final int LOADS = 2;
+
   private final SideSetting setting;
   private final TransferDirection direction;
   private final MemoryKind memory;
@@ -22,24 +24,24 @@ final class TransferBench {
   /// A row for each block size and batch.
   ///
   /// @param batches items of a batch; empty for one that fits the block size
-  List<TransferReport.Row> run(List<Integer> blockSizes, List<Integer> batches, Progress progress) {
+  List<TransferReport.Row> run(List<Integer> blockSizes, List<Integer> batches, BenchProgress progress) {
     List<TransferReport.Row> rows = new ArrayList<>();
     for (int blockBytes : blockSizes) {
       for (int batch : batches.isEmpty() ? List.of(WireBench.batch(blockBytes)) : batches) {
         progress.next(blockBytes + " B, batch " + batch);
-        rows.add(row(blockBytes, batch));
+        rows.add(row(blockBytes, batch, progress));
         near.endFar();
       }
     }
     return rows;
   }
 
-  private TransferReport.Row row(int blockBytes, int batch) {
+  private TransferReport.Row row(int blockBytes, int batch, BenchProgress progress) {
     int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
     try (TransferLoad ours = near.transfers(blockBytes, batch, direction, memory);
         Load raw = near.raw(payload, direction != TransferDirection.WRITE, direction != TransferDirection.READ)) {
       List<Load> loads = List.of(ours, raw);
-      Turns turns = new Turns(near, setting);
+      Turns turns = new Turns(near, setting, progress);
       turns.warmUp(loads);
       List<List<Turns.Turn>> all = turns.of(loads);
       return TransferReport.Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(),

@@ -3,7 +3,6 @@ package io.penstock.node.bench;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -95,7 +94,8 @@ final class TransferCommand implements Callable<Integer> {
   private TransferReport measured(SideSetting setting, List<Integer> sizes) throws IOException {
     try (FarLink far = side.far(console);
         NearSide near = new NearSide(setting, far);
-        Progress progress = Progress.of(console, "bench transfer", "rows")) {
+        BenchProgress progress = BenchProgress.of(console, "bench transfer",
+            (long) sizes.size() * Math.max(1, batches.size()) * Turns.nanos(setting, TransferBench.LOADS))) {
       TransferBench bench = new TransferBench(setting, direction, side.memory(), near);
       return TransferReport.of(setting, direction, side.memory(), bench.run(sizes, batches, progress));
     }

@@ -15,10 +15,25 @@ final class Turns {
 
   private final NearSide near;
   private final SideSetting setting;
+  private final BenchProgress progress;
 
-  Turns(NearSide near, SideSetting setting) {
+  Turns(NearSide near, SideSetting setting, BenchProgress progress) {
     this.near = near;
     this.setting = setting;
+    this.progress = progress;
+  }
+
+  /// How long `loads` loads run, their warm-up included.
+  static long nanos(SideSetting setting, int loads) {
+    return warmUpNanos(setting, loads) * WARM_UP_TURNS * loads + (long) setting.rounds() * loads * turnNanos(setting);
+  }
+
+  private static long warmUpNanos(SideSetting setting, int loads) {
+    return setting.warmUp().toNanos() / WARM_UP_TURNS / loads;
+  }
+
+  private static long turnNanos(SideSetting setting) {
+    return setting.time().toNanos() + setting.time().toNanos() / LEAD;
   }
 
   /// One turn of one load.
@@ -47,6 +62,7 @@ final class Turns {
     for (int round = 0; round < setting.rounds(); round++) {
       for (int i = 0; i < loads.size(); i++) {
         turns.get(i).add(turn(loads.get(i)));
+        progress.ran(turnNanos(setting));
       }
     }
     return turns;
@@ -54,9 +70,12 @@ final class Turns {
 
   /// Runs the loads for as long as the warm-up takes, by short turns.
   void warmUp(List<Load> loads) {
-    long each = setting.warmUp().toNanos() / WARM_UP_TURNS / loads.size();
+    long each = warmUpNanos(setting, loads.size());
     for (int turn = 0; turn < WARM_UP_TURNS && each > 0; turn++) {
-      loads.forEach(load -> load.run(each));
+      loads.forEach(load -> {
+        load.run(each);
+        progress.ran(each);
+      });
     }
   }
 

@@ -5,7 +5,6 @@ import io.penstock.node.bench.WireReport.Copy;
 import io.penstock.node.bench.WireReport.Peer;
 import io.penstock.node.bench.WireReport.Raw;
 import io.penstock.node.bench.WireReport.Row;
-import io.penstock.node.cli.Progress;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +15,8 @@ final class WireBench {
   /// What is sent at once at least when small blocks are asked for together.
   private static final int BATCH_BYTES = 1 << 20;
   private static final int MOST_BATCH = 256;
+  /// Blocks of ours, the Netty channel, the copy.
+  private static final int OWN_LOADS = 3;
 
   private final SideSetting setting;
   private final Direction direction;
@@ -38,29 +39,36 @@ final class WireBench {
   /// A row for each block size and batch.
   ///
   /// @param batches blocks of a request; empty for one that fits the block size
-  List<Row> run(List<Integer> blockSizes, List<Integer> batches, Progress progress) {
+  List<Row> run(List<Integer> blockSizes, List<Integer> batches, BenchProgress progress) {
     List<Row> rows = new ArrayList<>();
     for (int blockBytes : blockSizes) {
       for (int batch : batches.isEmpty() ? List.of(batch(blockBytes)) : batches) {
         progress.next(blockBytes + " B, batch " + batch);
-        rows.add(row(blockBytes, batch));
+        rows.add(row(blockBytes, batch, progress));
         near.endFar();
       }
     }
     return rows;
   }
 
+  /// Loads of a row.
+  ///
+  /// @param hasPeer whether another store is measured beside
+  static int loads(SideSetting setting, boolean hasPeer) {
+    return OWN_LOADS + (besideTcp(setting) ? 1 : 0) + (hasPeer ? 1 : 0);
+  }
+
   /// Whether the same blocks go over TCP by turns.
-  private boolean besideTcp() {
+  private static boolean besideTcp(SideSetting setting) {
     return setting.transport() == BenchTransport.UDS || setting.transport() == BenchTransport.SHARED;
   }
 
-  private Row row(int blockBytes, int batch) {
+  private Row row(int blockBytes, int batch, BenchProgress progress) {
     int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
     try (Load ours = near.blocks(blockBytes, batch, direction);
         Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
         Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
-        Load tcp = besideTcp() ? near.blocks(BenchTransport.TCP, blockBytes, batch, direction) : null;
+        Load tcp = besideTcp(setting) ? near.blocks(BenchTransport.TCP, blockBytes, batch, direction) : null;
         Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
       List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
       if (tcp != null) {
@@ -69,7 +77,7 @@ final class WireBench {
       if (peer != null) {
         loads.add(peer);
       }
-      Turns turns = new Turns(near, setting);
+      Turns turns = new Turns(near, setting, progress);
       turns.warmUp(loads);
       List<List<Turn>> all = turns.of(loads);
       return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),

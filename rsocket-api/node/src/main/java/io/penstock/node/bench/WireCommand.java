@@ -3,7 +3,6 @@ package io.penstock.node.bench;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -96,7 +95,9 @@ final class WireCommand implements Callable<Integer> {
   private WireReport measured(SideSetting setting, List<Integer> sizes, @Nullable RedisPeer redis) throws IOException {
     try (FarLink far = side.far(console);
         NearSide near = new NearSide(setting, far);
-        Progress progress = Progress.of(console, "bench wire", "rows")) {
+        BenchProgress progress = BenchProgress.of(console, "bench wire",
+            (long) sizes.size() * Math.max(1, batches.size())
+                * Turns.nanos(setting, WireBench.loads(setting, redis != null)))) {
       WireBench bench = new WireBench(setting, direction, near, redis);
       return WireReport.of(setting, direction, side.memory(), bench.run(sizes, batches, progress));
     }

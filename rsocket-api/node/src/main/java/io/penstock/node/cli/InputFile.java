@@ -41,4 +41,12 @@ public final class InputFile {
       throw new DataException(name + " must be text in UTF-8 (was not)");
     }
   }
+
+  /// The first line of the file `name`, such as a secret.
+  ///
+  /// @throws DataException if it is no text or has no line
+  /// @throws FileSystemException as of [#of]
+  public static String firstLine(String name) throws IOException {
+    return text(name).lines().findFirst().orElseThrow(() -> new DataException(name + " must have a line (has none)"));
+  }
 }

@@ -123,7 +123,8 @@ public final class Progress implements AutoCloseable {
     return String.format(Locale.ROOT, rate >= 100 ? "%,.0f" : "%.2f", rate);
   }
 
-  private static String time(long seconds) {
+  /// `seconds` in words: `1 min 5 s`.
+  public static String time(long seconds) {
     return seconds < 60
         ? seconds + " s"
         : seconds < 3600

@@ -74,7 +74,7 @@ public final class SettingOptions {
         .description(plain(setting.description()),
             plain("Must be " + setting.type().rule() + ". "
                 + (takesVariables ? variables(setting) + ", default " : "Default ")
-                + setting.initial()))
+                + (setting.initial().isEmpty() ? "none" : setting.initial())))
         .build();
   }
 

@@ -57,12 +57,14 @@ public final class TemporaryFolder implements AutoCloseable {
   /// @throws UncheckedIOException if something of it stays
   @Override
   public void close() {
-    keep();
     try {
       Folders.delete(path);
     } catch (IOException e) {
-      throw new UncheckedIOException(path + " must be deleted by hand: " + Reason.of(e), e);
+      if (Files.exists(path)) { // else the cleaner was faster
+        throw new UncheckedIOException(path + " must be deleted by hand: " + Reason.of(e), e);
+      }
     }
+    keep(); // not before: a signal may come meanwhile
   }
 
   /// Threads of this process may write for as long as it is there, so one look may not be enough.

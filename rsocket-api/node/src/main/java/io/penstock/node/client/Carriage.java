@@ -1,17 +1,19 @@
 package io.penstock.node.client;
 
 import io.penstock.wire.CarriedBytes;
+import io.penstock.wire.Carrier;
+import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /// What carried the bytes of blocks of a link, and how long that took.
 ///
 /// @param transport of its frames
 /// @param bytes by carrier, both ways
 /// @param times of the requests that moved them, `get` and `put`
-record Carriage(String transport, Map<String, Long> bytes, Map<String, StreamTimes.Times> times) {
+public record Carriage(String transport, Map<String, Long> bytes, Map<String, StreamTimes.Times> times) {
   static Carriage of(String transport, CarriedBytes carried, StreamTimes times) {
     Map<String, Long> bytes = new TreeMap<>();
     carried.in().forEach((carrier, count) -> bytes.merge(carrier.label(), count, Long::sum));
@@ -23,8 +25,17 @@ record Carriage(String transport, Map<String, Long> bytes, Map<String, StreamTim
   String text() {
     return bytes.isEmpty()
         ? ""
-        : ", carried by " + String.join(" and ", new TreeSet<>(bytes.keySet()))
-            + " over " + transport + took();
+        : ", " + words(bytes.keySet(), transport) + took();
+  }
+
+  /// `in frames over tcp`, `through shared memory`, or both.
+  ///
+  /// @param carriers labels of those that carried bytes
+  /// @param transport of the frames
+  public static String words(Collection<String> carriers, String transport) {
+    return carriers.stream().sorted().map(
+        carrier -> carrier.equals(Carrier.INLINE.label()) ? "in frames over " + transport : "through shared memory")
+        .collect(Collectors.joining(" and "));
   }
 
   /// Of several requests of a kind: percentiles of one say nothing.

@@ -55,6 +55,12 @@ final class PutCommand extends ClientCommand {
     }
   }
 
+  /// The last line of JSON: what became of all.
+  ///
+  /// @param bytes without those that fill the last block
+  /// @param carried what carried them, and how long that took
+  record Total(long blocks, long bytes, long stored, long present, Carriage carried) {}
+
   @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file to put; none or - reads standard input.")
   private @Nullable String file;
 
@@ -142,7 +148,8 @@ final class PutCommand extends ClientCommand {
         keys.forEach(key -> tell(Line.of(key, put)));
         progress.at(blocks, Math.max(blocks, all(config)));
       }
-      summary(config.space().layout().blockBytes(), input.paddingBytes(), node.carriage());
+      summary(blocks * config.space().layout().blockBytes() - input.paddingBytes(), input.paddingBytes(),
+          node.carriage());
     }
     return ExitCode.OK;
   }
@@ -185,8 +192,10 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  private void summary(long blockBytes, long paddingBytes, Carriage carried) {
-    long bytes = blocks * blockBytes - paddingBytes;
+  private void summary(long bytes, long paddingBytes, Carriage carried) {
+    if (isJson()) {
+      console.json(new Total(blocks, bytes, stored, present, carried));
+    }
     long elsewhere = blocks - stored - present;
     console.say("%s, %s: %s stored, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
         Numbers.of(stored), Numbers.of(present),

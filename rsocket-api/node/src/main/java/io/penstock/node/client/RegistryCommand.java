@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
     description = {"Shows the prefill and decode instances that have registered at a node, and their ranks.", "",
       "The node keeps a registry if its setting registry is true. An instance is ready when all its ranks are there; it"
           + " has failed when some did not come within 300 s. A rank that misses two heartbeats of 5 s is gone.",
+      "Ends with 69 at a node that keeps no registry.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

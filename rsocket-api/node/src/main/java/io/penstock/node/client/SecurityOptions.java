@@ -91,22 +91,17 @@ final class SecurityOptions {
       if (passwordFile != null) {
         throw new IllegalArgumentException("--user must be given for --password-file (was not)");
       }
-      String token = tokenFile == null ? environment.getOrDefault(TOKEN, "") : firstLine(tokenFile);
+      String token = tokenFile == null ? environment.getOrDefault(TOKEN, "") : InputFile.firstLine(tokenFile);
       return token.isEmpty() ? Credentials.none() : Credentials.bearer(token.toCharArray());
     }
     if (tokenFile != null) {
       throw new IllegalArgumentException("--token-file must be left out with --user (was given)");
     }
-    String password = passwordFile == null ? environment.getOrDefault(PASSWORD, "") : firstLine(passwordFile);
+    String password = passwordFile == null ? environment.getOrDefault(PASSWORD, "") : InputFile.firstLine(passwordFile);
     if (password.isEmpty()) {
       throw new IllegalArgumentException(
           "--password-file, or " + PASSWORD + ", must have the password of --user (has none)");
     }
     return Credentials.simple(user, password.toCharArray());
-  }
-
-  private static String firstLine(String file) throws IOException {
-    return InputFile.text(file).lines().findFirst()
-        .orElseThrow(() -> new DataException(file + " must have a line (has none)"));
   }
 }

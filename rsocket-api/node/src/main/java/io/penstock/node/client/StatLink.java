@@ -54,7 +54,9 @@ final class StatLink implements NodeLink {
     return Mono.usingWhen(Mono.fromSupplier(this::registry), RegistryClient::instances, RegistryClient::close)
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
         .onErrorMap(StatLink::isUnknownRoute, unknown -> new UnavailableException(
-            "registry must be true in the settings of the node at " + address + " (was false)", unknown));
+            "registry must be true in the settings of the node at " + address
+                + ", as serve --registry true sets it (was false)",
+            unknown));
   }
 
   private static boolean isUnknownRoute(Throwable error) {

@@ -15,7 +15,7 @@ public record NodeRank(Side side, RankId rank, Manifest manifest) {
   private static final int GROUP = 0;
 
   public NodeRank {
-    int ranks = Math.multiplyExact(manifest.parallelism().ranks(), manifest.parallelism().dp());
+    int ranks = ranks(manifest);
     if (rank.rank() >= ranks) {
       throw new IllegalArgumentException(
           "rank.number must be < %d, the ranks of the instance (was %d)".formatted(ranks, rank.rank()));
@@ -25,6 +25,15 @@ public record NodeRank(Side side, RankId rank, Manifest manifest) {
       throw new IllegalArgumentException("rank.pp must be <= %d, the layers of the model (was %d)".formatted(
           manifest.layers(), manifest.parallelism().pp()));
     }
+  }
+
+  /// Ranks of the instance, over all its data-parallel replicas.
+  public int ranks() {
+    return ranks(manifest);
+  }
+
+  private static int ranks(Manifest manifest) {
+    return Math.multiplyExact(manifest.parallelism().ranks(), manifest.parallelism().dp());
   }
 
   private static Rank place(RankId rank, Manifest manifest) {

@@ -186,8 +186,9 @@ public final class NodeSettings {
       "Most connections, beside these, that are not set up. For one more, the oldest of the address that has most of"
           + " them makes way.");
   public static final Setting<Optional<Long>> LIMITS_REQUESTS = new Setting<>("limits.requests",
-      orOff(SettingType.longCount(1, 1_000_000_000)), "off",
-      "Most requests a second of one connection, and in one burst. One more is refused, and may be tried again.");
+      orOff(SettingType.longCount(10, 1_000_000_000)), "off",
+      "Most requests a second of one connection, and in one burst, at least the 10 that a client needs to begin. One"
+          + " more is refused, and may be tried again.");
   public static final Setting<Optional<Long>> LIMITS_BYTES = new Setting<>("limits.bytes",
       orOff(SettingType.longSize(64 << 10)), "off",
       "Most bytes of blocks a second of one connection, both ways together, and in one burst. More of them wait.");

@@ -7,6 +7,7 @@ import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.Registration.Side;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +35,13 @@ public final class RankSettings {
   public static final Setting<Optional<InetSocketAddress>> REGISTRY = new Setting<>("rank.registry",
       AscendTypes.orNone(TransportSettings.address()), "none",
       "Node that keeps the registry, at which the rank registers and says that it lives.");
+  public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
+      AscendTypes.orNone(SettingType.text()), "none",
+      "User as whom the rank registers; none for one with a token. TLS with the registry is that of tls.cert and"
+          + " tls.trust.");
+  public static final Setting<Optional<Path>> REGISTRY_PASSWORD = new Setting<>("rank.registry.password.file",
+      SettingType.pathOrOff(), "off",
+      "File whose first line is the password of rank.registry.user, or a token, for a registry that asks for one.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
       Durations.print(LIFECYCLE.lease()),
       "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");
@@ -44,7 +52,8 @@ public final class RankSettings {
       "How long a prefill rank waits for the first sign of a decode rank.");
 
   static final List<Setting<?>> ALL =
-      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, LEASE, LONGEST, BOOTSTRAP);
+      List.of(SIDE, INSTANCE, NUMBER, TP, PP, DP, PCP, DCP, REGISTRY, REGISTRY_USER, REGISTRY_PASSWORD, LEASE, LONGEST,
+          BOOTSTRAP);
 
   private RankSettings() {}
 
@@ -74,6 +83,10 @@ public final class RankSettings {
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(LONGEST).compareTo(config.get(LEASE)) < 0) {
       problems.add("%s must be >= %s (%s)".formatted(LONGEST.key(), config.said(LEASE), config.was(LONGEST)));
+    }
+    if (config.get(REGISTRY_USER).isPresent() && config.get(REGISTRY_PASSWORD).isEmpty()) {
+      problems.add("%s must be a file for %s (%s)".formatted(REGISTRY_PASSWORD.key(), config.said(REGISTRY_USER),
+          config.was(REGISTRY_PASSWORD)));
     }
     if (config.get(SIDE).isEmpty()) {
       if (config.get(REGISTRY).isPresent()) {

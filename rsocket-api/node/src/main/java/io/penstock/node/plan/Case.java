@@ -95,7 +95,8 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
     };
   }
 
+  /// For a message: never long, and never nothing.
   static String shortened(String text) {
-    return text.length() > 120 ? text.substring(0, 120) + " …" : text;
+    return text.isBlank() ? "empty" : text.length() > 120 ? text.substring(0, 120) + " …" : text;
   }
 }

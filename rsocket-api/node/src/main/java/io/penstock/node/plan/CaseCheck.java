@@ -38,11 +38,27 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
   static CaseCheck of(String file) {
     CaseCheck check = new CaseCheck(file, new TreeMap<>(), new ArrayList<>(), new ArrayList<>());
     try {
-      Case.read(InputFile.text(file)).forEach(check::add);
+      check.read(InputFile.text(file));
     } catch (IOException | DataException e) {
       check.faults.add(Fault.ofFile(Reason.of(e)));
     }
     return check;
+  }
+
+  private void read(String document) {
+    List<Case> cases;
+    try {
+      cases = Case.read(document);
+    } catch (DataException e) {
+      faults.add(Fault.ofFile(file + " " + e.getMessage()));
+      return;
+    }
+    cases.forEach(this::add);
+  }
+
+  /// Whether no case of the file could be read.
+  boolean isUnreadable() {
+    return faults.stream().anyMatch(Fault::isOfFile);
   }
 
   int cases() {

@@ -15,6 +15,10 @@ record Fault(String section, @Nullable Integer number, @Nullable String field, @
     return new Fault("", null, null, null, message);
   }
 
+  boolean isOfFile() {
+    return number == null;
+  }
+
   static Fault of(Case one, String message) {
     return new Fault(one.section(), one.number(), null, null, one.name() + " " + message);
   }

@@ -14,7 +14,7 @@ final class FieldException extends RuntimeException {
   /// @param rule such as `must be an integer`
   /// @param value as it was given
   FieldException(String field, String rule, Object value) {
-    super("%s %s (was %s)".formatted(field, rule, value));
+    super("%s %s (was %s)".formatted(field, rule, Case.shortened(String.valueOf(value))));
     this.field = field;
     this.value = String.valueOf(value);
   }

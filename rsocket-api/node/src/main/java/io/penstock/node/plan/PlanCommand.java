@@ -104,12 +104,13 @@ public final class PlanCommand implements Callable<Integer> {
       CaseCheck check = CaseCheck.of(file);
       if (json) {
         console.json(check);
-      } else {
+      } else if (!check.isUnreadable()) {
         check.differences().forEach(found -> console.print(file + ", " + found.message()));
-        console.print("%s: %s (%s), %s".formatted(file, Plural.of(check.cases(), "case"), kinds(check.kinds()),
-            Plural.of(check.differences().size(), "difference")));
+        console.print("%s: %s (%s), %s%s".formatted(file, Plural.of(check.cases(), "case"), kinds(check.kinds()),
+            Plural.of(check.differences().size(), "difference"),
+            check.faults().isEmpty() ? "" : ", " + check.faults().size() + " not checked"));
       }
-      check.faults().forEach(fault -> console.say("plan: " + file + ", " + fault.message()));
+      check.faults().forEach(fault -> console.say("plan: " + (fault.isOfFile() ? "" : file + ", ") + fault.message()));
       code = Math.max(code, !check.faults().isEmpty()
           ? ExitCode.USAGE
           : check.differences().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE);

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.client.Carriage;
 import io.penstock.node.client.StreamTimes;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -65,7 +66,7 @@ final class ConnectedParties implements Parties {
 
   @Override
   public String description() {
-    return "%s, carried by %s over %s".formatted(description, decoding.carriers(), decoding.transport());
+    return "%s, %s".formatted(description, Carriage.words(decoding.carriers(), decoding.transport()));
   }
 
   /// The connection of the party that decodes.

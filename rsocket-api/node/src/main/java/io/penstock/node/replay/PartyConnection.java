@@ -11,10 +11,10 @@ import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
 import io.rsocket.transport.ClientTransport;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import reactor.core.publisher.Mono;
 
 /// One party's own connection, arena and budget.
@@ -102,11 +102,9 @@ final class PartyConnection {
   }
 
   /// What carried its blocks so far, or what would.
-  String carriers() {
+  List<String> carriers() {
     Set<Carrier> in = client.carried().in().keySet();
-    return in.isEmpty()
-        ? client.incomingCarrier().label()
-        : in.stream().map(Carrier::label).sorted().collect(Collectors.joining(" and "));
+    return (in.isEmpty() ? Set.of(client.incomingCarrier()) : in).stream().map(Carrier::label).toList();
   }
 
   /// How long its gets and puts took.

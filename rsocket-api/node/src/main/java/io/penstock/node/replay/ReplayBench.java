@@ -91,6 +91,7 @@ final class ReplayBench implements AutoCloseable {
     for (int i = 0; i < rounds; i++) {
       progress.next("round " + (i + 1));
       measured.add(round());
+      progress.at(i + 1, rounds);
     }
     return ReplayBenchReport.of(plan, requests.size(), warmUp, readBytes, madeBytes, measured);
   }

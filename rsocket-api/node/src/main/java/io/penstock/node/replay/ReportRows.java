@@ -13,8 +13,6 @@ import java.util.Map;
 
 /// A [ReplayReport] in words, the same in every locale.
 final class ReportRows {
-  private static final String UNKNOWN = "–";
-
   private final ReplayReport r;
 
   private ReportRows(ReplayReport report) {
@@ -32,9 +30,8 @@ final class ReportRows {
   static Table latencies(ReplayReport report) {
     Micros slice = report.firstLayerMicros();
     return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
-        List.of(new TableRow("first slice",
-            List.of(millis(slice.p50() / 1e3), millis(slice.p90() / 1e3), millis(slice.p99() / 1e3), UNKNOWN, UNKNOWN)),
-            percentiles("first layer", report.firstLayerMillis()),
+        List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3, slice.p999() / 1e3,
+            slice.max() / 1e3), percentiles("first layer", report.firstLayerMillis()),
             percentiles("last layer", report.lastLayerMillis())));
   }
 

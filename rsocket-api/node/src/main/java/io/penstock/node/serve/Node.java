@@ -68,8 +68,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -82,7 +80,6 @@ import reactor.netty.resources.LoopResources;
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
-  private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
@@ -123,7 +120,7 @@ public final class Node {
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    this.rank = new NodeAsRank(config, registry, timers, generation);
+    this.rank = new NodeAsRank(config, security.registryPass(), registry, timers, generation);
     Gauges.bind(registry, "node", budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
@@ -304,7 +301,7 @@ public final class Node {
 
   private DisaggServices disagg() {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
-        ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, who -> LOG.warn("rank {} is gone", who))
+        ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
         : null;
     return new DisaggServices(ranks, rank.kept());
   }
@@ -320,6 +317,11 @@ public final class Node {
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))
         .generation(generation).build();
+  }
+
+  /// Why the registry does not take this rank any more, as soon as it says so: the node is to end then.
+  Mono<Exception> refusal() {
+    return rank.refusal();
   }
 
   /// Port that clients connect to; 0 if the node has Unix domain sockets alone.
@@ -353,8 +355,9 @@ public final class Node {
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
-  /// Leaves the registry and takes nothing new, lets running streams end for `drain.timeout`, then closes, for which
-  /// blocks that are on their way to the disk have what is left of that. Lazy and idempotent.
+  /// Leaves the registry, lets the requests that it keeps end, takes nothing new, lets running streams end, all within
+  /// `drain.timeout`, then closes, for which blocks that are on their way to the disk have what is left of that. Lazy
+  /// and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
@@ -363,7 +366,7 @@ public final class Node {
       KvServer bound = server;
       Mono<Boolean> ended = bound == null
           ? Mono.just(true)
-          : bound.drained().thenReturn(true)
+          : rank.drained().then(bound.drained()).thenReturn(true)
               .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
       Mono<Boolean> left = rank.leave().then(Mono.empty()); // beside the drain: a registry may be slow to answer
       return drainTime.taken(Flux.merge(left, ended).next()).flatMap(clean -> close().thenReturn(clean));

@@ -1,7 +1,6 @@
 package io.penstock.node.serve;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
 import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.registry.Registration;
@@ -20,7 +19,6 @@ import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import io.penstock.wire.transport.TransportKind;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
@@ -32,6 +30,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
@@ -42,17 +41,21 @@ final class NodeAsRank {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
+  private final RegistryPass pass;
   private final Optional<NodeRank> rank;
   private final long generation;
   private final Scheduler timers;
   private final @Nullable PrefillRequests kept;
   private final Disposable.Swap staying = Disposables.swap();
+  private final Sinks.One<Exception> refusal = Sinks.one();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   private volatile @Nullable RegistryClient registry;
 
   /// @param generation of this start of the node
-  NodeAsRank(NodeConfig config, MeterRegistry meters, Scheduler timers, long generation) {
+  /// @param pass shown to the registry
+  NodeAsRank(NodeConfig config, RegistryPass pass, MeterRegistry meters, Scheduler timers, long generation) {
     this.config = config;
+    this.pass = pass;
     this.rank = config.rank();
     this.generation = generation;
     this.timers = timers;
@@ -74,7 +77,7 @@ final class NodeAsRank {
   /// Registers the node, and keeps it registered. A registry that cannot be reached is tried again and again.
   ///
   /// @param places where the node listens
-  /// @return cold; signals an `IOException` if the registry refuses the rank
+  /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
   Mono<Void> register(AdvertisedEndpoints places, LoopResources loops) {
     Optional<InetSocketAddress> at = config.get(RankSettings.REGISTRY);
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
@@ -82,15 +85,30 @@ final class NodeAsRank {
       Registration registration = new Registration(rank.orElseThrow().side(),
           rank.orElseThrow().rank().since(generation), Routes.VERSION, rank.orElseThrow().manifest(),
           endpoint(places, to));
-      RegistryClient client = RegistryClient.of(TcpTransport.client(TcpClientOptions.to(to), loops),
-          KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, RandomGenerator.getDefault());
+      RegistryClient client = RegistryClient.of(TcpTransport.client(pass.with(TcpClientOptions.to(to)), loops),
+          KvClientOptions.builder().credentials(pass.credentials()).build(), KvPeerOptions.defaults(), timers,
+          RandomGenerator.getDefault());
       registry = client;
+      RankRefusal refusals = new RankRefusal(to, registration);
       return client.register(registration).timeout(PATIENCE, timers).then()
+          .onErrorMap(refusals::of)
           .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late))
-          .onErrorMap(PermanentKvException.class, refusal -> refused(to, refusal))
           .doOnSuccess(done -> staying.update(client.stay(registration).subscribe(view -> {},
-              refusal -> LOG.error("rank {} is not registered any more", registration.who().rank(), refusal))));
+              failure -> refusal.tryEmitValue(refusals.of(failure)))));
     });
+  }
+
+  /// Why the registry does not take this rank any more, as soon as it says so.
+  Mono<Exception> refusal() {
+    return refusal.asMono();
+  }
+
+  /// Keeps no other request from now on.
+  ///
+  /// @return cold; completes when the requests that are kept have ended
+  Mono<Void> drained() {
+    PrefillRequests requests = kept;
+    return requests == null ? Mono.empty() : requests.drained();
   }
 
   private static boolean mayPass(Throwable error) {
@@ -100,11 +118,6 @@ final class NodeAsRank {
   private static Mono<Void> warn(InetSocketAddress registry, Throwable late) {
     LOG.warn("registry {} does not answer: the node goes on trying ({})", registry, late.getMessage());
     return Mono.empty();
-  }
-
-  private static IOException refused(InetSocketAddress registry, Throwable refusal) {
-    return new IOException("rank.registry must be one that takes this rank (was %s:%d, which says: %s)".formatted(
-        registry.getHostString(), registry.getPort(), refusal.getMessage()), refusal);
   }
 
   /// Where ranks behind the registry reach this one.

@@ -25,6 +25,7 @@ final class NodeSecurity {
   private final List<Reloaded<?>> files = new ArrayList<>();
   private final @Nullable ServerTls tls;
   private final Access access;
+  private final RegistryPass registryPass;
 
   private NodeSecurity(NodeConfig config) throws IOException {
     this.config = config;
@@ -32,6 +33,10 @@ final class NodeSecurity {
     this.tls = cert.isPresent() ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow()) : null;
     Optional<Path> users = config.get(SecuritySettings.AUTH_USERS);
     this.access = users.isPresent() ? access(users.get()) : Access.open();
+    this.registryPass = RegistryPass.of(config);
+    if (registryPass.tls() != null) {
+      files.add(registryPass.tls().files());
+    }
   }
 
   /// Reads the files that `config` names.
@@ -78,6 +83,11 @@ final class NodeSecurity {
 
   Access access() {
     return access;
+  }
+
+  /// What the node shows to the registry of its rank.
+  RegistryPass registryPass() {
+    return registryPass;
   }
 
   /// Looks at the files from now on.

@@ -3,18 +3,24 @@ package io.penstock.node.serve;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.Json;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +37,33 @@ import org.jspecify.annotations.Nullable;
 /// @param space of the blocks, as their keys begin; empty for one with a salt
 /// @param layout of a block, as [LayoutSettings#words] writes it
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
+/// @param rank null for a node that is no rank
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
     @Nullable String adminHost, @Nullable Integer adminPort,
     List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
     long pid) {
+  /// The rank that the node is.
+  ///
+  /// @param side `prefill` or `decode`
+  /// @param instance that the rank belongs to
+  /// @param ranks of the instance
+  /// @param registry at which it registers; null for none
+  record OfRank(String side, String instance, int number, int ranks, @Nullable String registry) {
+    static OfRank of(NodeRank rank, @Nullable String registry) {
+      return new OfRank(rank.side().name().toLowerCase(Locale.ROOT), rank.rank().instance(), rank.rank().rank(),
+          rank.ranks(), registry);
+    }
+
+    /// `prefill rank 0 of instance p, which has 2 ranks; registry 10.0.0.5:7733`.
+    private String words() {
+      return "%s rank %d of instance %s, which has %s; %s".formatted(side, number, instance, Plural.of(ranks, "rank"),
+          registry == null ? "no registry" : "registry " + registry);
+    }
+  }
+
   /// Where the KV events of one space are published.
   ///
   /// @param replayPort null if replay is off
@@ -69,16 +96,24 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         space.model(),
         space.publicId(),
         LayoutSettings.words(space.layout()), space.layout().blockBytes(),
-        several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(), ProcessHandle.current().pid());
+        several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
+        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Ready::place).orElse(null)))
+            .orElse(null),
+        ProcessHandle.current().pid());
   }
 
-  /// For people: a line, and one for each space.
+  private static String place(InetSocketAddress address) {
+    return new Endpoint(TransportKind.TCP, address).toString();
+  }
+
+  /// For people: a line, one for the rank, and one for each space.
   String sentence() {
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
         + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
+        + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))
         + (kvEvents.size() < 2
             ? ""

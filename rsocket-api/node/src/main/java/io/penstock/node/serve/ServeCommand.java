@@ -115,7 +115,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void serve(NodeConfig settings) throws IOException, InterruptedException {
+  private void serve(NodeConfig settings) throws Exception {
     if (readyFile != null) {
       OutputFile.of("--ready-file", readyFile);
     }
@@ -126,10 +126,15 @@ public final class ServeCommand implements Callable<Integer> {
     Ready ready = Ready.of(node, settings);
     try {
       announce(ready, settings);
+      node.refusal().subscribe(stop::ask);
       stop.await();
-      console.say("draining");
+      Optional<Exception> refusal = stop.cause();
+      console.say(refusal.isEmpty() ? "draining" : "draining: the registry does not take this rank any more");
       boolean clean = Boolean.TRUE.equals(node.drain().block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
+      if (refusal.isPresent()) {
+        throw refusal.get();
+      }
     } finally {
       try {
         node.close().block();

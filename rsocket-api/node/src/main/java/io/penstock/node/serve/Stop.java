@@ -3,8 +3,11 @@ package io.penstock.node.serve;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// Hears SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
 ///
@@ -15,6 +18,7 @@ final class Stop {
 
   private final CountDownLatch asked = new CountDownLatch(1);
   private final AtomicInteger count = new AtomicInteger();
+  private final AtomicReference<@Nullable Exception> cause = new AtomicReference<>();
 
   private Stop() {}
 
@@ -72,7 +76,18 @@ final class Stop {
     }
   }
 
-  /// Returns when a signal came.
+  /// Asks to stop, as a signal does.
+  void ask(Exception because) {
+    cause.compareAndSet(null, because);
+    asked.countDown();
+  }
+
+  /// Why it was asked to stop; empty for a signal.
+  Optional<Exception> cause() {
+    return Optional.ofNullable(cause.get());
+  }
+
+  /// Returns when it is asked to stop.
   void await() throws InterruptedException {
     asked.await();
   }

@@ -30,4 +30,15 @@ final class StartReportTest {
     assertThat(report.seconds().get(1).soFarOfSteady()).isEqualTo(0.375);
     assertThat(report.table()).contains("0.8 of the steady rate in second 4", "the steady rate is 1.00 GB/s");
   }
+
+  @Test
+  void noRate_isZero_andNoNumberIsMissing() {
+    StartReport report = report(0, 0, 0);
+    assertThat(report.goodSecond()).isZero();
+    assertThat(report.seconds()).allSatisfy(second -> {
+      assertThat(second.ofSteady()).isZero();
+      assertThat(second.soFarOfSteady()).isZero();
+    });
+    assertThat(report.table()).contains("no steady rate").doesNotContain("NaN");
+  }
 }

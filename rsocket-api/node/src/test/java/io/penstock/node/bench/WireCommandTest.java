@@ -1,12 +1,18 @@
 package io.penstock.node.bench;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.PenstockMain;
+import java.io.BufferedReader;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,6 +66,8 @@ final class WireCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode report = JsonMapper.shared().readTree(run.out());
+    assertThat(run.err()).as("2 loads of gets and 3 of look-ups, 0.055 s each")
+        .contains("bench latency: takes about 1 s", "bench latency: gets of 65536 B", "bench latency: look-ups");
     assertThat(report.at("/gets/0/p50Ratio").asDouble()).isPositive();
     assertThat(report.at("/gets/0/cpuRatio").asDouble()).isPositive();
     assertThat(report.at("/lookUps/batch").asInt()).isEqualTo(16);
@@ -73,8 +81,34 @@ final class WireCommandTest {
     assertThat(run("wire", "--threads", "0").exitCode()).isEqualTo(2);
     assertThat(run("wire", "--batch", "0").exitCode()).isEqualTo(2);
     assertThat(run("latency", "--batch", "5000").exitCode()).isEqualTo(2);
+    assertThat(run("latency", "--transport", "shared", "--spin", "-1").err()).contains("--spin must be >= 0 (was -1)");
+    assertThat(run("latency", "--spin", "50").err())
+        .contains("--transport must be shared for --spin 50", "(was tcp)");
     CommandLineRun refused = run("wire", "--connect", "127.0.0.1:1");
     assertThat(refused.exitCode()).as(refused.err()).isEqualTo(69);
     assertThat(refused.err()).contains("no far side of a bench is listening at 127.0.0.1:1");
+  }
+
+  @Test
+  void aBenchThatASignalEnds_leavesNoFolder(@TempDir Path parent) throws Exception {
+    Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + parent, "-cp",
+        System.getProperty("java.class.path"), PenstockMain.class.getName(), "bench", "wire", "--transport", "uds",
+        "--blocks", "64KiB", "--source", "2MiB").redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    try (BufferedReader err = process.errorReader()) {
+      for (String line = err.readLine(); line != null && !line.contains("batch 16"); line = err.readLine()) {
+        assertThat(line).doesNotContain("must");
+      }
+      assertThat(folders(parent)).hasSize(1);
+      process.toHandle().destroy();
+      err.lines().forEach(line -> {}); // until the far side has ended, too
+    }
+    assertThat(process.waitFor()).isEqualTo(143);
+    assertThat(folders(parent)).isEmpty();
+  }
+
+  private static List<String> folders(Path parent) {
+    return Arrays.stream(requireNonNull(parent.toFile().list())).filter(name -> name.startsWith("penstock-bench-"))
+        .toList();
   }
 }

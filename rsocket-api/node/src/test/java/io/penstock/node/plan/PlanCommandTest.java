@@ -255,7 +255,7 @@ final class PlanCommandTest {
   void check_ofWhatItCannotCheck_exitsWithTwo(String content) throws IOException {
     CommandLineRun run = plan("", "--check", file("a.json", content), file("b.json", PORTS.formatted(20003)));
     assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(2);
-    assertThat(run.err()).contains("a.json, ");
+    assertThat(run.err()).contains("a.json").doesNotContain("(was )", "json,  ", "json, must");
     assertThat(run.out()).contains("b.json: 2 cases");
   }
 
@@ -280,6 +280,16 @@ final class PlanCommandTest {
   void check_ofAMissingFile_exitsWithTwo() {
     CommandLineRun run = plan("", "--check", folder.resolve("none.json").toString());
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("none.json");
+    assertThat(run.err()).isEqualTo("plan: " + folder.resolve("none.json") + " must exist (no such file)\n");
+    assertThat(run.out()).as("no figures of what was not read").isEmpty();
+  }
+
+  @Test
+  void check_ofAFileWithoutCases_saysSoOnce_andNoDifferences() throws IOException {
+    String empty = file("empty.json", "");
+    CommandLineRun run = plan("", "--check", empty);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith("plan: " + empty + " must ").contains("(was ").doesNotContain("(was )");
+    assertThat(run.out()).isEmpty();
   }
 }

@@ -43,6 +43,8 @@ final class PrintConfigTest {
         rank.pcp                       1           default
         rank.dcp                       1           default
         rank.registry                  none        default
+        rank.registry.user             none        default
+        rank.registry.password.file    off         default
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default

@@ -54,14 +54,17 @@ import io.penstock.block.SliceShape;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvPeerOptions;
+import io.penstock.wire.DrainingException;
 import io.penstock.wire.RankViews;
 import io.penstock.wire.RegistryClient;
+import io.penstock.wire.RemotePermanentException;
 import io.penstock.wire.RemoteRequests;
 import io.penstock.wire.RemoteViews;
 import io.penstock.wire.WireSignals;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.transport.ClientTransport;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -137,8 +140,9 @@ final class ServePrefillTest {
         new Random(2));
     requests = new DecodeRequests(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
         LifecycleListener.noop(), timers, new Random(3));
-    views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(),
-        new ByteBudget("decode", 8 << 20, 64), requests::gone, timers);
+    views = new RankViews(this::place, KvClientOptions.defaults(),
+        KvPeerOptions.defaults().withPatience(Duration.ofMillis(300)), new ByteBudget("decode", 8 << 20, 64),
+        requests::gone, timers, new Random(5));
   }
 
   private Mono<ClientTransport> place(Incarnation rank) {
@@ -354,5 +358,52 @@ final class ServePrefillTest {
         RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port())))
         .hasMessageContaining("rank.registry must be one that takes this rank")
         .hasMessageContaining("side must be PREFILL (was DECODE)");
+  }
+
+  @Test
+  void anotherProcess_takesARankOver_andTheOlderOneHearsOfIt() {
+    Node later = rank(Side.PREFILL, 0, "30s");
+    assertThat(later.port()).isPositive();
+    Exception refusal = requireNonNull(node(0).refusal().block(SOON));
+    assertThat(refusal).isInstanceOf(IOException.class).hasMessageContaining(
+        "rank.number must be one that no other process has (was 0: registry 127.0.0.1:").hasMessageContaining(
+            "rank prefill/0");
+  }
+
+  @Test
+  void aRefusedRank_namesTheSettingThatDiffers() {
+    assertThatThrownBy(() -> start(Map.of(RankSettings.SIDE, "prefill", RankSettings.INSTANCE, "prefill",
+        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port())))
+        .hasRootCauseInstanceOf(RemotePermanentException.class).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageEndingWith("which says: rank.tp must be 2 (was 1))");
+  }
+
+  @Test
+  void aDrain_waitsForKeptRequests() {
+    put(0);
+    keep("r", 0);
+    Mono<Boolean> drained = node(0).drain().cache();
+    drained.subscribe();
+    assertThatThrownBy(() -> keep("late", 0)).isInstanceOf(DrainingException.class);
+    assertThat(node(0).state()).isEqualTo(NodeState.DRAINING);
+    signals.send(who(0), new Signal(Signal.Kind.DONE, "r", SELF, 1)).onErrorComplete().block(SOON); // it ends then
+    assertThat(drained.block(SOON)).as("all ended by themselves").isTrue();
+  }
+
+  @Test
+  void theStart_saysWhichRankTheNodeIs() {
+    NodeConfig config = NodeConfig.resolve(null, Map.of(),
+        Map.of(LayoutSettings.MODEL, "llama-3.1-8b", RankSettings.SIDE, "prefill", RankSettings.INSTANCE, "p",
+            RankSettings.NUMBER, "1", RankSettings.TP, "2", RankSettings.REGISTRY, "10.0.0.5:7733"));
+    assertThat(Ready.of(node(1), config).sentence())
+        .contains("\nprefill rank 1 of instance p, which has 2 ranks; registry 10.0.0.5:7733\n");
+  }
+
+  @Test
+  void aNodeWithoutARegistry_isNamedWithWhatToSet() {
+    CommandLineRun run = CommandLineRun.of("registry", "--connect", "127.0.0.1:" + node(0).port());
+    assertThat(run.exitCode()).isEqualTo(69);
+    assertThat(run.err()).contains("registry must be true in the settings of the node at 127.0.0.1:",
+        "serve --registry true");
   }
 }

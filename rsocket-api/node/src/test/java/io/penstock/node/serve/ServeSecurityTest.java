@@ -242,4 +242,17 @@ final class ServeSecurityTest {
         .hasMessageContaining("tls.trust must be a file for");
     assertThatThrownBy(() -> config("access.rules: r\n")).hasMessageContaining("auth.users must be a file for");
   }
+
+  @Test
+  void aRank_registersWithTheTlsOfItsNode_andASecret() throws IOException {
+    node = Node.start(config(secured() + "registry: true\n")).block(SOON);
+    String rank = "rank.side: prefill\nrank.registry: 127.0.0.1:%d\ntls.trust: %s\n".formatted(
+        requireNonNull(node).port(), file("authority.pem"));
+    Node registered = Node.start(config(rank + "rank.registry.password.file: " + file("writer.token") + "\n"))
+        .block(SOON);
+    CommandLineRun shown = trusting("registry", "--token-file", file("writer.token"));
+    assertThat(shown.out()).as(shown.err()).contains("penstock", "prefill", "ready");
+    requireNonNull(registered).close().block(SOON);
+    assertThatThrownBy(() -> Node.start(config(rank)).block(SOON)).hasMessageContaining("refused the connection");
+  }
 }

@@ -1,0 +1,23 @@
+package io.penstock.node.serve;
+
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.RankRegistry;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Tells the log of a registry which ranks end, and which are taken over.
+final class LoggedRanks implements RankRegistry.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(LoggedRanks.class);
+
+  @Override
+  public void gone(Incarnation who) {
+    LOG.warn("rank {} is gone", who);
+  }
+
+  @Override
+  public void replaced(Registered before, Registered now) {
+    LOG.warn("rank {} is taken over: generation {} at {} after generation {} at {}", now.who().rank(),
+        now.who().generation(), now.endpoint(), before.who().generation(), before.endpoint());
+  }
+}
