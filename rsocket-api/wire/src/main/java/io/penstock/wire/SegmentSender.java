@@ -176,12 +176,19 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   private void refer(SharedSlice shared, long offset) {
     SegmentMessages.ItemRequest request = setting.request();
     int bytes = (int) shared.bytes().byteSize();
-    unlanded.add(new Unlanded(sentSlices, shared, inFlight.enter(() -> setting.window().release(bytes))));
+    unlanded.add(new Unlanded(sentSlices, shared, inFlight.enter(() -> {})));
     SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
         Checksum.of(shared.bytes()), true);
+    SliceBuf slice = new SliceBuf(setting.allocator(), 1, inFlight.enter(() -> setting.window().release(bytes)));
+    try {
+      slice.addComponent(true, header.encode(setting.allocator(), shared.reference()));
+    } catch (Throwable e) { // memory may run out
+      slice.release();
+      throw e;
+    }
     sharedBytes += bytes;
     setting.clock().count(bytes, true);
-    emit(ByteBufPayload.create(header.encode(setting.allocator(), shared.reference())));
+    emit(ByteBufPayload.create(slice));
   }
 
   /// Releases what the receiver has landed, as its credit tells.

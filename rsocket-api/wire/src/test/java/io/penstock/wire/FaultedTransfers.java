@@ -140,7 +140,8 @@ final class FaultedTransfers implements FaultCase {
             .withConnections(node.limits().answer(), node.limits().lifetime()),
         new SegmentConnector(address -> node.ends().client(Integer.parseInt(address)),
             FaultClient.options(node.limits()).sendWindowBytes(4L * FaultRound.SLICE_BYTES)
-                .carriers(node.ends().carrier(), Carrier.INLINE).build(), budget),
+                .carriers(node.ends().carrier(), Carrier.INLINE).build(),
+            budget),
         node.timers(), random.split());
     long salt = random.nextInt(251);
     this.first = new Batch(salt);

@@ -187,7 +187,8 @@ final class TransferSimulationTest {
           all.add(new Node(this, i));
         }
         KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(2 * SLICE)
-            .creditSlices(4).carriers(carrier, Carrier.INLINE).keepAlive(Duration.ofSeconds(1), Duration.ofSeconds(3)).build();
+            .creditSlices(4).carriers(carrier, Carrier.INLINE).keepAlive(Duration.ofSeconds(1), Duration.ofSeconds(3))
+            .build();
         TransferOptions options = TransferOptions.defaults().withDeadline(Duration.ofSeconds(5), 1)
             .withLane(random.nextInt(1, 8), SLICE * random.nextLong(1, 20))
             .withConnections(Duration.ofSeconds(2), Duration.ofSeconds(20));
