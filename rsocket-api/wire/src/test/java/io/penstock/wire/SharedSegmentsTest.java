@@ -110,7 +110,7 @@ final class SharedSegmentsTest {
         .add(new TransferBatch.Item(direction, "node", "kv", null, 0, List.of(local))).build()).done());
   }
 
-  /// Whether both sides' memory can be mapped by the other one, or goes through staging slots.
+  /// A write, then a read of what was written; none of the bytes go in frames.
   private void thereAndBack(MemorySegment remote, MemorySegment local) {
     registry.register("kv", remote);
     TransferEngine engine = engine(LinkPlan.quiet(), List.of(Carrier.values()), Carrier.SHARED_MEMORY);

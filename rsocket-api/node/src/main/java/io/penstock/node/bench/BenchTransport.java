@@ -35,7 +35,8 @@ enum BenchTransport {
   WS,
   /// Within one process, which is both sides then.
   LOCAL,
-  /// A Unix domain socket for all but the bytes of blocks and segments: each side reads them in the memory of the other.
+  /// A Unix domain socket for all but the bytes of blocks and segments: each side reads these in the memory of the
+  /// other.
   SHARED;
 
   /// Where the far side listens.

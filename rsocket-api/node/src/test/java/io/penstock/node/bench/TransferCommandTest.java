@@ -44,7 +44,7 @@ final class TransferCommandTest {
     }
   }
 
-  /// From memory that is shared, from other memory, and from the memory of a device by way of shared buffers.
+  /// Memory of the host, and that of a device by way of host buffers.
   @ParameterizedTest
   @ValueSource(strings = {"host", "device"})
   void bytesInSharedMemory_areNotInFrames(String memory) {
