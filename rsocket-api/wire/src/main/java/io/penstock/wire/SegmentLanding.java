@@ -9,9 +9,10 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// Where the slices of one item land, in order. Bytes in a frame are verified in the receive buffer, then copied, the one
-/// copy on the way in: those that are wrong never land. Bytes in memory of the sender are copied, then verified: the
-/// sender may change them meanwhile, so where they differ the item fails, and what landed of the slice is undefined.
+/// Where the slices of one item land, in order. Bytes in a frame are verified in the receive buffer, then copied, the
+/// one copy on the way in: those that are wrong never land. Bytes in memory of the sender are copied, then verified:
+/// the sender may change them meanwhile, so where they differ the item fails, and what landed of the slice is
+/// undefined.
 final class SegmentLanding {
   /// Bytes that are copied before they are verified: they are in the cache then.
   private static final int STEP_BYTES = 64 << 10;

@@ -27,8 +27,8 @@ import reactor.core.publisher.Operators;
 /// [#serial] steps only.
 ///
 /// The bytes of a slice in shared memory stay as they are until the receiver has landed it: its credit tells, for it
-/// never has more than [SharedSlices#MOST_UNLANDED] slices that were asked for and have not landed. When the last one has
-/// landed, it answers a write, and asks for as many slices of a read.
+/// never has more than [SharedSlices#MOST_UNLANDED] slices that were asked for and have not landed. When the last one
+/// has landed, it answers a write, and asks for as many slices of a read.
 final class SegmentSender extends SerialSubscription implements Publisher<Payload> {
   /// What one item is sent with.
   ///

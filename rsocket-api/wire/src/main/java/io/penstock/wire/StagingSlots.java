@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /// Slots of memory that other processes of this host can map: bytes of segments that lie in other memory are copied
 /// there for their receiver. Shared by all connections of a node, or of a connector; a slot is made when no other is
-/// free for certain, and all are freed once the last connection has ended and the last slot is back. Safe from any thread.
+/// free for certain, and all are freed once the last connection has ended and the last slot is back. Safe from any
+/// thread.
 final class StagingSlots {
   /// Most bytes of all slots.
   private static final long MOST_BYTES = 32L << 20;
