@@ -42,6 +42,28 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     return (i, to) -> copy(memory[references.region()[i]], references.offset()[i], to);
   }
 
+  /// One run of bytes, wherever it lies.
+  @FunctionalInterface
+  public interface Run {
+    /// Copies the bytes from `offset` on into all of `to`.
+    ///
+    /// @throws PeerMemoryException if memory of the sender has gone
+    void read(long offset, MemorySegment to);
+  }
+
+  /// The run of `bytes` that `frame` refers to.
+  ///
+  /// @throws UnexpectedSliceException if `frame` breaks a rule
+  /// @throws PeerMemoryException if memory of the sender cannot be read
+  public Run run(IncomingFrame frame, int bytes) {
+    SliceReferences references = SliceReferences.decode(frame, 1);
+    int named = references.region()[0];
+    long begin = references.offset()[0];
+    MemorySegment memory = region(references.descriptors()[named], references.tokens()[named]).memory();
+    requireInside(memory, begin, bytes);
+    return (offset, to) -> copy(memory, begin + offset, to);
+  }
+
   private static void requireInside(MemorySegment memory, long offset, int bytes) {
     long most = memory.byteSize() - bytes;
     if (offset < SharedRegion.HEADER_BYTES || offset > most) {

@@ -3,6 +3,7 @@ package io.penstock.carrier;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.system.SharedRegion;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +24,14 @@ public final class SharedMemorySender implements SliceSender {
     } else {
       frame.refer(references);
     }
+  }
+
+  /// A reference to the bytes of `run`; null if they lie in other memory, or in one region too many.
+  public byte @Nullable [] reference(MemorySegment run) {
+    List<SharedRegion> regions = new ArrayList<>(1);
+    return indexOf(regions, run.address()) < 0 || !regions.getFirst().contains(run.address() + run.byteSize() - 1)
+        ? null
+        : SliceReferences.encode(regions, new int[1], new long[] {regions.getFirst().offset(run.address())});
   }
 
   /// Null if a span lies in other memory, or all of them in too many regions.

@@ -207,7 +207,7 @@ enum KvMeters implements MeterDocumentation {
   TRANSFER_DURATION("penstock.transfer.duration", Meter.Type.TIMER, "seconds",
       "Time of items of a transfer engine, from submission to end", MeterTag.TRANSPORT, MeterTag.DIRECTION),
   TRANSFER_CARRIED("penstock.transfer.carried", Meter.Type.COUNTER, "bytes", "Bytes of items that completed",
-      MeterTag.TRANSPORT, MeterTag.DIRECTION),
+      MeterTag.TRANSPORT, MeterTag.DIRECTION, MeterTag.CARRIER),
   /// Reasons: `connect` and `queue`.
   TRANSFER_WAITED("penstock.transfer.waited", Meter.Type.COUNTER, "milliseconds",
       "Time that items waited before their bytes moved", MeterTag.TRANSPORT, MeterTag.DIRECTION, MeterTag.REASON),

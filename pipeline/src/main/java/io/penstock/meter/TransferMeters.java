@@ -24,6 +24,7 @@ public final class TransferMeters {
 
   private final MeterRegistry registry;
   private final Map<Kind, Meters> kinds = new ConcurrentHashMap<>();
+  private final Map<Path, Counter> bytes = new ConcurrentHashMap<>();
   private final Map<String, Counter> failures = new ConcurrentHashMap<>();
   private final Counter retries;
   private final Counter unreachable;
@@ -40,7 +41,9 @@ public final class TransferMeters {
 
   private record Kind(String transport, String direction) {}
 
-  private record Meters(Timer duration, Counter bytes, Counter connect, Counter queue) {}
+  private record Path(String transport, String direction, String carrier) {}
+
+  private record Meters(Timer duration, Counter connect, Counter queue) {}
 
   /// Parts of an item's time, in nanoseconds.
   ///
@@ -57,15 +60,24 @@ public final class TransferMeters {
   ///
   /// @param direction `read` or `write`
   /// @param failure one of the reasons; null if the item completed
-  public void ended(String transport, String direction, long bytes, Times times, @Nullable String failure) {
+  public void ended(String transport, String direction, Times times, @Nullable String failure) {
     Meters meters = kinds.computeIfAbsent(new Kind(transport, direction), this::meters);
     meters.duration.record(times.total(), TimeUnit.NANOSECONDS);
     meters.connect.increment(times.connect / 1e6);
     meters.queue.increment(times.queue / 1e6);
-    if (failure == null) {
-      meters.bytes.increment(bytes);
-    } else {
+    if (failure != null) {
       failures(failure).increment();
+    }
+  }
+
+  /// Bytes of items were moved.
+  ///
+  /// @param direction `read` or `write`
+  /// @param carrier word for what carried them
+  public void carried(String transport, String direction, String carrier, long bytes) {
+    if (bytes > 0) {
+      this.bytes.computeIfAbsent(new Path(transport, direction, carrier), path -> counter(KvMeters.TRANSFER_CARRIED,
+          tags(path.transport, path.direction).and(MeterTag.CARRIER.asString(), path.carrier))).increment(bytes);
     }
   }
 
@@ -117,12 +129,16 @@ public final class TransferMeters {
   }
 
   private Meters meters(Kind kind) {
-    Tags tags = Tags.of(MeterTag.TRANSPORT.asString(), kind.transport, MeterTag.DIRECTION.asString(), kind.direction);
+    Tags tags = tags(kind.transport, kind.direction);
     KvMeters duration = KvMeters.TRANSFER_DURATION;
     return new Meters(
         Timer.builder(duration.getName()).description(duration.description()).tags(tags)
             .publishPercentileHistogram().minimumExpectedValue(LEAST).maximumExpectedValue(MOST).register(registry),
-        counter(KvMeters.TRANSFER_CARRIED, tags), waited(tags, "connect"), waited(tags, "queue"));
+        waited(tags, "connect"), waited(tags, "queue"));
+  }
+
+  private static Tags tags(String transport, String direction) {
+    return Tags.of(MeterTag.TRANSPORT.asString(), transport, MeterTag.DIRECTION.asString(), direction);
   }
 
   private Counter waited(Tags tags, String reason) {

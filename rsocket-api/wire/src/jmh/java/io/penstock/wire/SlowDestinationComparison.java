@@ -147,7 +147,7 @@ public final class SlowDestinationComparison {
     budgets.addFirst(own);
     try (PacedRelay relay = new PacedRelay(port(nodes.getLast()))) {
       KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE_BYTES)
-          .sendWindowBytes(4L * SLICE_BYTES).build();
+          .sendWindowBytes(4L * SLICE_BYTES).carriers(Carrier.INLINE).build();
       TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
           new SegmentConnector(
               peer -> TcpTransport.client(TcpClientOptions.to("127.0.0.1", Integer.parseInt(peer)), loops), client,

@@ -46,12 +46,12 @@ final class ClientCarriers implements AutoCloseable {
   }
 
   /// @throws CarrierUnavailableException if `wanted` has one carrier, and the node or this process cannot have it
-  static ClientCarriers agreed(List<Carrier> wanted, Handshake.Welcome welcome) {
+  static ClientCarriers agreed(List<Carrier> wanted, @Nullable List<Handshake.CarrierOffer> answers) {
     if (wanted.getFirst() == Carrier.INLINE) {
       return new ClientCarriers(InlineCarrier.INSTANCE, null, null);
     }
     List<String> reasons = new ArrayList<>();
-    Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(welcome.carriers());
+    Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(answers);
     byte[] read = proof(answer, reasons);
     SliceSender sender = sender(answer, reasons);
     byte[] proof = sender == InlineCarrier.INSTANCE ? null : read;
@@ -94,6 +94,11 @@ final class ClientCarriers implements AutoCloseable {
 
   SliceSender sender() {
     return sender;
+  }
+
+  /// Refers to memory of this process; null if bytes go in frames.
+  @Nullable SharedMemorySender sharedSender() {
+    return sender instanceof SharedMemorySender shared ? shared : null;
   }
 
   /// What carries slices from the node, if they lie in memory for it.

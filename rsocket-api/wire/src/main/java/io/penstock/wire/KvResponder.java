@@ -9,6 +9,7 @@ import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.carrier.InlineCarrier;
+import io.penstock.carrier.MemoryProbe;
 import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.SliceSender;
 import io.penstock.operator.Quiet;
@@ -55,11 +56,13 @@ final class KvResponder implements RSocket {
   ///
   /// @param decisions runs heavy requests
   /// @param segments null on a node that serves none
+  /// @param staging slots for bytes of segments, shared by the connections
   /// @param writes into segments, by the engine whose last connection runs them
   record Serving(SpaceRoutes spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
       Scheduler decisions,
       ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
-      @Nullable SegmentRegistry segments, DisaggServices disagg, Map<Long, ConnectionWrites> writes) {
+      @Nullable SegmentRegistry segments, StagingSlots staging, DisaggServices disagg,
+      Map<Long, ConnectionWrites> writes) {
     NodeBudget budget() {
       return shares.budget();
     }
@@ -123,8 +126,8 @@ final class KvResponder implements RSocket {
     this.writes = new ConnectionWrites(serving.writes());
     this.segments =
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
-            streams,
-            stall, serving.allocator(), this::clock);
+            streams, stall, serving.allocator(), this::clock, carriers, serving.staging());
+    serving.staging().enter();
     this.disagg = new DisaggRoutes(spaces, address, serving.disagg(), options.generation(), serving.decisions());
   }
 
@@ -221,6 +224,7 @@ final class KvResponder implements RSocket {
     streams.close();
     if (!gone.getAndSet(true)) {
       carriers.close(serving.running()::leaveRing);
+      serving.staging().leave();
       serving.shares().leave(address);
       holds.close();
       writes.close();
@@ -235,7 +239,8 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> hello(Call call, Handshake.Hello hello) {
-    return spaces.of(hello).map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers()))));
+    return spaces.of(hello)
+        .map(tier -> call.reply(welcome(tier.info(), carriers.answer(hello.carriers(), MemoryProbe.hasBlocks()))));
   }
 
   private Handshake.Welcome welcome(TierInfo info, @Nullable List<Handshake.CarrierOffer> carriers) {

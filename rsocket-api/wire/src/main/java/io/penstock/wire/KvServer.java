@@ -130,8 +130,8 @@ public final class KvServer {
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
     KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
-        ByteBufAllocator.DEFAULT, draining::get, running, segments, disagg,
-        new ConcurrentHashMap<>());
+        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)

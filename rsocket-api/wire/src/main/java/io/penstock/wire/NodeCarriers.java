@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// node's. Safe from any thread.
 final class NodeCarriers implements AutoCloseable {
   private final List<Carrier> allowed;
-  private final SliceSender shared = new SharedMemorySender();
+  private final SharedMemorySender shared = new SharedMemorySender();
   @GuardedBy("this") private @Nullable SharedMemoryReceiver receiver;
   @GuardedBy("this") private @Nullable NodeRing ring;
   @GuardedBy("this") private boolean closed;
@@ -27,13 +27,15 @@ final class NodeCarriers implements AutoCloseable {
   }
 
   /// The answer to what a client offers; null to a client that offers nothing.
-  @Nullable List<Handshake.CarrierOffer> answer(@Nullable List<Handshake.CarrierOffer> offers) {
+  ///
+  /// @param hasMemory whether the node has anything in memory for it
+  @Nullable List<Handshake.CarrierOffer> answer(@Nullable List<Handshake.CarrierOffer> offers, boolean hasMemory) {
     Handshake.CarrierOffer offer = Handshake.CarrierOffer.sharedMemory(offers);
     if (offer == null) {
       return null;
     } else if (!allowed.contains(Carrier.SHARED_MEMORY)) {
       return List.of(Handshake.CarrierOffer.none("the node is set to carry bytes inline"));
-    } else if (!MemoryProbe.hasBlocks()) {
+    } else if (!hasMemory) {
       return List.of(Handshake.CarrierOffer.none("the node has no blocks in memory for it"));
     }
     byte[] proof = null;
@@ -60,6 +62,13 @@ final class NodeCarriers implements AutoCloseable {
     if (receiver == null && !closed) {
       receiver = new SharedMemoryReceiver(offer.requireProcess());
     }
+  }
+
+  /// Refers to memory of the node; null for bytes in frames.
+  ///
+  /// @param proof as of [#sender(byte[])]
+  @Nullable SharedMemorySender sharedSender(byte @Nullable [] proof) {
+    return sender(proof) instanceof SharedMemorySender one ? one : null;
   }
 
   /// Of a `get`.

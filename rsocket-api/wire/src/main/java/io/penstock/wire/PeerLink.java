@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.carrier.SharedMemoryReceiver;
 import io.penstock.wire.transfer.SegmentLink;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.Payload;
@@ -23,35 +24,55 @@ final class PeerLink implements SegmentLink {
   private final long number;
   private final Budget incoming;
   private final Budget outgoing;
-  private final int creditSlices;
+  private final StagingSlots staging;
+  private final KvClientOptions options;
   private final AtomicLong items = new AtomicLong();
   /// Most bytes a slice; what this side allows, lowered to what the peer told.
   private volatile int sliceBytes;
   /// Most parts of an item that the peer takes.
   private volatile int mostParts = 1;
+  /// Null until the peer has told of its segments.
+  private volatile @Nullable ClientCarriers carriers;
+  /// Null if what leaves goes in frames.
+  private volatile @Nullable SharedSlices shared;
 
   /// @param number grows from connection to connection of the engine
-  PeerLink(NodeConnection connection, long engine, long number, Budget incoming, Budget outgoing, int sliceBytes,
-      int creditSlices) {
+  PeerLink(NodeConnection connection, long engine, long number, Budget incoming, Budget outgoing,
+      StagingSlots staging, KvClientOptions options) {
     this.connection = connection;
     this.engine = engine;
     this.number = number;
     this.incoming = incoming;
     this.outgoing = outgoing;
-    this.sliceBytes = sliceBytes;
-    this.creditSlices = creditSlices;
+    this.staging = staging;
+    this.options = options;
+    this.sliceBytes = options.maxSliceBytes();
   }
 
   @Override
   public Mono<SegmentRegistry.Snapshot> describe() {
-    return connection
-        .ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine, number), SegmentMessages.SegmentsReply.class)
+    List<Handshake.CarrierOffer> offers = carriers == null ? ClientCarriers.offers(options.carriers()) : null;
+    return connection.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(engine, number, offers),
+        SegmentMessages.SegmentsReply.class)
         .map(told -> {
           told.requireIntact();
+          if (carriers == null) {
+            agree(ClientCarriers.agreed(options.carriers(), told.carriers()));
+          }
           sliceBytes = Math.min(sliceBytes, told.maxSliceBytes());
           mostParts = told.mostParts();
           return told.snapshot();
         });
+  }
+
+  private void agree(ClientCarriers agreed) {
+    carriers = agreed;
+    shared = SharedSlices.of(agreed.sharedSender(), staging);
+    staging.enter();
+    connection.onClose().doFinally(end -> {
+      agreed.close();
+      staging.leave();
+    }).subscribe();
   }
 
   @Override
@@ -66,27 +87,31 @@ final class PeerLink implements SegmentLink {
 
   @Override
   public Operation read(List<Range> ranges, List<MemorySegment> into, Ending ending) {
-    SegmentMessages.ItemRequest request = request(ranges);
-    SegmentReader reader = new SegmentReader(new SegmentLanding(into, request), incoming, request.maxSliceBytes(),
-        creditSlices, connection::failure, ending);
+    ClientCarriers agreed = carriers;
+    byte[] proof = agreed == null ? null : agreed.proof();
+    SegmentMessages.ItemRequest request = request(ranges, proof);
+    SharedMemoryReceiver memory = agreed == null || proof == null ? null : agreed.receiver();
+    SegmentLanding landing = new SegmentLanding(into, request, memory);
+    SegmentReader reader = new SegmentReader(landing, incoming, request.maxSliceBytes(), options.creditSlices(),
+        connection::failure, ending);
     connection.rsocket().requestStream(NodeConnection.request(Routes.READ, request, ending.trace())).subscribe(reader);
     return reader;
   }
 
   @Override
   public Operation write(List<Range> ranges, List<MemorySegment> from, Ending ending) {
-    SegmentMessages.ItemRequest request = request(ranges);
+    SegmentMessages.ItemRequest request = request(ranges, null);
     InFlight inFlight = new InFlight();
     SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request, outgoing,
-        ByteBufAllocator.DEFAULT, null, StreamClock.NONE), inFlight,
+        ByteBufAllocator.DEFAULT, null, StreamClock.NONE, shared), inFlight,
         () -> NodeConnection.request(Routes.WRITE, request, ending.trace()));
     Answer answer = new Answer(sender, inFlight, request.length(), ending);
     connection.rsocket().requestChannel(sender).subscribe(answer);
     return answer;
   }
 
-  private SegmentMessages.ItemRequest request(List<Range> ranges) {
-    return SegmentMessages.ItemRequest.of(ranges, sliceBytes, items.incrementAndGet());
+  private SegmentMessages.ItemRequest request(List<Range> ranges, byte @Nullable [] proof) {
+    return SegmentMessages.ItemRequest.of(ranges, sliceBytes, items.incrementAndGet(), proof);
   }
 
   /// What the peer says to a write. The write ends when it has, and no frame refers to the memory any more.
@@ -125,7 +150,11 @@ final class PeerLink implements SegmentLink {
 
     @Override
     public void onError(Throwable error) {
-      end(connection.failure(error));
+      Throwable failure = connection.failure(error);
+      if (failure instanceof RemoteTransientException && sender.sharedBytes() > 0) {
+        shared = null; // the peer may not be able to read it; frames work
+      }
+      end(failure);
     }
 
     @Override
@@ -133,15 +162,24 @@ final class PeerLink implements SegmentLink {
       end(WireFormatException.request("answer to a write", "present", "absent"));
     }
 
+    /// Memory that the peer may read is quiet once it has answered.
     @Override
     public void abort() {
-      upstream.dispose();
-      end(new CancellationException("write was stopped"));
+      sender.stop(() -> {
+        upstream.dispose();
+        end(new CancellationException("write was stopped"));
+      });
+    }
+
+    @Override
+    public long sharedBytes() {
+      return sender.sharedBytes();
     }
 
     private void end(@Nullable Throwable error) {
       if (!over.getAndSet(true)) {
         inFlight.onDrained(() -> ending.ended(error));
+        sender.release(!(error instanceof ConnectionLostException));
         sender.cancel();
       }
     }

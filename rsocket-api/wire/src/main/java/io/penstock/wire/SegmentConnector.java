@@ -20,14 +20,17 @@ public final class SegmentConnector implements SegmentLink.Connector {
   private final Function<String, ClientTransport> transports;
   private final KvClientOptions options;
   private final NodeBudget budget;
+  private final StagingSlots staging;
   private final AtomicLong connections = new AtomicLong();
 
   /// @param transports the transport to a peer, by its address
-  /// @param options slices, credit, send window and keep-alive
+  /// @param options slices, credit, send window, keep-alive, and what may carry bytes: in shared memory, bytes of local
+  ///     memory that a peer cannot map are copied through at most 32 MiB of it
   /// @param budget limits the bytes in flight; at least two slices
   public SegmentConnector(Function<String, ClientTransport> transports, KvClientOptions options, ByteBudget budget) {
     this.transports = requireNonNull(transports, "transports");
     this.options = requireNonNull(options, "options");
+    this.staging = new StagingSlots(options.maxSliceBytes());
     this.budget = new NodeBudget(budget.permits(), options.maxSliceBytes());
   }
 
@@ -45,7 +48,6 @@ public final class SegmentConnector implements SegmentLink.Connector {
     BudgetLane in = budget.incoming(1);
     BudgetLane out = budget.outgoing(1);
     return new PeerLink(connection, engine, number, in.part(in.name(), in.share(), WAITERS, 1),
-        out.part("send window", options.sendWindowBytes(), WAITERS, 1), options.maxSliceBytes(),
-        options.creditSlices());
+        out.part("send window", options.sendWindowBytes(), WAITERS, 1), staging, options);
   }
 }

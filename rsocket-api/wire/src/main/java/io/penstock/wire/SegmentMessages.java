@@ -21,8 +21,18 @@ final class SegmentMessages {
 
   /// @param engine number of the engine that asks: the node ends the writes of its earlier connections; null for none
   /// @param connection grows from connection to connection of the engine; null of one that does not count them
+  /// @param carriers besides frames; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record SegmentsRequest(@Nullable Long engine, @Nullable Long connection) {
+  record SegmentsRequest(@Nullable Long engine, @Nullable Long connection,
+      @Nullable List<Handshake.CarrierOffer> carriers) {
+    SegmentsRequest {
+      carriers = carriers == null ? null : copied("carriers", carriers);
+    }
+
+    SegmentsRequest(@Nullable Long engine, @Nullable Long connection) {
+      this(engine, connection, null);
+    }
+
     long order() {
       return connection == null ? 0 : connection;
     }
@@ -33,21 +43,24 @@ final class SegmentMessages {
   /// @param parts most parts of an item; null of a node that knows no parts
   /// @param crc CRC32C of generation, version, and number, bytes and name of each segment: no item may go to another
   ///     segment than its caller named
+  /// @param carriers the answer to those of the request; null if it offered none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments, long crc,
-      @Nullable Integer parts) {
+      @Nullable Integer parts, @Nullable List<Handshake.CarrierOffer> carriers) {
     SegmentsReply {
+      carriers = carriers == null ? null : copied("carriers", carriers);
       segments = copied("segments", segments);
       if (maxSliceBytes < 1) {
         throw WireFormatException.request("maxSliceBytes", ">= 1", maxSliceBytes);
       }
     }
 
-    static SegmentsReply of(SegmentRegistry.Snapshot known, int maxSliceBytes) {
+    static SegmentsReply of(SegmentRegistry.Snapshot known, int maxSliceBytes,
+        @Nullable List<Handshake.CarrierOffer> carriers) {
       List<Described> segments = known.segments().stream()
           .map(segment -> new Described(segment.number(), segment.name(), segment.bytes())).toList();
       return new SegmentsReply(known.generation(), known.version(), maxSliceBytes, segments,
-          crc(known.generation(), known.version(), segments), SegmentParts.MOST);
+          crc(known.generation(), known.version(), segments), SegmentParts.MOST, carriers);
     }
 
     int mostParts() {
@@ -88,23 +101,24 @@ final class SegmentMessages {
   /// @param length of all parts together
   /// @param item chosen by the client; stands in the header of each slice
   /// @param parts as [SegmentParts] packs them; null for one part, which the other fields name
+  /// @param proof what the client read in the node's probe, of a read whose slices may refer to memory; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item,
-      byte @Nullable [] parts) {
+      byte @Nullable [] parts, byte @Nullable [] proof) {
     /// Of one part.
     ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item) {
-      this(generation, segment, offset, length, maxSliceBytes, item, null);
+      this(generation, segment, offset, length, maxSliceBytes, item, null, null);
     }
 
-    static ItemRequest of(List<SegmentLink.Range> ranges, int maxSliceBytes, long item) {
+    static ItemRequest of(List<SegmentLink.Range> ranges, int maxSliceBytes, long item, byte @Nullable [] proof) {
       SegmentLink.Range first = ranges.getFirst();
       long length = ranges.stream().mapToLong(SegmentLink.Range::length).sum();
       int slice = (int) Math.min(maxSliceBytes, length);
       if (ranges.size() == 1) {
-        return new ItemRequest(first.generation(), first.number(), first.offset(), length, slice, item);
+        return new ItemRequest(first.generation(), first.number(), first.offset(), length, slice, item, null, proof);
       }
       byte[] parts = SegmentParts.pack(ranges);
-      return new ItemRequest(first.generation(), SegmentParts.digest(parts), 0, length, slice, item, parts);
+      return new ItemRequest(first.generation(), SegmentParts.digest(parts), 0, length, slice, item, parts, proof);
     }
 
     /// What is read or written, in order.

@@ -26,7 +26,7 @@ final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink.Operat
   SegmentReader(SegmentLanding landing, Budget budget, int sliceBytes, int creditSlices,
       UnaryOperator<Throwable> errors, SegmentLink.Ending ending) {
     this.landing = landing;
-    this.creditSlices = creditSlices;
+    this.creditSlices = Math.min(creditSlices, SharedSlices.MOST_UNLANDED);
     this.errors = errors;
     this.ending = ending;
     this.credit = new SliceCredit(budget, sliceBytes, serial, this::proceed);
@@ -54,7 +54,10 @@ final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink.Operat
       }
       credit.spend(payload, this::land);
       if (landing.isWhole()) {
-        end(null); // the peer completes the stream by itself
+        if (in != null && landing.sharedBytes() > 0) {
+          in.request(SharedSlices.MOST_UNLANDED); // so the peer knows that all have landed, and completes the stream
+        }
+        end(null);
       } else {
         proceed();
       }
@@ -83,6 +86,11 @@ final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink.Operat
   @Override
   public void abort() {
     serial.run(() -> finish(new CancellationException("read was stopped")));
+  }
+
+  @Override
+  public long sharedBytes() {
+    return landing.sharedBytes();
   }
 
   @Override

@@ -16,8 +16,6 @@ import reactor.core.CoreSubscriber;
 /// The receiving end of one write channel: gives credit, lands slices in the segment, and answers when the last one was
 /// verified. All state is touched by [#serial] steps only.
 final class SegmentReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
-  private static final int CREDIT_SLICES = 16;
-
   private final CoreSubscriber<? super Payload> out;
   private final SegmentRoom room;
   private final Function<List<MemorySegment>, SegmentLanding> landings;
@@ -84,8 +82,9 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   private boolean land(ByteBuf data) {
     SegmentLanding to = requireNonNull(landing, "room before credit");
     long before = to.landed();
+    long shared = to.sharedBytes();
     to.land(data);
-    clock.count(to.landed() - before, false);
+    clock.count(to.landed() - before, to.sharedBytes() > shared);
     return true;
   }
 
@@ -117,7 +116,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
       return;
     }
     if (!to.isWhole()) {
-      credit.raise(Math.min(to.slicesLeft(), CREDIT_SLICES));
+      credit.raise(Math.min(to.slicesLeft(), SharedSlices.MOST_UNLANDED));
     } else if (!storing) {
       storing = true;
       room.store(() -> serial.run(this::stored), error -> serial.run(() -> fail(error)));

@@ -19,13 +19,15 @@ import reactor.core.publisher.Mono;
 /// @param writes of the connection
 /// @param most bytes a slice
 /// @param outgoing send window of the connection
+/// @param carriers of the connection
+/// @param staging for bytes that other processes cannot map where they are
 /// @param clocks the clock of a stream, by its call and whether its bytes leave the node
 /// @param incoming what the connection may have on its way in
 record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator,
-    BiFunction<Call, Boolean, StreamClock> clocks) {
+    BiFunction<Call, Boolean, StreamClock> clocks, NodeCarriers carriers, StagingSlots staging) {
   private static final long NO_TICKET = 0;
 
   /// Whether this node answers `route`.
@@ -58,7 +60,8 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
         boolean mayWrite = spaces.allowsSegments(Routes.WRITE); // who may not, ends no writes of others
         yield (engine == null || !mayWrite ? Mono.<Void>empty() : writes.belongTo(engine, asked.order()))
             .then(Mono.fromSupplier(
-                () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most))));
+                () -> call.reply(SegmentMessages.SegmentsReply.of(known.snapshot(), most,
+                    carriers.answer(asked.carriers(), true)))));
       }
       case Routes.NOTIFY -> {
         SegmentMessages.NotifyRequest letter = call.message(SegmentMessages.NotifyRequest.class);
@@ -82,7 +85,8 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
       InFlight inFlight = entered(hold);
       SegmentRoom room = new SegmentRoom(hold, inFlight);
       SegmentSender.Setting setting =
-          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call, true));
+          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call, true),
+              SharedSlices.of(carriers.sharedSender(item.proof()), staging));
       return sent(room, setting, inFlight);
     });
   }
@@ -95,7 +99,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
     InFlight inFlight = entered(hold);
     try {
       SegmentReceiver write = new SegmentReceiver(out, new SegmentRoom(hold, inFlight),
-          memory -> new SegmentLanding(memory, item), incoming, item.maxSliceBytes(), stall,
+          memory -> new SegmentLanding(memory, item, carriers.receiver()), incoming, item.maxSliceBytes(), stall,
           () -> call.reply(new SegmentMessages.WriteReply(item.length())), ended -> {
             request.close();
             writes.leave(ended);

@@ -4,10 +4,14 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.penstock.check.Checksum;
+import io.penstock.wire.SharedSlices.SharedSlice;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
@@ -21,6 +25,10 @@ import reactor.core.publisher.Operators;
 /// Sends the bytes of one item, slice by slice, as fast as the peer's credit *and* the bytes that wait for the socket
 /// allow; what `SliceGate` is for blocks. The memory is wrapped, not copied. One subscriber. All state is touched by
 /// [#serial] steps only.
+///
+/// The bytes of a slice in shared memory stay as they are until the receiver has landed it: its credit tells, for it
+/// never has more than [SharedSlices#MOST_UNLANDED] slices that were asked for and have not landed. When the last one
+/// has landed, it answers a write, and asks for as many slices of a read.
 final class SegmentSender extends SerialSubscription implements Publisher<Payload> {
   /// What one item is sent with.
   ///
@@ -28,26 +36,44 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   /// @param window pays for the bytes that the socket has not released
   /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
   /// @param clock hears what the stream waits for, what it moved, and of its end
+  /// @param shared null if all bytes go in frames
   record Setting(SegmentMessages.ItemRequest request, Budget window, ByteBufAllocator allocator,
-      SilenceLimit.@Nullable Rule stall, StreamClock clock) {}
+      SilenceLimit.@Nullable Rule stall, StreamClock clock, @Nullable SharedSlices shared) {}
+
+  /// A slice in shared memory.
+  ///
+  /// @param number among the slices of the item, from 1 on
+  private record Unlanded(long number, SharedSlice slice, Runnable released) {
+    void release(boolean landed) {
+      slice.release(landed);
+      released.run();
+    }
+  }
 
   private final Setting setting;
   private final PieceCursor from;
   /// Told of each slice, and that none follows.
   private final InFlight inFlight;
   private final @Nullable SilenceLimit silence;
+  /// Whether the receiver answers once it has all.
+  private final boolean isAnswered;
+  private final Deque<Unlanded> unlanded = new ArrayDeque<>(0);
   private @Nullable Supplier<Payload> head;
   private @Nullable CoreSubscriber<? super Payload> actual;
   private Budget.@Nullable Place place;
   private long movedBytes;
   private long returnedBefore;
+  private long sentSlices;
+  private long landedBytes;
+  private long sharedBytes;
 
-  /// @param head a payload that goes first, or null
+  /// @param head the payload that opens a write and goes first; null for a read
   SegmentSender(List<MemorySegment> pieces, Setting setting, InFlight inFlight, @Nullable Supplier<Payload> head) {
     this.from = new PieceCursor(pieces);
     this.setting = setting;
     this.inFlight = inFlight;
     this.head = head;
+    this.isAnswered = head != null;
     this.silence = setting.stall() == null
         ? null
         : new SilenceLimit("credit, or slices to be taken,", setting.stall(), serial, this::isOwed, this::moved);
@@ -67,14 +93,19 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   }
 
   private boolean isOwed() {
-    return !done && (requested == 0 || place != null);
+    return !done && (requested == 0 || place != null || from.left() == 0);
+  }
+
+  /// Bytes of slices that went as references.
+  long sharedBytes() {
+    return sharedBytes;
   }
 
   private long moved() {
     long returned = setting.window().returned();
     movedBytes += place == null ? 0 : returned - returnedBefore;
     returnedBefore = returned;
-    return movedBytes;
+    return movedBytes + landedBytes;
   }
 
   @Override
@@ -84,6 +115,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
       head = null;
       emit(first.get());
     }
+    releaseLanded();
     while (!done && head == null && place == null && requested > 0 && from.left() > 0) {
       int bytes = (int) Math.min(setting.request().maxSliceBytes(), from.left());
       if (setting.window().tryAcquire(bytes)) {
@@ -94,7 +126,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
             refusal -> serial.run(() -> fail(refusal)));
       }
     }
-    if (!done && head == null && from.left() == 0) {
+    if (!done && head == null && from.left() == 0 && (isAnswered || unlanded.isEmpty())) {
       finish();
     } else if (!done && silence != null) {
       setting.clock().waits(place == null ? StreamClock.Wait.PEER : StreamClock.Wait.BUDGET);
@@ -117,11 +149,15 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
     SegmentMessages.ItemRequest request = setting.request();
     long offset = request.offset() + from.position();
     List<MemorySegment> parts = new ArrayList<>(2);
+    from.next(bytes, parts::add);
+    sentSlices++;
+    SharedSlice shared = setting.shared() == null ? null : setting.shared().offer(parts, bytes);
+    if (shared != null) {
+      refer(shared, offset);
+      return;
+    }
     CRC32C crc = new CRC32C();
-    from.next(bytes, part -> {
-      crc.update(part.asByteBuffer());
-      parts.add(part);
-    });
+    parts.forEach(part -> crc.update(part.asByteBuffer()));
     SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
         (int) crc.getValue());
     SliceBuf slice = new SliceBuf(setting.allocator(), parts.size() + 2,
@@ -137,6 +173,58 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
     emit(ByteBufPayload.create(slice));
   }
 
+  private void refer(SharedSlice shared, long offset) {
+    SegmentMessages.ItemRequest request = setting.request();
+    int bytes = (int) shared.bytes().byteSize();
+    unlanded.add(new Unlanded(sentSlices, shared, inFlight.enter(() -> {})));
+    SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
+        Checksum.of(shared.bytes()), true);
+    SliceBuf slice = new SliceBuf(setting.allocator(), 1, inFlight.enter(() -> setting.window().release(bytes)));
+    try {
+      slice.addComponent(true, header.encode(setting.allocator(), shared.reference()));
+    } catch (Throwable e) { // memory may run out
+      slice.release();
+      throw e;
+    }
+    sharedBytes += bytes;
+    setting.clock().count(bytes, true);
+    emit(ByteBufPayload.create(slice));
+  }
+
+  /// Releases what the receiver has landed, as its credit tells.
+  private void releaseLanded() {
+    long landed = Demand.plus(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
+    while (head == null && !unlanded.isEmpty() && unlanded.peek().number() <= landed) {
+      Unlanded slice = unlanded.remove();
+      landedBytes += slice.slice().bytes().byteSize();
+      slice.release(true);
+    }
+  }
+
+  /// Gives shared memory back. Idempotent.
+  ///
+  /// @param landed whether the receiver is known to read it no more
+  void release(boolean landed) {
+    serial.run(() -> {
+      while (!unlanded.isEmpty()) {
+        unlanded.remove().release(landed);
+      }
+    });
+  }
+
+  /// Sends no more slices. If the receiver may read memory of the item, the stream ends in order, so that it answers.
+  ///
+  /// @param quiet runs if it reads none
+  void stop(Runnable quiet) {
+    serial.run(() -> {
+      if (unlanded.isEmpty()) {
+        quiet.run();
+      } else if (!done) {
+        finish();
+      }
+    });
+  }
+
   private void emit(Payload payload) {
     requested = Demand.minus(requested, 1);
     requireNonNull(actual).onNext(payload);
@@ -144,7 +232,10 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   private void finish() {
     done = true;
-    letGo();
+    stopWaiting();
+    if (unlanded.isEmpty()) {
+      inFlight.over();
+    }
     requireNonNull(actual).onComplete();
   }
 
@@ -162,6 +253,12 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   @Override
   void letGo() {
+    stopWaiting();
+    release(false);
+    inFlight.over();
+  }
+
+  private void stopWaiting() {
     setting.clock().ended(null);
     if (silence != null) {
       silence.stop();
@@ -169,6 +266,5 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
     if (place != null && place.cancel()) {
       place = null;
     }
-    inFlight.over();
   }
 }

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
 /// |---|---|---|
 /// | 0 | 4 | magic `PKR1` |
 /// | 4 | 2 | version, 1 |
-/// | 6 | 2 | flags, 0 |
+/// | 6 | 2 | flags: 0; 1 if a reference follows instead of the bytes |
 /// | 8 | 8 | item: the number that the request gave |
 /// | 16 | 8 | generation of the node |
 /// | 24 | 8 | number of the segment |
@@ -24,16 +24,33 @@ import java.util.zip.CRC32C;
 ///
 /// Item, generation, segment and offset bind the bytes to what was asked for, whatever happened to the request on its
 /// way.
-record SegmentSlice(long item, long generation, long segment, long offset, int length, int crc) {
+///
+/// @param refers whether the bytes are in memory that both sides share
+record SegmentSlice(long item, long generation, long segment, long offset, int length, int crc, boolean refers) {
   static final int MAGIC = 0x31524B50;
   static final int BYTES = 52;
   private static final int HEADER_CRC_OFFSET = 48;
 
+  /// One whose bytes follow.
+  SegmentSlice(long item, long generation, long segment, long offset, int length, int crc) {
+    this(item, generation, segment, offset, length, crc, false);
+  }
+
   ByteBuf encode(ByteBufAllocator allocator) {
-    ByteBuf to = allocator.directBuffer(BYTES, BYTES);
-    to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeLongLE(item).writeLongLE(generation)
+    return encode(allocator, 0);
+  }
+
+  private ByteBuf encode(ByteBufAllocator allocator, int room) {
+    ByteBuf to = allocator.directBuffer(BYTES + room, BYTES + room);
+    to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(refers ? 1 : 0).writeLongLE(item)
+        .writeLongLE(generation)
         .writeLongLE(segment).writeLongLE(offset).writeIntLE(length).writeIntLE(crc);
     return to.writeIntLE(Checksum.of(to.nioBuffer(0, HEADER_CRC_OFFSET)));
+  }
+
+  /// The header, and the reference behind it.
+  ByteBuf encode(ByteBufAllocator allocator, byte[] reference) {
+    return encode(allocator, reference.length).writeBytes(reference);
   }
 
   /// Reads the header at the start of `data`, which stays the caller's and unmoved.
@@ -48,10 +65,11 @@ record SegmentSlice(long item, long generation, long segment, long offset, int l
         HEADER_CRC_OFFSET), data.getIntLE(at + HEADER_CRC_OFFSET));
     int version = data.getUnsignedShortLE(at + 4);
     require("version", "" + Routes.VERSION, version == Routes.VERSION, version);
-    require("flags", "0", data.getUnsignedShortLE(at + 6) == 0, data.getUnsignedShortLE(at + 6));
+    int flags = data.getUnsignedShortLE(at + 6);
+    require("flags", "0 or 1", flags <= 1, flags);
     SegmentSlice slice = new SegmentSlice(data.getLongLE(at + 8), data.getLongLE(at + 16), data.getLongLE(at + 24),
-        data.getLongLE(at + 32), data.getIntLE(at + 40), data.getIntLE(at + 44));
-    require("bytes after the header", "" + slice.length, came - BYTES == slice.length, came - BYTES);
+        data.getLongLE(at + 32), data.getIntLE(at + 40), data.getIntLE(at + 44), flags == 1);
+    require("bytes after the header", "" + slice.length, slice.refers || came - BYTES == slice.length, came - BYTES);
     return slice;
   }
 
@@ -59,7 +77,12 @@ record SegmentSlice(long item, long generation, long segment, long offset, int l
   ///
   /// @throws SegmentLink.CorruptException if they are not those that were sent
   void requireIntact(ByteBuf data) {
-    int actual = crc(data, data.readerIndex() + BYTES, length);
+    requireIntact(crc(data, data.readerIndex() + BYTES, length));
+  }
+
+  /// @param actual checksum of the bytes
+  /// @throws SegmentLink.CorruptException if it is another
+  void requireIntact(int actual) {
     if (actual != crc) {
       throw new SegmentLink.CorruptException(offset, crc, actual);
     }

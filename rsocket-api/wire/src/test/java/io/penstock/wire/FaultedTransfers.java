@@ -139,7 +139,9 @@ final class FaultedTransfers implements FaultCase {
         TransferOptions.defaults().withDeadline(node.limits().deadline(), 1).withLane(8, 64 << 10)
             .withConnections(node.limits().answer(), node.limits().lifetime()),
         new SegmentConnector(address -> node.ends().client(Integer.parseInt(address)),
-            FaultClient.options(node.limits()).sendWindowBytes(4L * FaultRound.SLICE_BYTES).build(), budget),
+            FaultClient.options(node.limits()).sendWindowBytes(4L * FaultRound.SLICE_BYTES)
+                .carriers(node.ends().carrier(), Carrier.INLINE).build(),
+            budget),
         node.timers(), random.split());
     long salt = random.nextInt(251);
     this.first = new Batch(salt);

@@ -94,7 +94,7 @@ final class KvResponderTest {
     return new KvResponder(
         new KvResponder.Serving(new SpaceRoutes(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
-            () -> false, running, null, DisaggServices.none(), Map.of()),
+            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
         ControlCodec.CBOR.mimeType(), "here");
   }
 

@@ -66,6 +66,11 @@ enum Link implements LinkEnds {
     }
 
     @Override
+    public Carrier carrier() {
+      return Carrier.SHARED_MEMORY;
+    }
+
+    @Override
     public ChunkSource chunks() {
       return ChunkSource.shared("wire-test");
     }

@@ -43,6 +43,11 @@ interface LinkEnds {
         .withReceive(ReceiveLimits.defaults().withFrameTime(PATIENCE));
   }
 
+  /// What carries bytes of segments.
+  default Carrier carrier() {
+    return Carrier.INLINE;
+  }
+
   /// Memory of the blocks at both ends.
   default ChunkSource chunks() {
     return ChunkSource.ofJdk();

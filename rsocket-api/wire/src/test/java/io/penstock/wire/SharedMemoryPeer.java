@@ -48,7 +48,7 @@ final class SharedMemoryPeer implements AutoCloseable {
     this.out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /// @param arguments `node`, or `client` and a port
+  /// @param arguments `node` or `segments`; or `client` or `batches`, and a port
   static SharedMemoryPeer begin(String... arguments) throws IOException {
     List<String> command = new ArrayList<>(
         List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-Xshare:auto",
@@ -140,20 +140,25 @@ final class SharedMemoryPeer implements AutoCloseable {
   }
 
   public static void main(String[] arguments) throws IOException {
-    if (arguments[0].equals("node")) {
-      System.out.println(Link.PENSTOCK.port(serve(tier("killed-node"))));
-    } else {
-      KvClient client = connect(Integer.parseInt(arguments[1]), arena("killed-client"));
-      long own = 10_000 * ProcessHandle.current().pid(); // blocks that the node does not have, or it would map nothing
-      put(client, own).then(put(client, 0)).then(get(client, 0)).block(WireNode.PATIENCE);
-      borrow(client, 4);
-      System.out.println("running");
-      Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(),
-          get(client, 0).repeat()).subscribe();
+    switch (arguments[0]) {
+      case "node" -> System.out.println(Link.PENSTOCK.port(serve(tier("killed-node"))));
+      case "segments" -> SharedSegmentsPeer.serveForever();
+      case "batches" -> SharedSegmentsPeer.moveForever(Integer.parseInt(arguments[1]));
+      default -> moveForever(Integer.parseInt(arguments[1]));
     }
     while (System.in.read() >= 0) {
       continue;
     }
     Runtime.getRuntime().halt(0);
+  }
+
+  private static void moveForever(int port) {
+    KvClient client = connect(port, arena("killed-client"));
+    long own = 10_000 * ProcessHandle.current().pid(); // blocks that the node does not have, or it would map nothing
+    put(client, own).then(put(client, 0)).then(get(client, 0)).block(WireNode.PATIENCE);
+    borrow(client, 4);
+    System.out.println("running");
+    Mono.when(getOneByOne(client).repeat(), put(client, 1_000).then(put(client, 2_000)).repeat(),
+        get(client, 0).repeat()).subscribe();
   }
 }

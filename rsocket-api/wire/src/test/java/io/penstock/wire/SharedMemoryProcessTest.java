@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -7,11 +8,21 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.KvException;
 import io.penstock.carrier.PeerMemoryException;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.system.NativeMemory;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.transfer.Transfer;
+import io.penstock.wire.transfer.TransferBatch;
+import io.penstock.wire.transfer.TransferEngine;
+import io.penstock.wire.transfer.TransferState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -43,6 +54,75 @@ final class SharedMemoryProcessTest {
   @Test
   void aNodeThatIsKilled_endsItsStreamsTyped_andItsMemoryGoes() throws Exception {
     killNodes(1);
+  }
+
+  @Test
+  void anEngineThatIsKilled_keepsNoSegment_andItsMemoryGoes() throws Exception {
+    try (Arena arena = Arena.ofShared(); LeakLedger leaks = new LeakLedger()) {
+      SegmentRegistry registry = new SegmentRegistry(1);
+      KvServer server = SharedSegmentsPeer.serve(registry, "node-segments");
+      int port = Link.PENSTOCK.port(server);
+      try (SharedMemoryPeer client = SharedMemoryPeer.begin("batches", "" + port)) {
+        assertThat(client.line()).isEqualTo("running");
+        assertThat(isMapped("killed-batches") && isMapped("staging")).isTrue();
+        client.kill();
+        await(() -> server.runningStreams() == 0);
+        await(() -> !isMapped("killed-batches"));
+      }
+      TransferEngine engine = SharedSegmentsPeer.engine(leaks.watch(new ByteBudget("engine", 64 << 20, 64)));
+      MemorySegment back = arena.allocate(SharedSegmentsPeer.BYTES);
+      assertThat(moved(engine, TransferBatch.builder().read("" + port, "kv", SharedSegmentsPeer.BYTES, back))).isTrue();
+      assertThat(isOneOf(back, SharedSegmentsPeer.WRITTEN)).isTrue();
+      registry.unregister(registry.snapshot().segments()).block(WireNode.PATIENCE);
+      engine.close().block(WireNode.PATIENCE);
+      server.close().block(WireNode.PATIENCE);
+    }
+  }
+
+  private static boolean isOneOf(MemorySegment memory, byte... allowed) {
+    boolean[] known = new boolean[256];
+    for (byte one : allowed) {
+      known[one & 0xFF] = true;
+    }
+    for (long i = 0; i < memory.byteSize(); i++) {
+      if (!known[memory.get(ValueLayout.JAVA_BYTE, i) & 0xFF]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean moved(TransferEngine engine, TransferBatch.Builder batch) {
+    return requireNonNull(engine.submit(batch.build()).done().block(WireNode.PATIENCE)).isWhole();
+  }
+
+  @Test
+  void aNodeThatIsKilled_endsItsItemsTyped_andItsSegmentsGo() throws Exception {
+    try (Arena arena = Arena.ofShared();
+        LeakLedger leaks = new LeakLedger();
+        ChunkSource shared = ChunkSource.shared("batches");
+        SharedMemoryPeer node = SharedMemoryPeer.begin("segments")) {
+      int port = Integer.parseInt(node.line());
+      TransferEngine engine = SharedSegmentsPeer.engine(leaks.watch(new ByteBudget("engine", 64 << 20, 64)));
+      TransferBatch batch = SharedSegmentsPeer.batch(port, arena, shared.chunk(SharedSegmentsPeer.BYTES));
+      AtomicLong rounds = new AtomicLong();
+      CompletableFuture<Transfer.BatchResult> failed = SharedSegmentsPeer.endless(engine, batch)
+          .doOnNext(result -> rounds.incrementAndGet()).filter(result -> !result.isWhole()).next().toFuture();
+      await(() -> rounds.get() > 20);
+      assertThat(isMapped("killed-segments")).isTrue();
+
+      node.kill();
+
+      Transfer.BatchResult result = failed.get(WireNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertThat(result.count(TransferState.FAILED)).isPositive();
+      assertThat(result.firstError()).isInstanceOf(KvException.class);
+      await(() -> !isMapped("killed-segments"));
+      for (TransferBatch.Item item : batch.items()) { // a read that failed has bytes of the segment or those before
+        assertThat(isOneOf(item.local().getFirst(), SharedSegmentsPeer.WRITTEN, SharedSegmentsPeer.READABLE, (byte) 0))
+            .isTrue();
+      }
+      engine.close().block(WireNode.PATIENCE);
+    }
   }
 
   @Tag("proof")

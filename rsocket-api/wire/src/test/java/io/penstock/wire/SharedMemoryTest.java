@@ -296,7 +296,8 @@ final class SharedMemoryTest {
       Handshake.Welcome welcome = new Handshake.Welcome(1, "1", "n", "dram", Handshake.Space.of(SPACE),
           WireNode.SLICE_BYTES, WINDOW, 256, null, null, List.of(Handshake.CarrierOffer.of(node, proof, "no")), null,
           null, null);
-      try (ClientCarriers agreed = ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), welcome)) {
+      try (ClientCarriers agreed =
+          ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), welcome.carriers())) {
         assertThat(agreed.incoming()).isEqualTo(Carrier.INLINE);
         assertThat(agreed.outgoing()).isEqualTo(Carrier.INLINE);
         assertThat(agreed.proof()).isNull();

@@ -119,7 +119,8 @@ final class TransferSocketsTest {
   }
 
   private TransferEngine engine(Link link, int port, TransferOptions options) {
-    KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(8L * SLICE).build();
+    KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(8L * SLICE)
+        .carriers(link.carrier()).build();
     TransferEngine engine = new TransferEngine(options,
         new SegmentConnector(address -> link.client(Integer.parseInt(address)), client, own), timers,
         new SplittableRandom(3));

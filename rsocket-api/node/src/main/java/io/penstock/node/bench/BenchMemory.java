@@ -3,6 +3,7 @@ package io.penstock.node.bench;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.Device;
@@ -14,7 +15,6 @@ import io.penstock.wire.transfer.RemoteSegment;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.transfer.StagedMemory;
 import io.penstock.wire.transfer.TransferBatch;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -36,17 +36,19 @@ interface BenchMemory extends AutoCloseable {
   @Override
   void close();
 
-  static BenchMemory of(MemoryKind kind, long bytes) {
-    return kind == MemoryKind.HOST ? new OfHost(bytes) : new OfDevice(bytes);
+  /// @param chunks of host memory, closed with it
+  static BenchMemory of(MemoryKind kind, long bytes, ChunkSource chunks) {
+    return kind == MemoryKind.HOST ? new OfHost(bytes, chunks) : new OfDevice(bytes, chunks);
   }
 
   /// Host memory.
   final class OfHost implements BenchMemory {
-    private final Arena arena = Arena.ofShared();
+    private final ChunkSource chunks;
     private final MemorySegment memory;
 
-    OfHost(long bytes) {
-      this.memory = arena.allocate(bytes, 64).fill((byte) 5);
+    OfHost(long bytes, ChunkSource chunks) {
+      this.chunks = chunks;
+      this.memory = chunks.chunk(bytes).fill((byte) 5);
     }
 
     @Override
@@ -72,7 +74,7 @@ interface BenchMemory extends AutoCloseable {
 
     @Override
     public void close() {
-      arena.close();
+      chunks.close();
     }
   }
 
@@ -83,15 +85,16 @@ interface BenchMemory extends AutoCloseable {
 
     private final Device device;
     private final BlockScope scope = new BlockScope();
-    private final Arena arena = Arena.ofShared();
+    private final ChunkSource chunks;
     private final DeviceMemory memory;
     private final DeviceSegment segment;
 
-    OfDevice(long bytes) {
+    OfDevice(long bytes, ChunkSource chunks) {
+      this.chunks = chunks;
       this.device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(bytes));
       this.memory = BenchWait.of(device.allocate(bytes, scope));
       this.segment = new DeviceSegment(device, memory, new DeviceSegment.Buffers("staging",
-          arena.allocate(STAGING_BYTES, 64), WireShape.SLICE_BYTES, WAITERS));
+          chunks.chunk(STAGING_BYTES), WireShape.SLICE_BYTES, WAITERS));
     }
 
     @Override
@@ -124,7 +127,7 @@ interface BenchMemory extends AutoCloseable {
     public void close() {
       scope.close();
       BenchWait.end(device.close());
-      arena.close();
+      chunks.close();
     }
   }
 }

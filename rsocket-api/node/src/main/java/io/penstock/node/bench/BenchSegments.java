@@ -16,9 +16,9 @@ final class BenchSegments implements AutoCloseable {
   private final SegmentRegistry registry = new SegmentRegistry(1);
 
   /// @param bytes of each segment
-  BenchSegments(MemoryKind kind, long bytes) {
-    read = BenchMemory.of(kind, bytes);
-    write = BenchMemory.of(kind, bytes);
+  BenchSegments(MemoryKind kind, long bytes, BenchTransport transport) {
+    read = BenchMemory.of(kind, bytes, transport.chunks());
+    write = BenchMemory.of(kind, bytes, transport.chunks());
     try (Arena arena = Arena.ofShared()) {
       MemorySegment known = arena.allocate(bytes, 64);
       fill(known);

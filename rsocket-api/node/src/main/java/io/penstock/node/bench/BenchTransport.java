@@ -35,7 +35,8 @@ enum BenchTransport {
   WS,
   /// Within one process, which is both sides then.
   LOCAL,
-  /// A Unix domain socket for all but the bytes of blocks: each side reads them in the memory of the other.
+  /// A Unix domain socket for all but the bytes of blocks and segments: each side reads these in the memory of the
+  /// other.
   SHARED;
 
   /// Where the far side listens.
@@ -75,12 +76,12 @@ enum BenchTransport {
         : InetSocketAddress.createUnresolved(host, Integer.parseInt(told));
   }
 
-  /// Memory of the blocks at either side.
+  /// Memory of blocks and segments at either side.
   ChunkSource chunks() {
     return this == SHARED ? ChunkSource.shared("bench") : ChunkSource.ofJdk();
   }
 
-  /// What carries the bytes of blocks.
+  /// What carries the bytes of blocks and segments.
   Carrier carrier() {
     return this == SHARED ? Carrier.SHARED_MEMORY : Carrier.INLINE;
   }

@@ -114,7 +114,7 @@ final class FarSide implements AutoCloseable {
 
   private String segments(FarOrder order) {
     String name = name();
-    BenchSegments segments = new BenchSegments(order.memory(), bytes.capacity());
+    BenchSegments segments = new BenchSegments(order.memory(), bytes.capacity(), order.transport());
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
     KvServerOptions options =
         KvServerOptions.builder().node("bench").limits(new Limits(WireShape.SLICE_BYTES, 1, 1)).build();

@@ -20,7 +20,7 @@ final class SideOptions {
 
   @Option(names = "--transport", paramLabel = "NAME",
       description = "tcp; uds, a Unix domain socket; ws, WebSocket; local, within one process; or shared, a Unix domain"
-          + " socket and blocks that each side reads in the memory of the other (default: ${DEFAULT-VALUE}).",
+          + " socket, and bytes that each side reads in the memory of the other (default: ${DEFAULT-VALUE}).",
       defaultValue = "tcp")
   private BenchTransport transport = BenchTransport.TCP;
 

@@ -19,6 +19,9 @@ import picocli.CommandLine.Option;
       "Starts the far side in a process of its own, which registers memory as segments; submits batches of reads or"
           + " writes, and by turns sends as many bytes over plain Netty channels. A row's time is that of a batch. CPU"
           + " s/GB is that of each side. Over local, both sides are this process, and Netty goes over TCP.",
+      "Over shared, the segments lie in memory that the other process can map: all but their bytes go over a Unix"
+          + " domain socket, and so does Netty. CARRIED BY tells what carried the bytes; parts below 16 KiB, and bytes"
+          + " that find no staging slot, go in frames (inline).",
       "", "Verified, a written region is read back and compared, which takes time of its own.", "",
       "TO NETTY is our rate as a part of that of the Netty channel in the same round, and that rate in GB/s (in JSON"
           + " raw.ratio and raw.gigabytesPerSecond). CPU TO NETTY is our CPU time a byte, both sides together, as a"
@@ -29,7 +32,8 @@ import picocli.CommandLine.Option;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock bench transfer --blocks 4KiB,1MiB --direction write --seconds 2", ""})
+    footer = {"  penstock bench transfer --blocks 4KiB,1MiB --direction write --seconds 2",
+      "  penstock bench transfer --transport shared --blocks 64KiB,1MiB", ""})
 final class TransferCommand implements Callable<Integer> {
   private final Console console;
 
@@ -65,10 +69,6 @@ final class TransferCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     SideSetting setting = side.setting(threads, 1);
-    if (setting.transport() == BenchTransport.SHARED) {
-      throw new IllegalArgumentException(
-          "--transport must be tcp, uds, ws or local: bytes of segments go in frames (was shared)");
-    }
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     for (int bytes : sizes) { // refuses what has no room
       Checks.positive("--blocks", bytes);

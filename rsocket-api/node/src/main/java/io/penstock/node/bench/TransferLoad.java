@@ -2,6 +2,7 @@ package io.penstock.node.bench;
 
 import io.penstock.check.Checks;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.SegmentConnector;
 import io.penstock.wire.transfer.RemoteSegment;
@@ -17,8 +18,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
@@ -64,7 +67,7 @@ final class TransferLoad implements Load {
   private final List<TransferEngine> engines = new ArrayList<>();
   private final Queue<Region> free = new ConcurrentLinkedQueue<>();
   private final AtomicLong turns = new AtomicLong();
-  private final Transports carried = new Transports();
+  private final Carriers carried = new Carriers();
   private final RequestLoad requests;
   private final BenchMemory local;
   private final MemorySegment expected;
@@ -72,14 +75,15 @@ final class TransferLoad implements Load {
   TransferLoad(SideSetting setting, Shape shape, Supplier<ClientTransport> transports) {
     this.shape = shape;
     this.verify = setting.verify();
-    this.local = BenchMemory.of(shape.kind(), setting.sourceBytes());
+    this.local = BenchMemory.of(shape.kind(), setting.sourceBytes(), setting.transport().chunks());
     this.expected = verify ? arena.allocate(setting.sourceBytes(), 64) : MemorySegment.NULL;
     if (verify) {
       BenchSegments.fill(expected);
     }
     ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
     KvClientOptions options =
-        KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES).build();
+        KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
+            .carriers(setting.transport().carrier()).build();
     for (int i = 0; i < setting.connections(); i++) {
       engines.add(new TransferEngine(TransferOptions.defaults().withName("bench"),
           new SegmentConnector(peer -> transports.get(), options, budget), timers, new SplittableRandom(i), carried));
@@ -177,12 +181,12 @@ final class TransferLoad implements Load {
 
   @Override
   public List<String> carriedBy() {
-    return carried.transports();
+    return carried.words();
   }
 
-  /// The transports of the connections that were made.
-  private static final class Transports implements TransferListener {
-    private final Queue<String> words = new ConcurrentLinkedQueue<>();
+  /// What carried the bytes, each with the transport of its frames.
+  private static final class Carriers implements TransferListener {
+    private final Set<String> words = new ConcurrentSkipListSet<>();
 
     @Override
     public boolean hearsItems() {
@@ -190,12 +194,18 @@ final class TransferLoad implements Load {
     }
 
     @Override
-    public void connected(String peer, String transport, long nanos) {
-      words.add(transport);
+    public void carried(String peer, String transport, TransferBatch.Direction direction, long bytes,
+        long sharedBytes) {
+      if (sharedBytes > 0) {
+        words.add(Carrier.SHARED_MEMORY.label() + " over " + transport);
+      }
+      if (sharedBytes < bytes) {
+        words.add(Carrier.INLINE.label() + " over " + transport);
+      }
     }
 
-    List<String> transports() {
-      return words.stream().distinct().sorted().toList();
+    List<String> words() {
+      return List.copyOf(words);
     }
   }
 

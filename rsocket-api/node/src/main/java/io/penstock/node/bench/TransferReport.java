@@ -22,7 +22,7 @@ record TransferReport(String penstock, String transport, String congestion, Stri
     int threads, int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) {
   /// @param blockBytes bytes of an item
   /// @param batch items submitted together
-  /// @param carriedBy transports that carried the bytes
+  /// @param carriedBy what carried the bytes, and the transport of its frames
   /// @param gigabytesPerSecond 10⁹ bytes of items a second
   /// @param averageMicros of a batch
   /// @param p50Micros of a batch

@@ -1,14 +1,17 @@
 package io.penstock.node.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.node.CommandLineRun;
+import io.penstock.system.NativeMemory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.netty.resources.LoopResources;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -33,12 +36,26 @@ final class TransferCommandTest {
     assertThat(report.get("verified").asBoolean()).isTrue();
     assertThat(report.at("/rows/0/batch").asInt()).as("1 MiB of them").isEqualTo(256);
     for (JsonNode row : report.get("rows")) {
-      assertThat(row.at("/carriedBy/0").asString()).isEqualTo("uds");
+      assertThat(row.at("/carriedBy/0").asString()).isEqualTo("inline over uds");
       assertThat(row.get("gigabytesPerSecond").asDouble()).isPositive();
       assertThat(row.get("p999Micros").asDouble()).isGreaterThanOrEqualTo(row.get("p50Micros").asDouble());
       assertThat(row.get("farCpuSecondsPerGigabyte").asDouble()).isPositive();
       assertThat(row.at("/raw/ratio").asDouble()).isPositive();
     }
+  }
+
+  /// Memory of the host, and that of a device by way of host buffers.
+  @ParameterizedTest
+  @ValueSource(strings = {"host", "device"})
+  void bytesInSharedMemory_areNotInFrames(String memory) {
+    assumeTrue(NativeMemory.absence().isEmpty() && LoopResources.hasNativeSupport());
+    CommandLineRun run = run("--direction", "both", "--transport", "shared", "--blocks", "256KiB", "--memory", memory,
+        "--verify", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode row = JsonMapper.shared().readTree(run.out()).at("/rows/0");
+    assertThat(row.get("carriedBy").toString()).isEqualTo("[\"shared-memory over uds\"]");
+    assertThat(row.get("gigabytesPerSecond").asDouble()).isPositive();
   }
 
   @ParameterizedTest
@@ -53,7 +70,6 @@ final class TransferCommandTest {
 
   @Test
   void whatMakesNoSense_isRefused() {
-    assertThat(run("--transport", "shared").exitCode()).isEqualTo(2);
     assertThat(run("--blocks", "0").exitCode()).isEqualTo(2);
     assertThat(run("--transport", "local", "--connect", "127.0.0.1:1").exitCode()).isEqualTo(2);
     CommandLineRun tooLarge = run("--blocks", "4MiB");

@@ -9,6 +9,9 @@ import java.util.Locale;
 
 /// Shows what a [TransferEngine] does by meters.
 public final class MeteredTransfers implements TransferListener {
+  private static final String SHARED_MEMORY = "shared-memory";
+  private static final String INLINE = "inline";
+
   private final TransferMeters meters;
 
   /// @param meters made with [#reasons()]
@@ -30,9 +33,15 @@ public final class MeteredTransfers implements TransferListener {
   public void ended(ItemReport item) {
     Times times = item.times();
     TransferFailure failure = item.failure();
-    meters.ended(item.transport().isEmpty() ? "none" : item.transport(), word(item.direction()), item.bytes(),
+    meters.ended(item.transport().isEmpty() ? "none" : item.transport(), word(item.direction()),
         new TransferMeters.Times(times.connect(), times.queue(), times.transfer()),
         failure == null ? null : word(failure));
+  }
+
+  @Override
+  public void carried(String peer, String transport, TransferBatch.Direction direction, long bytes, long sharedBytes) {
+    meters.carried(transport, word(direction), SHARED_MEMORY, sharedBytes);
+    meters.carried(transport, word(direction), INLINE, bytes - sharedBytes);
   }
 
   @Override

@@ -288,7 +288,7 @@ final class Peer {
     if (begun.isEmpty()) {
       return;
     }
-    Group group = new Group(begun);
+    Group group = new Group(begun, to);
     for (Work work : begun) {
       work.clock.starts(to);
       work.link = to;
@@ -320,10 +320,12 @@ final class Peer {
   /// An operation of one item, or of several small ones, and its end, which may come before it is known.
   private final class Group implements SegmentLink.Operation, SegmentLink.Ending {
     private final List<Work> works;
+    private final SegmentLink link;
     private SegmentLink.@Nullable Operation operation;
 
-    Group(List<Work> works) {
+    Group(List<Work> works, SegmentLink link) {
       this.works = works;
+      this.link = link;
     }
 
     void begun(SegmentLink.Operation begun) {
@@ -343,6 +345,19 @@ final class Peer {
     }
 
     @Override
+    public long sharedBytes() {
+      return operation == null ? 0 : operation.sharedBytes();
+    }
+
+    private void tellCarried() {
+      TransferBatch.Direction direction = works.getFirst().direction();
+      if (direction != null) {
+        setting.listener().carried(address, link.transport(), direction,
+            works.stream().mapToLong(work -> work.bytes).sum(), sharedBytes());
+      }
+    }
+
+    @Override
     public long verifyNanos() {
       return operation == null ? 0 : operation.verifyNanos();
     }
@@ -350,6 +365,9 @@ final class Peer {
     @Override
     public void ended(@Nullable Throwable error) {
       steps.run(() -> {
+        if (error == null) {
+          tellCarried();
+        }
         for (Work work : works) {
           if (work.operation == this) {
             work.operation = null;

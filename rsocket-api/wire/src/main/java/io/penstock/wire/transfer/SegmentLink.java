@@ -41,6 +41,11 @@ public interface SegmentLink {
     /// Stops it; it still ends by its [Ending]. Idempotent.
     void abort();
 
+    /// Bytes that went or came through shared memory so far.
+    default long sharedBytes() {
+      return 0;
+    }
+
     /// Time that checksums of what came have taken so far, in nanoseconds; 0 if that is not known.
     default long verifyNanos() {
       return 0;

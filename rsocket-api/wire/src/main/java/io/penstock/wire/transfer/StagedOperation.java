@@ -121,6 +121,12 @@ final class StagedOperation implements SegmentLink.Operation {
   }
 
   @Override
+  public long sharedBytes() {
+    SegmentLink.Operation moved = moving;
+    return moved == null ? 0 : moved.sharedBytes();
+  }
+
+  @Override
   public long verifyNanos() {
     SegmentLink.Operation moved = moving;
     return moved == null ? 0 : moved.verifyNanos();

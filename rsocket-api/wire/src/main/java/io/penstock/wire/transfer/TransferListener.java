@@ -26,6 +26,14 @@ public interface TransferListener {
   /// An item ended.
   default void ended(ItemReport item) {}
 
+  /// An operation completed: it moved one item, or several small ones.
+  ///
+  /// @param transport word of the transport
+  /// @param bytes of its items
+  /// @param sharedBytes those of them that went or came through shared memory; the others were in frames
+  default void carried(String peer, String transport, TransferBatch.Direction direction, long bytes,
+      long sharedBytes) {}
+
   /// All items of a batch ended, and its notifications.
   default void finished(BatchReport batch) {}
 
@@ -82,6 +90,12 @@ public interface TransferListener {
     @Override
     public void finished(BatchReport batch) {
       told.forEach(listener -> listener.finished(batch));
+    }
+
+    @Override
+    public void carried(String peer, String transport, TransferBatch.Direction direction, long bytes,
+        long sharedBytes) {
+      told.forEach(listener -> listener.carried(peer, transport, direction, bytes, sharedBytes));
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
@@ -66,7 +67,7 @@ final class SlowDestinationTest {
       KvServer server = now(time, KvServer.bind(link.server(), NodeSpaces.none(), registry,
           KvServerOptions.defaults().withLimits(new Limits(SLICE, 4, 16)),
           leaks.watch(new ByteBudget("node", 8 << 20, 64)), time.scheduler(), Schedulers.immediate()));
-      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).build();
+      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).carriers(Carrier.INLINE).build();
       TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
           new SegmentConnector(name -> link.client(), client, own), time.scheduler(), new SplittableRandom(1));
       Transfer transfer = engine.submit(TransferBatch.builder().write("node", "kv", 0, arena.allocate(ITEM)).build());
@@ -105,7 +106,8 @@ final class SlowDestinationTest {
             KvServerOptions.defaults().withLimits(new Limits(SLICE, 4, 16)),
             leaks.watch(new ByteBudget("node", 8 << 20, 64)), time.scheduler(), Schedulers.immediate())));
       }
-      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(1 << 20).build();
+      KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(1 << 20)
+          .carriers(Carrier.INLINE).build();
       TransferEngine engine = new TransferEngine(TransferOptions.defaults(),
           new SegmentConnector(name -> links.get(name).client(), client, own), time.scheduler(),
           new SplittableRandom(1));

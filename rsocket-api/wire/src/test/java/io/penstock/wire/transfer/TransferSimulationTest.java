@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.Carrier;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
@@ -143,6 +144,7 @@ final class TransferSimulationTest {
   private static final class World {
     final SplittableRandom random;
     final SimulatedTime time;
+    final Carrier carrier;
     final Arena arena;
     final ByteBudget nodes;
     final ByteBudget own;
@@ -152,6 +154,7 @@ final class TransferSimulationTest {
     World(long seed, LeakLedger leaks, Arena arena) {
       this.random = new SplittableRandom(seed);
       this.time = new SimulatedTime(seed);
+      this.carrier = seed % 2 == 0 ? Carrier.SHARED_MEMORY : Carrier.INLINE;
       this.arena = arena;
       this.nodes = leaks.watch(new ByteBudget("nodes", SLICE * random.nextLong(4, 40), 64));
       this.own = leaks.watch(new ByteBudget("engine", SLICE * random.nextLong(2, 20), 64));
@@ -184,7 +187,8 @@ final class TransferSimulationTest {
           all.add(new Node(this, i));
         }
         KvClientOptions client = KvClientOptions.builder().maxSliceBytes(SLICE).sendWindowBytes(2 * SLICE)
-            .creditSlices(4).keepAlive(Duration.ofSeconds(1), Duration.ofSeconds(3)).build();
+            .creditSlices(4).carriers(carrier, Carrier.INLINE).keepAlive(Duration.ofSeconds(1), Duration.ofSeconds(3))
+            .build();
         TransferOptions options = TransferOptions.defaults().withDeadline(Duration.ofSeconds(5), 1)
             .withLane(random.nextInt(1, 8), SLICE * random.nextLong(1, 20))
             .withConnections(Duration.ofSeconds(2), Duration.ofSeconds(20));
