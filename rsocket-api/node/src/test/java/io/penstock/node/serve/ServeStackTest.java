@@ -72,7 +72,8 @@ final class ServeStackTest {
           .containsOnly(mode.equals("write_through") ? Durability.WRITTEN : Durability.VOLATILE);
       assertThat(node.exitCode()).isZero();
       assertThat(node.said()).contains("made the folder " + ssd() + "\n");
-      assertThat(node.said().lines().filter(line -> !line.contains(" StreamReports slow ")).toList()) // on a busy machine
+      // A busy machine may have slow streams
+      assertThat(node.said().lines().filter(line -> !line.contains(" StreamReports slow ")).toList())
           .endsWith("draining", "stopped");
     }
 
