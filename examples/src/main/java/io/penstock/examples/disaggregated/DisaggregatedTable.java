@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated;
 
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.config.Sizes;
 import java.util.List;
@@ -41,6 +42,6 @@ final class DisaggregatedTable {
         Sizes.human(requests.stream().mapToLong(RequestReport::movedBytes).sum()), LayerTimes.text(requests),
         differ == 0
             ? "equal, bit for bit, of all requests"
-            : "differ, or are no numbers, of %d requests".formatted(differ));
+            : "differ, or are no numbers, of " + Plural.of(differ, "request"));
   }
 }

@@ -37,7 +37,7 @@ public final class RankSettings {
       "Node that keeps the registry, at which the rank registers and says that it lives.");
   public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
       AscendTypes.orNone(SettingType.text()), "none",
-      "User as whom the rank registers; none for one with a token. TLS with the registry is that of tls.cert and"
+      "User of the rank at the registry; none for one with a token. TLS with the registry is that of tls.cert and"
           + " tls.trust.");
   public static final Setting<Optional<Path>> REGISTRY_PASSWORD = new Setting<>("rank.registry.password.file",
       SettingType.pathOrOff(), "off",

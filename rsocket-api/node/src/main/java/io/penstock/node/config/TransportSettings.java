@@ -57,7 +57,7 @@ public final class TransportSettings {
       "Microseconds that the thread of a read ring may spin before it sleeps, for clients that wish it; it takes a"
           + " processor meanwhile.");
   public static final Setting<Long> SEND_BUFFER = new Setting<>("transport.send.buffer", buffer(), SettingType.AUTO,
-      "Buffer of the system for what a socket sends; auto is 1 MiB for a Unix domain socket, else left to the system.");
+      "Buffer of the system for what a socket sends; auto is 4 MiB for a Unix domain socket, else left to the system.");
   public static final Setting<Long> RECEIVE_BUFFER = new Setting<>("transport.receive.buffer", buffer(),
       SettingType.AUTO, "Buffer of the system for what a socket receives; auto leaves it to the system.");
   public static final Setting<Optional<String>> ADVERTISE_HOST = new Setting<>("advertise.host",

@@ -71,7 +71,9 @@ final class ServeStackTest {
       assertThat(receipts).extracting(Receipt::durability)
           .containsOnly(mode.equals("write_through") ? Durability.WRITTEN : Durability.VOLATILE);
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).contains("made the folder " + ssd() + "\n").endsWith("draining\nstopped\n");
+      assertThat(node.said()).contains("made the folder " + ssd() + "\n");
+      assertThat(node.said().lines().filter(line -> !line.contains(" StreamReports slow ")).toList()) // on a busy machine
+          .endsWith("draining", "stopped");
     }
 
     try (NodeProcess again = start(engine, mode); PatternClient client = new PatternClient(again)) {

@@ -9,13 +9,13 @@ import java.net.SocketAddress;
 ///
 /// @param congestion how a TCP socket reacts to congestion
 /// @param sendBytes buffer of the system for what is sent, 0 to leave it to the system; for a Unix domain socket 0 is
-///     1 MiB
+///     4 MiB
 /// @param receiveBytes buffer of the system for what is received, 0 to leave it to the system
 public record SocketTuning(CongestionControl congestion, int sendBytes, int receiveBytes) {
   private static final int MOST_BYTES = 1 << 30;
   /// Linux gives a Unix domain socket 208 KiB, less than one slice, and never more by itself: each side would wait for
   /// the other slice by slice.
-  private static final int LOCAL_SEND_BYTES = 1 << 20;
+  private static final int LOCAL_SEND_BYTES = 4 << 20;
 
   public SocketTuning {
     requireNonNull(congestion, "congestion");
