@@ -4,6 +4,7 @@ import io.penstock.check.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -161,11 +162,10 @@ public final class LayerSpan extends Owned {
 
   private int checksumOfRows(String boundary) {
     int granule = range.first();
-    if (rowChecksums != null && rowChecksums.cover(range, layout)) {
-      return rowChecksums.of(range, layout, slot,
-          whole -> requireEqual(boundary, granule, checksums[granule], whole));
-    }
-    return computedChecksumOfRows(boundary);
+    OptionalInt known = rowChecksums == null
+        ? OptionalInt.empty()
+        : rowChecksums.of(range, layout, slot, whole -> requireEqual(boundary, granule, checksums[granule], whole));
+    return known.isPresent() ? known.getAsInt() : computedChecksumOfRows(boundary);
   }
 
   private int computedChecksumOfRows(String boundary) {

@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checksum;
+import java.util.OptionalInt;
 import java.util.function.IntConsumer;
 
 /// Checksums of the rows of one granule, in runs of one length; the last run may be shorter. The slices of a granule
@@ -19,22 +20,20 @@ final class RowChecksums {
     return granule == other;
   }
 
-  /// Whether `range` is one of the runs into which runs of its length, or of a length that was asked for before, cut
-  /// the granule.
-  synchronized boolean cover(GranuleRange range, BlockLayout layout) {
-    return isRun(range, rowsOfRun, layout) || isRun(range, range.rows(), layout);
-  }
-
-  /// CRC32C of a range that is covered.
+  /// CRC32C of `range`; empty if it is none of the runs into which runs of its length, or of the length that was asked
+  /// for last, cut the granule.
   ///
   /// @param compare hears of the checksum of the whole granule before the others are kept; throws if it differs
-  synchronized int of(GranuleRange range, BlockLayout layout, Slot slot, IntConsumer compare) {
+  synchronized OptionalInt of(GranuleRange range, BlockLayout layout, Slot slot, IntConsumer compare) {
     if (!isRun(range, rowsOfRun, layout)) {
+      if (!isRun(range, range.rows(), layout)) {
+        return OptionalInt.empty();
+      }
       int[] computed = computed(range.rows(), layout, slot, compare);
       rowsOfRun = range.rows();
       runs = computed;
     }
-    return runs[range.firstRow() / rowsOfRun];
+    return OptionalInt.of(runs[range.firstRow() / rowsOfRun]);
   }
 
   private int[] computed(int rows, BlockLayout layout, Slot slot, IntConsumer compare) {

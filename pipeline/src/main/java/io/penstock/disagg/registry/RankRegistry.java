@@ -103,13 +103,13 @@ public final class RankRegistry {
   ///     side could exchange blocks with it, if a later generation of the rank is there, or if there is no room
   public InstanceView register(Registration registration) {
     List<Runnable> deferred = new ArrayList<>();
-    InstanceView view;
-    synchronized (this) {
-      long now = expire(deferred);
-      view = register(registration, now, deferred);
+    try {
+      synchronized (this) {
+        return register(registration, expire(deferred), deferred);
+      }
+    } finally { // those that expired are gone also if this one is refused
+      deferred.forEach(Runnable::run);
     }
-    deferred.forEach(Runnable::run);
-    return view;
   }
 
   @GuardedBy("this") private InstanceView register(Registration registration, long now, List<Runnable> deferred) {

@@ -113,6 +113,16 @@ final class RankRegistryTest {
   }
 
   @Test
+  void aRefusal_keepsNoRankThatExpiredFromBeingTold() {
+    registry.register(prefill(0, 1, 2));
+    pass(Duration.ofSeconds(5));
+    registry.register(prefill(1, 1, 2));
+    pass(Duration.ofSeconds(8));
+    assertThatThrownBy(() -> registry.register(prefill(0, 2, 4))).isInstanceOf(RegistrationRefusedException.class);
+    assertThat(gone).containsExactly(rank("p", 0, 1));
+  }
+
+  @Test
   void aRestart_replacesTheEarlierProcess() {
     registry.register(prefill(0, 1, 1));
     assertThat(registry.register(prefill(0, 2, 1)).isReady()).isTrue();

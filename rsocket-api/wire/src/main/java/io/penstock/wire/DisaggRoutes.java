@@ -143,6 +143,9 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
   }
 
   private static Mono<Void> open(PrefillRequests kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+    if (kept.isDraining()) { // it began while the blocks were leased
+      return blocks.release().then(Mono.error(new DrainingException()));
+    }
     try {
       boolean isNew =
           receivers.isEmpty() ? kept.open(request, blocks) : kept.open(request, receivers, blocks);

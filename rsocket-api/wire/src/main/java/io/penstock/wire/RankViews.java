@@ -38,12 +38,22 @@ public final class RankViews {
   private final Duration patience;
   private final Scheduler timers;
   private final RandomGenerator random;
-  private final Map<Place, Mono<RemoteViews>> connections = new ConcurrentHashMap<>();
+  private final Map<Place, Kept> connections = new ConcurrentHashMap<>();
   private final Set<RemoteViews> open = ConcurrentHashMap.newKeySet();
   private final Disposable.Composite watches = Disposables.composite();
 
   /// @param space that is read there
   private record Place(Incarnation rank, CacheSpace space) {}
+
+  /// The connection to a place, until it is lost or cannot be made: the next one has another of these.
+  private final class Kept {
+    final Mono<RemoteViews> views;
+
+    Kept(Place place) {
+      this.views = patient(connected(place, this)).doOnError(error -> connections.remove(place, this))
+          .cacheInvalidateWhen(RemoteViews::onClose);
+    }
+  }
 
   /// @param places where a rank listens, as a registry knows it; empty if it is gone
   /// @param budget limits the bytes in flight of all connections
@@ -71,8 +81,7 @@ public final class RankViews {
   /// @return cold; signals [RemotePermanentException] if this start of the rank is gone, and a transient failure if it
   ///     cannot be reached for as long as the patience
   public Mono<RemoteViews> of(Incarnation rank, CacheSpace space) {
-    return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), place -> patient(connected(place))
-        .doOnError(error -> connections.remove(place)).cacheInvalidateWhen(RemoteViews::onClose)));
+    return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), Kept::new).views);
   }
 
   /// Tries again after a transient failure, as long as the patience lasts.
@@ -97,7 +106,7 @@ public final class RankViews {
     }
   }
 
-  private Mono<RemoteViews> connected(Place place) {
+  private Mono<RemoteViews> connected(Place place, Kept kept) {
     return Mono.defer(() -> places.apply(place.rank())).switchIfEmpty(Mono.error(() -> isGone(place.rank())))
         .flatMap(transport -> RemoteViews.connect(transport, options, place.space(), budget))
         .flatMap(views -> {
@@ -105,7 +114,7 @@ public final class RankViews {
             return views.close().then(Mono.error(isGone(place.rank())));
           }
           open.add(views);
-          watch(views.onClose(), () -> lost(place, views), failed -> {});
+          watch(views.onClose(), () -> lost(place, kept, views), failed -> {});
           return watches.isDisposed() ? views.close().then(Mono.error(isGone(place.rank()))) : Mono.just(views);
         });
   }
@@ -114,9 +123,9 @@ public final class RankViews {
     return new RemotePermanentException(ErrorCode.PERMANENT.code(), "rank " + rank + " must be there (is gone)");
   }
 
-  private void lost(Place place, RemoteViews views) {
+  private void lost(Place place, Kept kept, RemoteViews views) {
     open.remove(views);
-    connections.remove(place); // the cache may not have heard yet
+    connections.remove(place, kept); // its cache may not have heard yet
     watch(of(place.rank(), place.space()), () -> {}, error -> gone.accept(place.rank()));
   }
 

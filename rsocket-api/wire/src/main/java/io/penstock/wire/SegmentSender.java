@@ -146,49 +146,46 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   /// Sends the next slice; room for its bytes was taken.
   private void send(int bytes) {
-    SegmentMessages.ItemRequest request = setting.request();
-    long offset = request.offset() + from.position();
+    long offset = setting.request().offset() + from.position();
     List<MemorySegment> parts = new ArrayList<>(2);
     from.next(bytes, parts::add);
     sentSlices++;
-    SharedSlice shared = setting.shared() == null ? null : setting.shared().offer(parts, bytes);
-    if (shared != null) {
-      refer(shared, offset);
-      return;
+    SliceBuf slice = new SliceBuf(setting.allocator(), parts.size() + 2,
+        inFlight.enter(() -> setting.window().release(bytes)));
+    boolean refers;
+    try {
+      SharedSlice shared = setting.shared() == null ? null : setting.shared().offer(parts, bytes);
+      refers = shared != null;
+      if (shared == null) {
+        fill(slice, parts, offset, bytes);
+      } else {
+        refer(slice, shared, offset);
+      }
+    } catch (Throwable e) { // memory may run out, and the caller may have freed its own
+      slice.release();
+      throw e;
     }
+    sharedBytes += refers ? bytes : 0;
+    setting.clock().count(bytes, refers);
+    emit(ByteBufPayload.create(slice));
+  }
+
+  private void fill(SliceBuf slice, List<MemorySegment> parts, long offset, int bytes) {
+    SegmentMessages.ItemRequest request = setting.request();
     CRC32C crc = new CRC32C();
     parts.forEach(part -> crc.update(part.asByteBuffer()));
     SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
         (int) crc.getValue());
-    SliceBuf slice = new SliceBuf(setting.allocator(), parts.size() + 2,
-        inFlight.enter(() -> setting.window().release(bytes)));
-    try {
-      slice.addComponent(true, header.encode(setting.allocator()));
-      parts.forEach(part -> slice.addComponent(true, Unpooled.wrappedBuffer(part.asByteBuffer())));
-    } catch (Throwable e) { // memory may run out
-      slice.release();
-      throw e;
-    }
-    setting.clock().count(bytes, false);
-    emit(ByteBufPayload.create(slice));
+    slice.addComponent(true, header.encode(setting.allocator()));
+    parts.forEach(part -> slice.addComponent(true, Unpooled.wrappedBuffer(part.asByteBuffer())));
   }
 
-  private void refer(SharedSlice shared, long offset) {
+  private void refer(SliceBuf slice, SharedSlice shared, long offset) {
     SegmentMessages.ItemRequest request = setting.request();
-    int bytes = (int) shared.bytes().byteSize();
     unlanded.add(new Unlanded(sentSlices, shared, inFlight.enter(() -> {})));
-    SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset, bytes,
-        Checksum.of(shared.bytes()), true);
-    SliceBuf slice = new SliceBuf(setting.allocator(), 1, inFlight.enter(() -> setting.window().release(bytes)));
-    try {
-      slice.addComponent(true, header.encode(setting.allocator(), shared.reference()));
-    } catch (Throwable e) { // memory may run out
-      slice.release();
-      throw e;
-    }
-    sharedBytes += bytes;
-    setting.clock().count(bytes, true);
-    emit(ByteBufPayload.create(slice));
+    SegmentSlice header = new SegmentSlice(request.item(), request.generation(), request.segment(), offset,
+        (int) shared.bytes().byteSize(), Checksum.of(shared.bytes()), true);
+    slice.addComponent(true, header.encode(setting.allocator(), shared.reference()));
   }
 
   /// Releases what the receiver has landed, as its credit tells.

@@ -54,10 +54,20 @@ final class SharedSlices {
     if (slot == null) {
       return null;
     }
-    MemorySegment copy = slot.asSlice(0, bytes);
+    SharedSlice staged = null;
+    try {
+      staged = staged(parts, slot, slot.asSlice(0, bytes));
+      return staged;
+    } finally { // the caller may have freed its memory
+      if (staged == null) {
+        staging.giveBack(slot, true);
+      }
+    }
+  }
+
+  private @Nullable SharedSlice staged(List<MemorySegment> parts, MemorySegment slot, MemorySegment copy) {
     byte[] where = sender.reference(copy);
     if (where == null) {
-      staging.giveBack(slot, true);
       return null;
     }
     long at = 0;

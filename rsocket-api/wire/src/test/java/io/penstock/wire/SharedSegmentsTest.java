@@ -39,6 +39,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -212,6 +214,18 @@ final class SharedSegmentsTest {
     assertThat(local.mismatch(filled(arena.allocate(BYTES, 8), 4))).isEqualTo(-1);
   }
 
+  @ParameterizedTest
+  @EnumSource(Carrier.class)
+  void memoryThatItsOwnerFrees_failsTheItem_andKeepsNothingOfTheBudget(Carrier carrier) {
+    registry.register("kv", shared.chunk(BYTES));
+    TransferEngine engine = engine(LinkPlan.quiet(), List.of(Carrier.values()), carrier);
+    Arena owned = Arena.ofShared();
+    Transfer transfer = engine.submit(TransferBatch.builder().write("node", "kv", 0, owned.allocate(BYTES)).build());
+    owned.close();
+
+    assertThat(now(transfer.done()).count(TransferState.FAILED)).isEqualTo(1);
+  }
+
   // --- what a receiver does not believe
 
   private SegmentLanding landing(SharedMemoryReceiver receiver, MemorySegment into) {
@@ -264,6 +278,21 @@ final class SharedSegmentsTest {
   }
 
   // --- staging slots
+
+  @Test
+  void aSlot_comesBack_ifTheMemoryToBeCopiedHasGone() {
+    StagingSlots slots = new StagingSlots(SLICE);
+    slots.enter();
+    SharedSlices slices = requireNonNull(SharedSlices.of(new SharedMemorySender(), slots));
+    Arena owned = Arena.ofShared();
+    MemorySegment from = owned.allocate(SLICE);
+    owned.close();
+
+    assertThatThrownBy(() -> slices.offer(List.of(from), SLICE)).isInstanceOf(IllegalStateException.class);
+
+    assertThat(slots.taken()).isZero();
+    slots.leave();
+  }
 
   @Test
   void slots_areBounded_lentAgain_andFreedWithTheLastConnection() {
