@@ -22,8 +22,8 @@ import reactor.core.scheduler.Scheduler;
 /// @param spaces knows what the caller may
 /// @param party to whose share the blocks count that it has this node keep
 /// @param generation of this start of the node
-/// @param decisions runs what may take longer
-record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler decisions) {
+/// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
+record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler timers) {
   /// Ranks that one reply tells.
   static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
@@ -81,7 +81,7 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
 
   /// Runs where a wait for the registry's lock keeps no event loop: a registration compares manifests under it.
   private Mono<Payload> deciding(Supplier<Payload> decision) {
-    return Mono.fromSupplier(decision).subscribeOn(decisions);
+    return Mono.fromSupplier(decision).subscribeOn(timers);
   }
 
   private Mono<Payload> instances(Call call, RankRegistry registry) {

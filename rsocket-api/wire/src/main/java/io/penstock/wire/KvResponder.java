@@ -128,7 +128,7 @@ final class KvResponder implements RSocket {
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, stall, serving.allocator(), this::clock, carriers, serving.staging());
     serving.staging().enter();
-    this.disagg = new DisaggRoutes(spaces, address, serving.disagg(), options.generation(), serving.decisions());
+    this.disagg = new DisaggRoutes(spaces, address, serving.disagg(), options.generation(), serving.timers());
   }
 
   @Override
