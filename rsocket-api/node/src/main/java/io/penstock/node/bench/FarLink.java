@@ -83,7 +83,9 @@ final class FarLink implements AutoCloseable {
     try {
       RSocket control = BenchWait.of(RSocketConnector.create()
           .connect(BenchTransport.TCP.client(host, "" + port, CongestionControl.AUTOMATIC, loops)));
-      return new FarLink(host, control, loops, process, rest);
+      FarLink link = new FarLink(host, control, loops, process, rest);
+      link.ask(FarOrder.of(FarOrder.Verb.CPU)); // a node, or a server of another protocol, does not answer that
+      return link;
     } catch (RuntimeException e) {
       loops.dispose();
       if (process != null) {

@@ -17,7 +17,8 @@ import picocli.CommandLine.Option;
 /// `penstock bench far-side`: the far side of `bench wire` and `bench latency`, for another machine.
 @Command(
     name = FarSideCommand.NAME,
-    description = {"Serves as the far side of bench wire and bench latency, for a near side on another machine.", "",
+    description = {"Serves as the far side of bench wire, latency and transfer, for a near side on another machine.",
+      "",
       "Prints its port as JSON and runs until it is stopped. Any program that reaches the port can have it use"
           + " memory: use it in a trusted network only. Each measurement listens at another free port.",
       ""},

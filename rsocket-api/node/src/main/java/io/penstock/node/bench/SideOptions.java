@@ -16,6 +16,7 @@ import picocli.CommandLine.Option;
 
 /// Options of benches with two sides.
 final class SideOptions {
+  private static final long MOST_SPIN_MICROS = 1_000_000;
   private static final Path KNOWN_CONTROLS = Path.of("/proc/sys/net/ipv4/tcp_available_congestion_control");
 
   @Option(names = "--transport", paramLabel = "NAME",
@@ -89,8 +90,8 @@ final class SideOptions {
   /// @param layers of a block
   SideSetting setting(int threads, int layers) throws IOException {
     requireKnown();
-    if (spin < 0) {
-      throw new IllegalArgumentException("--spin must be >= 0 (was " + spin + ")");
+    if (spin < 0 || spin > MOST_SPIN_MICROS) {
+      throw new IllegalArgumentException("--spin must be in [0, " + MOST_SPIN_MICROS + "] (was " + spin + ")");
     } else if (spin > 0 && transport != BenchTransport.SHARED) {
       throw new IllegalArgumentException(
           "--transport must be shared for --spin %d, which read rings alone have (was %s)"

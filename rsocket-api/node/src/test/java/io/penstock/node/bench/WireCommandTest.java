@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.PenstockMain;
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -81,12 +84,35 @@ final class WireCommandTest {
     assertThat(run("wire", "--threads", "0").exitCode()).isEqualTo(2);
     assertThat(run("wire", "--batch", "0").exitCode()).isEqualTo(2);
     assertThat(run("latency", "--batch", "5000").exitCode()).isEqualTo(2);
-    assertThat(run("latency", "--transport", "shared", "--spin", "-1").err()).contains("--spin must be >= 0 (was -1)");
+    assertThat(run("latency", "--transport", "shared", "--spin", "-1").err())
+        .contains("--spin must be in [0, 1000000] (was -1)");
     assertThat(run("latency", "--spin", "50").err())
         .contains("--transport must be shared for --spin 50", "(was tcp)");
     CommandLineRun refused = run("wire", "--connect", "127.0.0.1:1");
     assertThat(refused.exitCode()).as(refused.err()).isEqualTo(69);
     assertThat(refused.err()).contains("no far side of a bench is listening at 127.0.0.1:1");
+  }
+
+  @Test
+  void aServerThatIsNoFarSide_isAsNone() throws Exception {
+    Thread closing;
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      closing = Thread.ofVirtual().start(() -> closeWhatComes(other));
+      CommandLineRun refused = run("latency", "--connect", "127.0.0.1:" + other.getLocalPort());
+      assertThat(refused.exitCode()).as(refused.err()).isEqualTo(69);
+      assertThat(refused.err()).contains("no far side of a bench is listening at 127.0.0.1:" + other.getLocalPort());
+    }
+    closing.join();
+  }
+
+  private static void closeWhatComes(ServerSocket server) {
+    try {
+      while (!server.isClosed()) {
+        server.accept().close();
+      }
+    } catch (IOException closed) {
+      assertThat(server.isClosed()).isTrue();
+    }
   }
 
   @Test
