@@ -449,14 +449,15 @@ public final class KvClient {
   /// @return cancels it
   private Disposable overConnection(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under, BlockScope scope,
       MonoSink<RemoteLease> sink, StreamClock clock, @Nullable TraceContext trace) {
-    Messages.GetRequest request = request(asked, onMiss, under, carriers.proof());
+    Messages.GetRequest request = request(asked, onMiss, under, carriers.proof(), true);
     return leased(request, asked, onMiss, landing(request, clock), clock, scope, sink, trace);
   }
 
   private Messages.GetRequest request(List<BlockKey> asked, OnMiss onMiss, @Nullable Long under,
-      byte @Nullable [] proof) {
+      byte @Nullable [] proof, boolean verifies) {
     return new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-        options.startLayer(), sliceBytes(), windowBlocks(), tickets.incrementAndGet(), under, proof);
+        options.startLayer(), sliceBytes(), windowBlocks(), tickets.incrementAndGet(), under, proof,
+        verifies ? true : null);
   }
 
   /// @return cancels it
@@ -478,15 +479,16 @@ public final class KvClient {
   private Landing landing(Messages.GetRequest request, Carried carried) {
     return Landing.of(carriers.receiver(),
         window -> connection.tell(Routes.LANDED, new Messages.Landed(request.ticket(), window)), carried,
-        request.proof() == null ? key -> {} : this::compareAtNode);
+        this::compareAtNode);
   }
 
-  /// Has the node compare the block of `key`, and remove it if it is damaged: it compares nothing for a reader of its
-  /// memory, but each block that it sends in frames.
+  /// Has the node compare the block of `key`, and remove it if it is damaged: it compares no block that its reader
+  /// verifies. What was damaged on the way stays.
   private void compareAtNode(BlockKey key) {
     List<BlockKey> asked = List.of(key);
     Flux.using(BlockScope::new, scope -> Mono.<RemoteLease>create(sink -> sink.onCancel(
-        leased(request(asked, OnMiss.SKIP, null, null), asked, OnMiss.SKIP, Landing.inline(), StreamClock.NONE, scope,
+        leased(request(asked, OnMiss.SKIP, null, null, false), asked, OnMiss.SKIP, Landing.inline(), StreamClock.NONE,
+            scope,
             sink, null)))
         .flatMapMany(lease -> lease.slices(scope)).doOnNext(LayerSlice::close), BlockScope::close)
         .onErrorComplete().subscribe(); // the node says that the block is damaged

@@ -8,7 +8,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
-import io.penstock.carrier.InlineCarrier;
 import io.penstock.carrier.MemoryProbe;
 import io.penstock.carrier.NodeRing;
 import io.penstock.carrier.SliceSender;
@@ -364,7 +363,7 @@ final class KvResponder implements RSocket {
             request.sliceOrder(), startLayer(request.startLayer(), layout));
     SliceSender sender = carriers.sender(request.proof());
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
-    boolean readerCompares = sender != InlineCarrier.INSTANCE && view == null && hasWholeGranules(shape, layout);
+    boolean readerVerifies = request.isVerified() && view == null && hasWholeGranules(shape, layout);
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clock(call, true);
@@ -372,7 +371,7 @@ final class KvResponder implements RSocket {
           serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(), outgoing);
       return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
-              .map(lease -> readerCompares ? lease.unverified() : lease)
+              .map(lease -> readerVerifies ? lease.unverified() : lease)
               .flatMapMany(lease -> slices(lease, shape, view, onMiss, scope)
                   .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight,
                       stallOf(onMiss), clock))),

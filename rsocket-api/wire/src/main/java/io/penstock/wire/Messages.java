@@ -155,11 +155,13 @@ final class Messages {
 
   /// @param lease names the read lease to read under; null for none
   /// @param proof what the client read in the node's probe, so that slices may come as references; null for none
+  /// @param verifies whether the client compares each byte, so that the node need not; null for no
   /// @param view what is asked for of each block; null for the whole block, from `startLayer` on
   /// @param request whose lease at a prefill rank is renewed as bytes move; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-      long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable View view, @Nullable String request) {
+      long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies, @Nullable View view,
+      @Nullable String request) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);
@@ -172,13 +174,17 @@ final class Messages {
     }
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
-        long ticket, @Nullable Long lease, byte @Nullable [] proof) {
-      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, null, null);
+        long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies) {
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, lease, proof, verifies, null, null);
     }
 
     GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
         long ticket) {
-      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null, null);
+      this(keys, onMiss, order, startLayer, maxSliceBytes, windowBlocks, ticket, null, null, null);
+    }
+
+    boolean isVerified() {
+      return Boolean.TRUE.equals(verifies);
     }
 
     OnMiss miss() {

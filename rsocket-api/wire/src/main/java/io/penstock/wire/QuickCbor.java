@@ -28,6 +28,7 @@ final class QuickCbor {
   private static final byte[] WINDOW_BLOCKS = name("windowBlocks");
   private static final byte[] TICKET = name("ticket");
   private static final byte[] PROOF = name("proof");
+  private static final byte[] VERIFIES = name("verifies");
   private static final byte[] OUTCOMES = name("outcomes");
   private static final byte[] ROOM = name("room");
   private static final byte[] WINDOW = name("window");
@@ -59,7 +60,7 @@ final class QuickCbor {
     switch (message) {
       case Messages.KeysRequest request when request.lease() == null -> keysRequest(out, request);
       case Messages.GetRequest request when request.lease() == null && request.view() == null
-          && request.request() == null ->
+          && request.request() == null && !Boolean.FALSE.equals(request.verifies()) ->
         getRequest(out, request);
       case Messages.Found found -> found(out, found);
       case Messages.Bits bits -> bits(out, bits);
@@ -96,6 +97,9 @@ final class QuickCbor {
     out.raw(TICKET).integer(request.ticket());
     if (request.proof() != null) {
       out.raw(PROOF).bytes(request.proof());
+    }
+    if (request.isVerified()) {
+      out.raw(VERIFIES).yes();
     }
     out.end();
   }
@@ -222,9 +226,13 @@ final class QuickCbor {
     int windowBlocks = in.raw(WINDOW_BLOCKS).int32();
     long ticket = in.raw(TICKET).int64();
     byte[] proof = in.has(PROOF) ? in.raw(PROOF).bytes() : null;
+    Boolean verifies = in.has(VERIFIES) ? Boolean.TRUE : null;
+    if (verifies != null) {
+      in.raw(VERIFIES).yes();
+    }
     return in.end().isWhole()
         ? new Messages.GetRequest(new Messages.Keys(space, hashes), onMiss, order, startLayer, maxSliceBytes,
-            windowBlocks, ticket, null, proof)
+            windowBlocks, ticket, null, proof, verifies)
         : null;
   }
 

@@ -113,7 +113,7 @@ public final class RemoteViews implements ViewSource {
     List<BlockKey> asked = BlockKey.distinct(keys, space.id());
     Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(asked), onMiss.name(),
         options.order().name(), 0, setting.maxSliceBytes(), Math.min(options.windowBlocks(), welcome.windowBlocks()),
-        Checks.positive("ticket", ticket), null, null, Messages.View.of(landing.view(), space.layout()),
+        Checks.positive("ticket", ticket), null, null, null, Messages.View.of(landing.view(), space.layout()),
         landing.request().orElse(null));
     return Flux.<Landed>from(subscriber -> {
       ViewReceiver receiver =

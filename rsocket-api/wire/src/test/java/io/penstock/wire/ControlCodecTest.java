@@ -70,7 +70,7 @@ final class ControlCodecTest {
           new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", random.nextInt(100),
               random.nextInt(1 << random.nextInt(1, 31)),
               random.nextInt(300), random.nextLong(1, 1L << random.nextInt(1, 63))),
-          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space),
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, null, space, true),
           new PutMessages.PutRequest(keys, 4096, random.nextInt(1, 100), random.nextInt(1, 1 << 20), null, null, null,
               true),
           new PutMessages.PutSignal(new PutMessages.Room(random.nextInt(1 << 20), random.nextInt(1 << 20), bits), null),

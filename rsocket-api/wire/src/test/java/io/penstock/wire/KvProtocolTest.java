@@ -11,6 +11,7 @@ import io.netty.buffer.CompositeByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -235,6 +237,32 @@ final class KvProtocolTest {
             new PutMessages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
     assertEquals(0,
         requireNonNull(WireNode.read(codec, room, PutMessages.PutSignal.class).room()).wanted().presence().count());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void get_ofADamagedBlock_isComparedByTheNode_unlessTheClientVerifies(Link link) {
+    try (WireNode node = node(link); BlockScope scope = new BlockScope()) {
+      List<BlockKey> keys = node.stored(node.client(WINDOW), 3);
+      Blocks.corrupt(requireNonNull(node.tier.get(keys.subList(1, 2), scope).blockFirst(PATIENCE)), 70);
+      RSocket raw = node.raw("application/cbor");
+      assertTrue(bytes(raw, keys, true) > 3L * LAYOUT.blockBytes(), "all blocks, with headers");
+      assertEquals(0, requireNonNull(node.tier.stat().block()).corrupt());
+      RSocketErrorException e = assertThrows(RSocketErrorException.class, () -> bytes(raw, keys, null));
+      assertEquals(ErrorCode.BLOCK_CORRUPT.code(), e.errorCode());
+      assertEquals(1, requireNonNull(node.tier.stat().block()).corrupt());
+    }
+  }
+
+  private static long bytes(RSocket raw, List<BlockKey> keys, @Nullable Boolean verifies) {
+    return requireNonNull(raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
+        new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0, null, null,
+            verifies)))
+        .skip(1).map(slice -> {
+          long bytes = slice.sliceData().readableBytes();
+          slice.release();
+          return bytes;
+        }).reduce(0L, Long::sum).block(PATIENCE));
   }
 
   private static <T> T ask(RSocket raw, ControlCodec codec, Asking asking, String route, Object message,

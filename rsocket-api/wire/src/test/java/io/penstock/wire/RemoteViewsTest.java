@@ -245,6 +245,7 @@ final class RemoteViewsTest {
           new Messages.View(0, 4, 0, 0, 0, 8), new Messages.View(0, 4, 0, 4, Integer.MIN_VALUE, 8))) {
         assertThatThrownBy(() -> raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
             new Messages.GetRequest(Messages.Keys.of(keys()), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 1, null, null,
+                null,
                 bad, null)))
             .blockLast(WireNode.PATIENCE)).as("%s", bad)
             .hasMessageContaining("view must be inside a block");

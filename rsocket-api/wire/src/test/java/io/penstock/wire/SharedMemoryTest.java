@@ -162,7 +162,7 @@ final class SharedMemoryTest {
 
     static Payload get(List<BlockKey> keys, int windowBlocks, byte[] proof) {
       return WireNode.request(ControlCodec.CBOR, Routes.GET, new Messages.GetRequest(Messages.Keys.of(keys), "SKIP",
-          "LAYER_FIRST", 0, WireNode.SLICE_BYTES, windowBlocks, 7, null, proof));
+          "LAYER_FIRST", 0, WireNode.SLICE_BYTES, windowBlocks, 7, null, proof, null));
     }
 
     void landed(long ticket, int window) {
