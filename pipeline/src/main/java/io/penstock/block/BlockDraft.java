@@ -88,7 +88,7 @@ public final class BlockDraft extends Owned {
       int bytes = layout.granuleBytes(granule);
       view.scatter(layout, granule, packed, view.firstToken(), view.tokens(), slot.memory.asSlice(offset, bytes));
       if (count(granule, packed.byteSize()) == bytes) { // by the last of the writers
-        add(GranuleRange.whole(granule, 1), new int[] {slot.checksum(offset, bytes)});
+        add(GranuleRange.whole(granule, 1), new int[] {slot.checksum(offset, bytes)}, "memory");
       }
     } finally {
       slot.release();
@@ -124,7 +124,7 @@ public final class BlockDraft extends Owned {
   public void produced(GranuleRange range) {
     pin();
     try {
-      add(range, checksums(range));
+      add(range, checksums(range), "memory");
     } finally {
       slot.release();
     }
@@ -150,7 +150,27 @@ public final class BlockDraft extends Owned {
       if (differs >= 0) {
         throw new BlockCorruptException(boundary, key, range.first() + differs, expected[differs], actual[differs]);
       }
-      add(range, actual);
+      add(range, actual, boundary);
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// Takes rows that came from elsewhere with the checksum of their whole granule only. They are final, and verified
+  /// when the last rows of the granule have come.
+  ///
+  /// @param boundary where the bytes crossed, named in the error
+  /// @throws BlockCorruptException with the last rows, if the granule differs; nothing of it is verified then
+  /// @throws IllegalArgumentException if `rows` is a range of whole granules
+  /// @throws IllegalStateException if some but not all of `rows` came before, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `rows` leaves the block
+  public void verifyWithGranule(GranuleRange rows, int expected, String boundary) {
+    if (rows.isWhole()) {
+      throw new IllegalArgumentException("range must be rows of a granule (was " + rows + ")");
+    }
+    pin();
+    try {
+      requireSame(addRows(rows, checksums(rows)[0], expected), boundary);
     } finally {
       slot.release();
     }
@@ -250,8 +270,22 @@ public final class BlockDraft extends Owned {
     return slot.checksums(layout, range);
   }
 
-  private synchronized void add(GranuleRange range, int[] sums) {
-    verified.add(range, sums);
+  private void add(GranuleRange range, int[] sums, String boundary) {
+    requireSame(addSums(range, sums), boundary);
+  }
+
+  private synchronized VerifiedGranules.@Nullable Difference addSums(GranuleRange range, int[] sums) {
+    return verified.add(range, sums);
+  }
+
+  private synchronized VerifiedGranules.@Nullable Difference addRows(GranuleRange rows, int crc, int expected) {
+    return verified.cover(rows) ? null : verified.addRows(rows, crc, expected);
+  }
+
+  private void requireSame(VerifiedGranules.@Nullable Difference found, String boundary) {
+    if (found != null) {
+      throw new BlockCorruptException(boundary, key, found.granule(), found.expected(), found.actual());
+    }
   }
 
   @Override

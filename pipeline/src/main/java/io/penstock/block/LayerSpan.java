@@ -143,6 +143,22 @@ public final class LayerSpan extends Owned {
     }
   }
 
+  /// Whether the granules that this span is of are verified; false for rows whose granule has others that are not.
+  public boolean isOfVerifiedGranules() {
+    return verified == null;
+  }
+
+  /// Checksums of the granules that this span is of, as they were produced, for a reader that gets all rows of each and
+  /// compares. Computes nothing.
+  ///
+  /// @throws IllegalStateException if other rows of the granule are not verified yet
+  public int[] granuleChecksums() {
+    if (verified != null) {
+      throw new IllegalStateException("granules must be verified (was " + range + " of " + key + ")");
+    }
+    return Arrays.copyOfRange(checksums, range.first(), range.end());
+  }
+
   /// Compares every byte with the checksums.
   ///
   /// @throws BlockCorruptException at the first difference

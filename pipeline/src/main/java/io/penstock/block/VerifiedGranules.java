@@ -16,10 +16,12 @@ final class VerifiedGranules {
   private final BlockLayout layout;
   private final int[] checksums;
   private final BitSet whole;
-  /// Granules of which only some rows are verified: first row → (rows, CRC).
+  /// Granules of which only some rows came: first row → (rows, CRC).
   private Map<Integer, TreeMap<Integer, Rows>> partial = Map.of();
 
-  private record Rows(int count, int crc) {}
+  /// @param expected CRC of the whole granule, with which the rows are verified once all have come; null for rows that
+  ///     are verified
+  private record Rows(int count, int crc, @Nullable Integer expected) {}
 
   VerifiedGranules(BlockLayout layout) {
     this.layout = layout;
@@ -49,11 +51,11 @@ final class VerifiedGranules {
   /// The CRC of `rows`, while other rows of their granule are missing; null if exactly these rows were not verified as
   /// one run.
   @Nullable Integer crcOfRows(GranuleRange rows) {
-    Rows same = rows.isWhole() ? null : sameRows(rows);
+    Rows same = rows.isWhole() ? null : verifiedRows(rows);
     return same == null ? null : same.crc();
   }
 
-  /// True if any byte of `range` is verified.
+  /// True if any byte of `range` came.
   boolean touch(GranuleRange range) {
     int next = whole.nextSetBit(range.first());
     if (next >= 0 && next < range.end()) {
@@ -71,7 +73,7 @@ final class VerifiedGranules {
   /// The parts of `range` that are not verified: runs of granules, or the rows of `range`.
   List<GranuleRange> missing(GranuleRange range) {
     if (!range.isWhole()) {
-      return whole.get(range.first()) || sameRows(range) != null ? List.of() : List.of(range);
+      return whole.get(range.first()) || verifiedRows(range) != null ? List.of() : List.of(range);
     }
     List<GranuleRange> missing = new ArrayList<>(1);
     for (int first = whole.nextClearBit(range.first()); first < range.end();) {
@@ -83,23 +85,33 @@ final class VerifiedGranules {
     return missing;
   }
 
+  private @Nullable Rows verifiedRows(GranuleRange rows) {
+    Rows same = sameRows(rows);
+    return same == null || same.expected() != null ? null : same;
+  }
+
   private @Nullable Rows sameRows(GranuleRange rows) {
     TreeMap<Integer, Rows> parts = partial.get(rows.first());
     Rows same = parts == null ? null : parts.get(rows.firstRow());
     return same != null && same.count() == rows.rows() ? same : null;
   }
 
+  /// A granule whose bytes differ from its checksum.
+  record Difference(int granule, int expected, int actual) {}
+
   /// Adds `range`, whose checksums are `sums`. Parts verified before stay as they are.
   ///
-  /// @throws IllegalStateException if some but not all rows of `range` were verified before
-  void add(GranuleRange range, int[] sums) {
+  /// @return the granule if it is complete now and differs; nothing of it is verified then
+  /// @throws IllegalStateException if some but not all rows of `range` came before
+  @Nullable Difference add(GranuleRange range, int[] sums) {
     if (range.isWhole()) {
       for (int i = 0; i < sums.length; i++) {
         addGranule(range.first() + i, sums[i]);
       }
     } else if (!whole.get(range.first())) {
-      addRows(range, sums[0]);
+      return addRows(range, sums[0], null);
     }
+    return null;
   }
 
   private void addGranule(int granule, int crc) {
@@ -112,9 +124,11 @@ final class VerifiedGranules {
     }
   }
 
-  private void addRows(GranuleRange range, int crc) {
+  /// Adds rows whose checksum is `crc`, verified once the whole granule is there and has the CRC `expected`; else as
+  /// [#add].
+  @Nullable Difference addRows(GranuleRange range, int crc, @Nullable Integer expected) {
     if (sameRows(range) != null) {
-      return;
+      return null;
     } else if (touchRows(range)) {
       throw new IllegalStateException("rows must not be verified twice (was " + range + ")");
     }
@@ -122,19 +136,26 @@ final class VerifiedGranules {
       partial = new HashMap<>();
     }
     TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
-    parts.put(range.firstRow(), new Rows(range.rows(), crc));
-    joinRows(range.first(), parts);
+    parts.put(range.firstRow(), new Rows(range.rows(), crc, expected));
+    return joinRows(range.first(), parts);
   }
 
-  private void joinRows(int granule, TreeMap<Integer, Rows> parts) {
+  private @Nullable Difference joinRows(int granule, TreeMap<Integer, Rows> parts) {
     if (parts.values().stream().mapToInt(Rows::count).sum() < layout.rows(granule)) {
-      return;
+      return null;
     }
     int sum = 0;
     for (Rows rows : parts.values()) {
       sum = Checksum.combine(sum, rows.crc(), (long) rows.count() * layout.rowBytes(granule));
     }
+    for (Rows rows : parts.values()) {
+      if (rows.expected() != null && rows.expected() != sum) {
+        partial.remove(granule);
+        return new Difference(granule, rows.expected(), sum);
+      }
+    }
     addGranule(granule, sum);
+    return null;
   }
 
   private boolean touchRows(GranuleRange range) {

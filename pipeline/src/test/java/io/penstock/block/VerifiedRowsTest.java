@@ -9,6 +9,7 @@ import io.penstock.check.Checksum;
 import io.penstock.testkit.LeakLedger;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -66,5 +67,69 @@ final class VerifiedRowsTest {
           .hasMessageContaining("granules must be verified before they are shared");
       assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
     }
+  }
+
+  @Test
+  void rows_withTheChecksumOfTheirGranule_areVerifiedWithTheLastOnes() {
+    try (BlockDraft draft = draft()) {
+      int granule = granule(7, 9);
+      land(draft, REST, granule);
+      assertThat(draft.unverified(GranuleRange.whole(0, 1))).isNotEmpty();
+      assertThat(draft.unverified(REST)).containsExactly(REST);
+      assertThatThrownBy(() -> draft.span(REST)).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> draft.write(REST, memory -> memory.fill((byte) 1)))
+          .isInstanceOf(IllegalStateException.class);
+      land(draft, FIRST, granule);
+      assertThat(draft.unverified(GranuleRange.whole(0, 1))).isEmpty();
+      produce(draft, GranuleRange.whole(1, 1));
+      try (Block block = draft.seal(); LayerSpan span = block.span(FIRST)) {
+        assertThat(span.granuleChecksums()).containsExactly(granule);
+        assertThatCode(() -> span.verify("test")).doesNotThrowAnyException();
+      }
+    }
+  }
+
+  @Test
+  void rows_withTheChecksumOfAnotherGranule_leaveNothingVerified() {
+    for (boolean mixed : new boolean[] {false, true}) {
+      try (BlockDraft draft = draft()) {
+        int wrong = granule(7, 8);
+        land(draft, FIRST, wrong);
+        draft.write(REST, memory -> memory.fill((byte) 9));
+        assertThatThrownBy(() -> {
+          if (mixed) {
+            draft.produced(REST);
+          } else {
+            draft.verifyWithGranule(REST, wrong, "test");
+          }
+        }).isInstanceOfSatisfying(BlockCorruptException.class, e -> assertThat(e.key()).isEqualTo(KEY));
+        assertThat(draft.unverified(GranuleRange.whole(0, 1))).isNotEmpty();
+        assertThat(draft.unverified(REST)).containsExactly(REST);
+      }
+    }
+  }
+
+  @Test
+  void rows_whoseGranuleIsNotVerified_haveNoChecksumOfIt() {
+    try (BlockDraft draft = draft()) {
+      produce(draft, FIRST);
+      try (LayerSpan span = draft.span(FIRST)) {
+        assertThat(span.isOfVerifiedGranules()).isFalse();
+        assertThatThrownBy(span::granuleChecksums).isInstanceOf(IllegalStateException.class);
+      }
+    }
+  }
+
+  private static void land(BlockDraft draft, GranuleRange rows, int granule) {
+    draft.write(rows, memory -> memory.fill((byte) (7 + rows.firstRow())));
+    draft.verifyWithGranule(rows, granule, "test");
+  }
+
+  /// CRC of a granule whose first rows have the one value, and whose other rows the other.
+  private static int granule(int first, int rest) {
+    byte[] bytes = new byte[LAYOUT.granuleBytes(0)];
+    Arrays.fill(bytes, 0, bytes.length / 2, (byte) first);
+    Arrays.fill(bytes, bytes.length / 2, bytes.length, (byte) rest);
+    return Checksum.of(MemorySegment.ofArray(bytes));
   }
 }

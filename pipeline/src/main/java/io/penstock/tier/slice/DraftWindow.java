@@ -132,23 +132,30 @@ public final class DraftWindow {
   /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
   public void land(int position, GranuleRange range, int[] checksums, String boundary,
       Consumer<MemorySegment> writer) {
+    land(position, range, writer, draft -> draft.verify(range, checksums, boundary));
+  }
+
+  /// The same with another comparison.
+  ///
+  /// @param check compares what was written
+  public void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check) {
     BlockDraft draft = draft(position);
     if (draft == null) {
       throw new UnexpectedSliceException("position", "a wanted key of window " + number, position);
     }
     write(draft, range, writer);
-    draft.verify(range, checksums, boundary);
+    check.accept(draft);
   }
 
   /// The same, but bytes that differ end their block alone: its draft leaves the window, and its other parts are
   /// ignored.
-  public void landIntact(int position, GranuleRange range, int[] checksums, String boundary,
-      Consumer<MemorySegment> writer) {
+  public void landIntact(int position, GranuleRange range, Consumer<MemorySegment> writer,
+      Consumer<BlockDraft> check) {
     if (damaged.containsKey(position)) {
       return;
     }
     try {
-      land(position, range, checksums, boundary, writer);
+      land(position, range, writer, check);
     } catch (BlockCorruptException e) {
       remove(indexOf(position));
       damaged.put(position, e);

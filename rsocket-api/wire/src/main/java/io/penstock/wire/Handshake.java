@@ -31,6 +31,9 @@ final class Handshake {
   /// The word for a peer that knows views: [Hello#features], [Welcome#features].
   static final String VIEWS = "views";
 
+  /// The word for a node that takes rows with the checksums of their whole granules: [Welcome#features].
+  static final String GRANULE_CHECKSUMS = "granule-checksums";
+
   /// What a peer holds; the salt itself never travels, its effect is in `id`.
   ///
   /// @param shard null for all layers and heads of the model
@@ -265,6 +268,10 @@ final class Handshake {
     /// Those of the node that are known here, the preferred one first.
     List<Endpoint> places() {
       return endpoints == null ? List.of() : endpoints.stream().flatMap(place -> place.endpoint().stream()).toList();
+    }
+
+    boolean takesGranuleChecksums() {
+      return features != null && features.contains(GRANULE_CHECKSUMS);
     }
 
     /// @throws WireFormatException if the version is another

@@ -86,7 +86,8 @@ public final class KvClient {
     this.lookUps = new LookUps(connection, this.space, welcome.maxKeys(), connection.transport().loop());
     this.carriers = ClientCarriers.agreed(options.carriers(), welcome.carriers());
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out,
-        sliceBytes(), Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
+        sliceBytes(), welcome.takesGranuleChecksums(),
+        Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
     connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
 

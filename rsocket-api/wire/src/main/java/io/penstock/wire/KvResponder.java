@@ -38,7 +38,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -249,7 +248,7 @@ final class KvResponder implements RSocket {
         info.capacityBlocks(), serving.options().generation(), carriers,
         AdvertisedEndpoints.hostToken().orElse(null),
         serving.options().endpoints().towards(remote).stream().map(Handshake.Place::of).toList(),
-        List.of(Handshake.VIEWS));
+        List.of(Handshake.VIEWS, Handshake.GRANULE_CHECKSUMS));
   }
 
   private Mono<Void> drained(Messages.DrainRequest request) {
@@ -363,12 +362,13 @@ final class KvResponder implements RSocket {
             request.sliceOrder(), startLayer(request.startLayer(), layout));
     SliceSender sender = carriers.sender(request.proof());
     BlockView view = request.view() == null ? null : request.view().in(layout, shape.sliceBytes());
-    boolean readerVerifies = request.isVerified() && view == null && hasWholeGranules(shape, layout);
+    boolean readerVerifies = request.isVerified() && view == null;
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
       StreamClock clock = clock(call, true);
       SliceFraming framing = new SliceFraming(tier.info().space().id(), layout, serving.allocator(), sender,
-          serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(), outgoing);
+          serving.disagg().renewing(clock, request.request()), serving.options().limits().maxSliceBytes(),
+          readerVerifies, outgoing);
       return clock.over(Flux.using(inFlight::openScope,
           scope -> lease(tier, keys, onMiss, request.lease(), scope)
               .map(lease -> readerVerifies ? lease.unverified() : lease)
@@ -380,12 +380,6 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false)); // after the last frame: a node that drains closes its connections when the last stream is over
     });
-  }
-
-  /// Whether no slice is a part of a granule: its checksum is computed from the rest of the granule, which is compared
-  /// for that.
-  private static boolean hasWholeGranules(SliceShape shape, BlockLayout layout) {
-    return IntStream.range(0, layout.planes().size()).allMatch(plane -> layout.planeBytes(plane) <= shape.sliceBytes());
   }
 
   private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,

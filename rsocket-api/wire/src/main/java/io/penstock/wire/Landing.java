@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
@@ -82,7 +83,7 @@ final class Landing {
   }
 
   private interface Part {
-    void land(int position, GranuleRange range, int[] checksums, String boundary, Consumer<MemorySegment> writer);
+    void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check);
   }
 
   private void land(ByteBuf data, SliceHeader header, BlockLayout layout, Part part) {
@@ -92,8 +93,8 @@ final class Landing {
         header.positions().length, each);
     for (int i = 0; i < header.positions().length; i++) {
       int block = i;
-      part.land(header.positions()[i], header.range(), header.checksums()[i], "wire",
-          memory -> bytes.read(block, memory));
+      part.land(header.positions()[i], header.range(), memory -> bytes.read(block, memory),
+          draft -> header.compare(block, draft));
     }
     carried.count((long) each * header.positions().length, header.isReferring());
   }

@@ -47,7 +47,8 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
       return;
     }
     if (writerIndex() == 0) {
-      addComponent(true, SliceHeader.encode(slice, framing.space(), framing.layout(), alloc()));
+      addComponent(true,
+          SliceHeader.encodeWithRoom(slice, 0, framing.ofGranules(), framing.space(), framing.layout(), alloc()));
     }
     addComponent(true, new SpanBuf(alloc(), span.share()));
   }
@@ -55,7 +56,8 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
   /// Adds the header, and room for all bytes behind it.
   private MemorySegment begin() {
     int bytes = slice.bytes();
-    ByteBuf header = SliceHeader.encodeWithRoom(slice, bytes, framing.space(), framing.layout(), alloc());
+    ByteBuf header =
+        SliceHeader.encodeWithRoom(slice, bytes, framing.ofGranules(), framing.space(), framing.layout(), alloc());
     int start = header.writerIndex();
     addComponent(true, header.writerIndex(start + bytes));
     MemorySegment behind = MemorySegment.ofBuffer(header.nioBuffer(start, bytes));
@@ -65,7 +67,8 @@ final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
 
   @Override
   public void refer(byte[] references) {
-    addComponent(true, SliceHeader.encode(slice, references, framing.space(), framing.layout(), alloc()));
+    addComponent(true,
+        SliceHeader.encode(slice, references, framing.ofGranules(), framing.space(), framing.layout(), alloc()));
     unlanded.keep(slice);
     isReferring = true;
   }

@@ -113,7 +113,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
       land(window, all, checksums, block);
       clock.count(layout.blockBytes(), true);
       SliceHeader header =
-          new SliceHeader(place, all, null, new int[] {next}, new int[][] {checksums}, 0, 0, true);
+          new SliceHeader(place, all, null, new int[] {next}, new int[][] {checksums}, 0, 0, true, false);
       next++;
       emit(LandedSlice.now(header, window));
     }

@@ -13,12 +13,13 @@ import io.rsocket.util.ByteBufPayload;
 ///
 /// @param sender carries the bytes
 /// @param carried hears of each slice
+/// @param ofGranules whether the receiver takes rows with the checksums of their granules
 /// @param sendWindow pays for the bytes of slices that the socket has not released
 record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, SliceSender sender,
-    Carried carried, int maxSliceBytes, Budget sendWindow) {
+    Carried carried, int maxSliceBytes, boolean ofGranules, Budget sendWindow) {
   /// The same, whose slices another one hears of.
   SliceFraming counted(Carried other) {
-    return new SliceFraming(space, layout, allocator, sender, other, maxSliceBytes, sendWindow);
+    return new SliceFraming(space, layout, allocator, sender, other, maxSliceBytes, ofGranules, sendWindow);
   }
 
   /// A payload for `slice`, which stays the caller's.

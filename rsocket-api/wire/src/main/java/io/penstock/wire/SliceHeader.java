@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 /// |---|---|---|
 /// | 0 | 4 | magic `PKS1` |
 /// | 4 | 2 | version, 1 |
-/// | 6 | 2 | flags: 0; 1 if the bytes are elsewhere and references to them follow; 2 for a view |
+/// | 6 | 2 | flags: 1 if the bytes are elsewhere and references to them follow; 2 for a view; 4 for rows with the |
+/// |   |   | checksums of their whole granules |
 /// | 8 | 4 | header bytes, tables included |
 /// | 12 | 4 | CRC32C of the header with this field 0 |
 /// | 16 | 16 | space id |
@@ -43,8 +45,8 @@ import org.jspecify.annotations.Nullable;
 /// | 68 | 4 | CRC32C of the hashes of the blocks' keys, in the order of the positions |
 /// | 72 | 8 | only of a view: first head, heads |
 /// | … | 4 × blocks | positions: index of each block's key in the request |
-/// | … | 4 × blocks × granules | CRC32C of each granule, block by block; of exactly the rows if rows are cut, of the |
-/// |   |   | packed bytes of a view |
+/// | … | 4 × blocks × granules | CRC32C of each granule, block by block; of exactly the rows if rows are cut without |
+/// |   |   | flag 4, of the packed bytes of a view |
 ///
 /// @param place window and slices that follow
 /// @param range granules, the same for each block
@@ -55,8 +57,10 @@ import org.jspecify.annotations.Nullable;
 ///     request on its way
 /// @param bytes length of the header: where the payload, or the references, start
 /// @param isReferring whether references follow instead of bytes
+/// @param isOfGranules whether the checksums of rows are those of their whole granules
 record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable BlockView view, int[] positions,
-    int[][] checksums, int keysCrc, int bytes, boolean isReferring) {
+    int[][] checksums, int keysCrc, int bytes, boolean isReferring,
+    boolean isOfGranules) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
   static final int VERSION_OFFSET = 4;
@@ -81,6 +85,7 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
   static final int VIEW_BYTES = 8;
   private static final int REFERRING = 1;
   private static final int VIEW = 2;
+  private static final int OF_GRANULES = 4;
 
   /// Header bytes beyond which no slice can be valid; keeps a hostile length from costing memory.
   static final int LARGEST_HEADER_BYTES = 4 << 20;
@@ -89,31 +94,35 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
   ///
   /// @throws io.penstock.block.BlockCorruptException if rows are cut from a granule that differs from its checksum
   static ByteBuf encode(LayerSlice slice, SpaceId space, BlockLayout layout, ByteBufAllocator allocator) {
-    return encode(slice, false, space, layout, allocator, 0);
+    return encode(slice, false, false, space, layout, allocator, 0);
   }
 
   /// The same, with room for `bytes` behind it.
-  static ByteBuf encodeWithRoom(LayerSlice slice, int bytes, SpaceId space, BlockLayout layout,
+  ///
+  /// @param ofGranules whether the receiver takes rows with the checksums of their granules, which cost nothing
+  static ByteBuf encodeWithRoom(LayerSlice slice, int bytes, boolean ofGranules, SpaceId space, BlockLayout layout,
       ByteBufAllocator allocator) {
-    return encode(slice, false, space, layout, allocator, bytes);
+    return encode(slice, false, ofGranules, space, layout, allocator, bytes);
   }
 
   /// The same for a slice with `references` instead of bytes, which it ends with.
-  static ByteBuf encode(LayerSlice slice, byte[] references, SpaceId space, BlockLayout layout,
+  static ByteBuf encode(LayerSlice slice, byte[] references, boolean ofGranules, SpaceId space, BlockLayout layout,
       ByteBufAllocator allocator) {
-    return encode(slice, true, space, layout, allocator, references.length).writeBytes(references);
+    return encode(slice, true, ofGranules, space, layout, allocator, references.length).writeBytes(references);
   }
 
-  private static ByteBuf encode(LayerSlice slice, boolean isReferring, SpaceId space, BlockLayout layout,
-      ByteBufAllocator allocator, int room) {
+  private static ByteBuf encode(LayerSlice slice, boolean isReferring, boolean mayOfGranules, SpaceId space,
+      BlockLayout layout, ByteBufAllocator allocator, int room) {
     List<LayerSpan> spans = slice.spans();
+    boolean ofGranules = mayOfGranules && !slice.range().isWhole()
+        && spans.stream().allMatch(LayerSpan::isOfVerifiedGranules);
     int length = TABLES_OFFSET + 4 * spans.size() * (1 + slice.range().count());
     ByteBuf to = allocator.directBuffer(length + room, length + room);
     try {
-      writeFields(to, slice, isReferring ? REFERRING : 0, length, space, layout);
+      writeFields(to, slice, (isReferring ? REFERRING : 0) | (ofGranules ? OF_GRANULES : 0), length, space, layout);
       writePositions(to, slice);
       for (LayerSpan span : spans) {
-        for (int crc : span.checksums("wire")) {
+        for (int crc : ofGranules ? span.granuleChecksums() : span.checksums("wire")) {
           to.writeIntLE(crc);
         }
       }
@@ -201,7 +210,7 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
     requireChecksum(data, start, bytes);
     int flags = data.getUnsignedShortLE(start + FLAGS_OFFSET);
     if (asked == null) {
-      require((flags & ~REFERRING) == 0, "flags", () -> "0 or " + REFERRING, flags);
+      require((flags & ~(REFERRING | OF_GRANULES)) == 0, "flags", () -> "of " + (REFERRING | OF_GRANULES), flags);
     } else {
       require(flags == VIEW, "flags", () -> VIEW + ", for a view", flags);
     }
@@ -210,6 +219,9 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
     require(bytes >= tablesAt, "header bytes", () -> ">= " + tablesAt, bytes);
     BlockView view = asked == null ? null : view(data, start, layout, asked);
     GranuleRange range = view == null ? range(data, start, layout) : view.granules();
+    boolean isOfGranules = (flags & OF_GRANULES) != 0;
+    require(!isOfGranules || !range.isWhole(), "flags", () -> "without " + OF_GRANULES + " of whole granules", flags);
+    boolean isReferring = (flags & REFERRING) != 0;
     int blocks = data.getIntLE(start + BLOCKS_OFFSET);
     require(blocks > 0 && blocks <= keys, "blocks", () -> "in [1, " + keys + "]", blocks);
     long tables = 4L * blocks * (1 + range.count());
@@ -218,14 +230,25 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
         data.getIntLE(start + GENERATION_OFFSET));
     long each = view == null ? range.bytes(layout) : view.bytes(layout);
     requirePayload(data, start, blocks * each, maxSliceBytes);
-    if (flags != REFERRING) {
+    if (!isReferring) {
       int came = length - bytes;
       int told = data.getIntLE(start + PAYLOAD_BYTES_OFFSET);
       require(came == told, "bytes after the header", () -> "" + told, came);
     }
     return new SliceHeader(place(data, start), range, view, positions(data, start + tablesAt, blocks, keys),
         checksums(data, start + tablesAt + 4 * blocks, blocks, range),
-        data.getIntLE(start + KEYS_CRC_OFFSET), bytes, flags == REFERRING);
+        data.getIntLE(start + KEYS_CRC_OFFSET), bytes, isReferring, isOfGranules);
+  }
+
+  /// Compares what landed in `draft`, the `i`-th block's, with its checksums.
+  ///
+  /// @throws io.penstock.block.BlockCorruptException if a granule that is complete now differs
+  void compare(int i, BlockDraft draft) {
+    if (isOfGranules) {
+      draft.verifyWithGranule(range, checksums[i][0], "wire");
+    } else {
+      draft.verify(range, checksums[i], "wire");
+    }
   }
 
   /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached
