@@ -373,6 +373,17 @@ final class ReadRingTest {
   }
 
   @Test
+  void damageThatIsToldAfterTheLease_isHeardAllTheSame() throws InterruptedException {
+    Ends ends = ends(Duration.ofMillis(1), Duration.ZERO);
+    BlockKey key = stored(7);
+    try (LeasedMemory leased = ends.get(key).orElseThrow()) {
+      leased.differs();
+      await(() -> ends.node().leases() == 0);
+    }
+    await(() -> damaged.contains(key));
+  }
+
+  @Test
   void aNodeThatCloses_tellsThoseWhoWait_andEndsLeases() throws InterruptedException {
     Ends ends = ends(LONG, Duration.ZERO);
     LeasedMemory leased = ends.get(stored(6)).orElseThrow();
