@@ -3,6 +3,7 @@ package io.penstock.carrier;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockHash;
@@ -22,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The node's end of a read ring: a client on the same host posts keys in its memory, and a thread of this end answers
@@ -35,13 +35,22 @@ public final class NodeRing implements AutoCloseable {
   /// How long the thread may sleep while blocks are leased: a release wakes no thread.
   private static final long RELEASES_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+  /// Hears of the blocks of one request.
+  @FunctionalInterface
+  public interface Found {
+    /// @param blocks a handle of its own for each key, in order, or null if one of them has no block. The client
+    ///     compares the bytes
+    /// @return whether the client may read them; else it asks again over the connection
+    @CanIgnoreReturnValue
+    boolean blocks(@Nullable List<Block> blocks);
+  }
+
   /// Finds the blocks of a space.
   public interface Blocks {
     /// Looks for the blocks of `keys`. The ring's thread calls it, so it must not block.
     ///
-    /// @param found hears once, on any thread: a handle of its own for each key, in order, or null if one of them has
-    ///     no block. The client compares the bytes
-    void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found);
+    /// @param found hears once, on any thread
+    void find(List<BlockKey> keys, Found found);
 
     /// A client found that the block of `key` differs from its checksums: compares it, and removes it if it does.
     void damaged(BlockKey key);
@@ -75,6 +84,8 @@ public final class NodeRing implements AutoCloseable {
   @GuardedBy("this") private long asked;
   /// Number of the lease that each slot had last.
   @GuardedBy("this") private final int[] numbers = new int[RingLayout.SLOTS];
+  /// Key of the block that each slot was asked for last; null once its lease was released. Touched under `serving`.
+  private final @Nullable BlockKey[] lastKeys = new BlockKey[RingLayout.SLOTS];
   @GuardedBy("this") private int leases;
   /// Leases that gets without an answer may still have.
   @GuardedBy("this") private int promised;
@@ -217,11 +228,12 @@ public final class NodeRing implements AutoCloseable {
     }
     Block over = end(slot);
     if (over != null) {
-      BlockKey key = over.key();
       over.close();
-      if (theirs.memory().get(JAVA_INT, entry + RingLayout.OPERATION) == RingLayout.DAMAGED) {
-        blocks.damaged(key);
-      }
+    }
+    BlockKey key = lastKeys[slot];
+    lastKeys[slot] = null; // one report a lease, also of one whose life was over
+    if (key != null && theirs.memory().get(JAVA_INT, entry + RingLayout.OPERATION) == RingLayout.DAMAGED) {
+      blocks.damaged(key);
     }
     return true;
   }
@@ -238,7 +250,9 @@ public final class NodeRing implements AutoCloseable {
       if (slots[i] < 0 || theirs.memory().get(JAVA_INT, entry + RingLayout.OPERATION) != RingLayout.GET) {
         return false;
       }
-      keys.add(key(entry));
+      BlockKey key = key(entry);
+      keys.add(key);
+      lastKeys[slots[i]] = key;
       Block over = ask(slots[i]);
       if (over != null) {
         over.close();
@@ -291,11 +305,14 @@ public final class NodeRing implements AutoCloseable {
     }
   }
 
-  private void answer(int[] slots, int kept, @Nullable List<Block> found) {
+  /// @return whether the client may read the blocks
+  @CanIgnoreReturnValue
+  private boolean answer(int[] slots, int kept, @Nullable List<Block> found) {
     boolean areLeased = lease(slots, kept, found);
     if (!areLeased && found != null) {
       found.forEach(Block::close);
     }
+    return areLeased;
   }
 
   /// Answers the gets of `slots`, unless that is done already or the ring has ended.

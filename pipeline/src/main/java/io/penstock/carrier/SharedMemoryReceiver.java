@@ -78,6 +78,11 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     } catch (InternalError e) { // the system has no memory for a page that the peer never wrote
       unreadable = true;
       throw new PeerMemoryException("memory of the peer must be readable (was not at " + offset + ")", e);
+    } catch (IllegalStateException e) {
+      if (from.scope().isAlive()) { // the reader's own memory has gone
+        throw e;
+      }
+      throw new PeerMemoryException("the connection to the peer must be open (was closed)", e);
     }
   }
 

@@ -37,7 +37,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -124,15 +123,15 @@ final class ReadRingTest {
     NodeRing node = NodeRing.open(ProcessHandle.current().pid(), client.place(), SPACE.id(), LAYOUT,
         new NodeRing.Blocks() {
           @Override
-          public void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found) {
+          public void find(List<BlockKey> keys, NodeRing.Found found) {
             asked.incrementAndGet();
             if (keys.stream().noneMatch(silent::contains)) {
               List<Block> all = keys.stream().map(blocks::get).filter(Objects::nonNull).map(Block::share).toList();
               if (all.size() == keys.size()) {
-                found.accept(all);
+                found.blocks(all);
               } else {
                 all.forEach(Block::close);
-                found.accept(null);
+                found.blocks(null);
               }
             }
           }
@@ -257,8 +256,8 @@ final class ReadRingTest {
     NodeRing.Terms terms = new NodeRing.Terms(1, LONG, Duration.ZERO);
     NodeRing.Blocks none = new NodeRing.Blocks() {
       @Override
-      public void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found) {
-        found.accept(null);
+      public void find(List<BlockKey> keys, NodeRing.Found found) {
+        found.blocks(null);
       }
 
       @Override
@@ -369,6 +368,17 @@ final class ReadRingTest {
       assertThat(leased.read(GranuleRange.whole(0, 1), ReadRingTest::first)).isEqualTo((byte) 5);
       assertThatThrownBy(() -> leased.read(GranuleRange.all(LAYOUT), ReadRingTest::first))
           .hasMessageContaining("shared memory");
+    }
+    await(() -> damaged.contains(key));
+  }
+
+  @Test
+  void damageThatIsToldAfterTheLease_isHeardAllTheSame() throws InterruptedException {
+    Ends ends = ends(Duration.ofMillis(1), Duration.ZERO);
+    BlockKey key = stored(7);
+    try (LeasedMemory leased = ends.get(key).orElseThrow()) {
+      leased.differs();
+      await(() -> ends.node().leases() == 0);
     }
     await(() -> damaged.contains(key));
   }

@@ -109,6 +109,18 @@ final class SharedMemoryCarrierTest extends CarrierContract {
   }
 
   @Test
+  void aRead_thatMeetsTheEndOfItsConnection_canBeRetried() throws IOException {
+    try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 4096)) {
+      byte[] body = SliceReferences.encode(List.of(region), new int[1], new long[] {SharedRegion.HEADER_BYTES});
+      SliceReceiver.SliceBytes bytes = receiver.arrived(frame(body), 1, 64);
+      receiver.close();
+      assertThatThrownBy(() -> bytes.read(0, Arena.ofAuto().allocate(64))).isInstanceOf(PeerMemoryException.class)
+          .hasMessageContaining("must be open");
+      assertThat(receiver.isUnreadable()).isFalse();
+    }
+  }
+
+  @Test
   void aClosedReceiver_mapsNothingMore() throws IOException {
     try (SharedRegion region = SharedRegion.create(SharedRegion.Kind.BLOCKS, "test", 4096)) {
       byte[] body = SliceReferences.encode(List.of(region), new int[1], new long[] {SharedRegion.HEADER_BYTES});

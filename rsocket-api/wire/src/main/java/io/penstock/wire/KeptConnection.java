@@ -20,6 +20,7 @@ final class KeptConnection implements ClientTransport {
   private volatile @Nullable DuplexConnection connection;
   private volatile @Nullable Scheduler loop;
   private volatile @Nullable AnswerLimit answers;
+  private volatile @Nullable RateTurns turns;
 
   /// @param options limit of answers, and its timers
   KeptConnection(ClientTransport transport, KvClientOptions options) {
@@ -34,12 +35,14 @@ final class KeptConnection implements ClientTransport {
 
   private void made(DuplexConnection made) {
     Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
-    AnswerLimit limit = new AnswerLimit(options.answerTimeout(), own == null ? options.timers() : own,
-        String.valueOf(made.remoteAddress()));
+    Scheduler timers = own == null ? options.timers() : own;
+    AnswerLimit limit = new AnswerLimit(options.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
+    Mono<Void> gone = made.onClose().onErrorComplete();
     loop = own;
     connection = made;
     answers = limit;
-    made.onClose().onErrorComplete().doFinally(end -> limit.close()).subscribe();
+    turns = new RateTurns(options.answerTimeout(), timers, options.streams(), gone);
+    gone.doFinally(end -> limit.close()).subscribe();
   }
 
   @Override
@@ -55,6 +58,11 @@ final class KeptConnection implements ClientTransport {
   /// Watches the requests of the connection, which was made.
   AnswerLimit answers() {
     return requireNonNull(answers, "a connection was made");
+  }
+
+  /// Asks again what the node's rate refuses on the connection, which was made.
+  RateTurns turns() {
+    return requireNonNull(turns, "a connection was made");
   }
 
   /// Word of the transport that the connection has.

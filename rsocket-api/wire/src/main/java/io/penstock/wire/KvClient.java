@@ -43,6 +43,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -357,7 +358,7 @@ public final class KvClient {
 
   private Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, @Nullable Long under, BlockScope scope) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.create(sink -> {
+    return connection.transport().turns().retried(Mono.create(sink -> {
       Disposable.Swap running = Disposables.swap();
       sink.onCancel(running);
       TraceContext trace = TraceContext.of(sink.contextView());
@@ -376,7 +377,7 @@ public final class KvClient {
       });
       running.replace(Disposables.composite(ask, () -> clock.ended(null))); // before an answer can replace it
       ask.ask(ring, asked);
-    });
+    }));
   }
 
   private @Nullable ClientRing ringFor(List<BlockKey> asked) {
@@ -521,14 +522,15 @@ public final class KvClient {
   }
 
   private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutSource source) {
-    PutMessages.PutRequest open =
-        PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
-            tickets.incrementAndGet(), terms);
-    return Flux.deferContextual(context -> {
+    AtomicBoolean begun = new AtomicBoolean();
+    return connection.transport().turns().retried(Flux.deferContextual(context -> {
+      PutMessages.PutRequest open =
+          PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
+              tickets.incrementAndGet(), terms);
       TraceContext trace = TraceContext.of(context);
       StreamClock clock = clock(Routes.PUT, true, out, trace);
-      return clock.over(new PutSender(source, asked, open).over(connection, framing.counted(clock), trace));
-    });
+      return clock.over(new PutSender(source, asked, open, begun).over(connection, framing.counted(clock), trace));
+    }), () -> !begun.get());
   }
 
   /// Completes when the node holds nothing any more of the stream that was opened with `ticket`; owed from when it

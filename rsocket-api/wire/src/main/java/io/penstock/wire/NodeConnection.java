@@ -17,14 +17,14 @@ import reactor.core.publisher.Mono;
 record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
   static final ControlCodec CODEC = ControlCodec.CBOR;
 
-  /// One message for one, asked for anew by each subscription.
+  /// One message for one, asked for anew by each subscription, and again if the node's rate refuses it.
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {
     return ask(route, message, reply, () -> true);
   }
 
   /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
   <T> Mono<T> ask(String route, Object message, Class<T> reply, BooleanSupplier owed) {
-    return new Ask<>(this, route, message, reply, owed);
+    return transport.turns().retried(new Ask<>(this, route, message, reply, owed));
   }
 
   /// A message without an answer. A connection that is lost needs none.

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -19,6 +21,8 @@ import reactor.core.publisher.Mono;
 
 /// One RSocket connection of a transfer engine.
 final class PeerLink implements SegmentLink {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
+
   private final NodeConnection connection;
   private final long engine;
   private final long number;
@@ -73,6 +77,14 @@ final class PeerLink implements SegmentLink {
       agreed.close();
       staging.leave();
     }).subscribe();
+  }
+
+  private synchronized void useFrames(RemoteTransientException refusal) {
+    if (shared != null) {
+      shared = null;
+      LOG.warn("{} cannot read shared memory: writes of this connection go in frames from now on: {}",
+          connection.peer(), refusal.getMessage());
+    }
   }
 
   @Override
@@ -151,8 +163,9 @@ final class PeerLink implements SegmentLink {
     @Override
     public void onError(Throwable error) {
       Throwable failure = connection.failure(error);
-      if (failure instanceof RemoteTransientException && sender.sharedBytes() > 0) {
-        shared = null; // the peer may not be able to read it; frames work
+      if (failure instanceof RemoteTransientException told && told.code() == ErrorCode.TRANSIENT.code()
+          && sender.sharedBytes() > 0) { // as a peer says that it cannot read the memory
+        useFrames(told);
       }
       end(failure);
     }

@@ -10,6 +10,7 @@ import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class PutSender {
   private final PutSource source;
   private final List<BlockKey> keys;
   private final PutMessages.PutRequest open;
+  private final AtomicBoolean begun;
   private final Sinks.Many<PutSource.Window> rooms =
       Sinks.many().unicast().onBackpressureBuffer(Queues.<PutSource.Window>get(ROOMS_AHEAD).get());
   private int nextWindow;
@@ -45,7 +47,9 @@ final class PutSender {
   private final AtomicLong sent = new AtomicLong();
 
   /// @param open the message that opens the channel, for `keys`
-  PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open) {
+  /// @param begun set when the node has said anything but a refusal
+  PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open, AtomicBoolean begun) {
+    this.begun = begun;
     this.source = source;
     this.keys = keys;
     this.open = open;
@@ -110,6 +114,7 @@ final class PutSender {
   }
 
   private List<Receipt> signalled(Payload payload) {
+    begun.set(true);
     PutMessages.PutSignal signal = NodeConnection.read(payload, PutMessages.PutSignal.class);
     if (signal.room() != null) {
       PutSource.Window window = window(signal.room());

@@ -12,9 +12,7 @@ import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -57,17 +55,18 @@ final class TierBlocks implements NodeRing.Blocks {
   }
 
   @Override
-  public void find(List<BlockKey> keys, Consumer<@Nullable List<Block>> found) {
+  public void find(List<BlockKey> keys, NodeRing.Found found) {
     if (draining.getAsBoolean()) {
-      found.accept(null);
+      found.blocks(null);
       return;
     }
     long began = StreamClock.now(heard.streams());
     Mono.using(BlockScope::new, scope -> leased(keys, scope), BlockScope::close)
         .map(Optional::of).defaultIfEmpty(Optional.empty()).onErrorReturn(Optional.empty())
         .subscribe(blocks -> {
-          blocks.ifPresent(all -> heard.moved(began, all));
-          found.accept(blocks.orElse(null));
+          if (found.blocks(blocks.orElse(null))) { // else the bytes go over the connection, and count there
+            blocks.ifPresent(all -> heard.moved(began, all));
+          }
         });
   }
 

@@ -84,8 +84,13 @@ final class ConnectionRateTest {
     }
 
     KvClient client() {
-      return now(KvClient.connect(link.client(), KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).build(), SPACE,
-          arena, budget));
+      return client(Duration.ofSeconds(30));
+    }
+
+    /// @param patience answer timeout
+    KvClient client(Duration patience) {
+      return now(KvClient.connect(link.client(),
+          KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).answerTimeout(patience).build(), SPACE, arena, budget));
     }
 
     long nanos() {
@@ -144,9 +149,65 @@ final class ConnectionRateTest {
   }
 
   @Test
-  void requestBeyondTheRate_isRefusedWithTheTimeToTryAgain_andThenPasses() {
+  void requestBeyondTheRate_isAskedAgainAtItsTurn() {
     try (World world = new World(new Rates(10, 0))) {
       KvClient client = world.client(); // hello counts
+      for (int i = 1; i < 10; i++) {
+        world.now(client.match(keys()));
+      }
+
+      // the requests before it took a few of these 100 ms
+      assertThat(world.took(client.match(keys()))).isBetween(Duration.ofMillis(90), Duration.ofMillis(110));
+
+      assertThat(world.refused).hasValue(1);
+    }
+  }
+
+  @Test
+  void callersBeyondTheRate_takeTurns() {
+    try (World world = new World(new Rates(10, 0))) {
+      KvClient client = world.client();
+
+      Duration fifty = world.took(Flux.range(0, 50).flatMap(i -> client.match(keys()), 50).then());
+
+      assertThat(fifty).isBetween(seconds(4), seconds(4.5));
+      assertThat(world.refused).hasValueBetween(41, 50); // each waits once, not once for each before it
+    }
+  }
+
+  @Test
+  void putsAndGetsBeyondTheRate_areAskedAgain_andTheirBytesAreRight() {
+    try (World world = new World(new Rates(10, 0))) {
+      KvClient client = world.client();
+
+      assertThat(world.now(Flux.range(0, 20).concatMap(i -> world.put(client), 1).reduce(0L, Long::sum)))
+          .isEqualTo(BLOCKS);
+      assertThat(world.now(Flux.range(0, 20).concatMap(i -> get(client, keys()), 1).reduce(0L, Long::sum)))
+          .isEqualTo(20 * ALL_BYTES);
+      assertThat(world.refused).hasPositiveValue();
+    }
+  }
+
+  @Test
+  void callThatIsCancelledWhileItWaits_asksNoMore() {
+    try (World world = new World(new Rates(2, 0))) {
+      KvClient client = world.client();
+      world.now(client.match(keys()));
+      Disposable waiting = client.match(keys()).subscribe();
+      world.pass(Duration.ofMillis(100));
+      assertThat(world.refused).hasValue(1);
+
+      waiting.dispose();
+      world.pass(seconds(2));
+
+      assertThat(world.took(client.match(keys()).then(client.match(keys())))).isLessThan(seconds(0.1)); // the burst
+    }
+  }
+
+  @Test
+  void requestWhoseTurnComesTooLate_failsWithTheTimeToTryAgain() {
+    try (World world = new World(new Rates(10, 0))) {
+      KvClient client = world.client(Duration.ofMillis(50));
       for (int i = 1; i < 10; i++) {
         world.now(client.match(keys()));
       }
@@ -167,7 +228,7 @@ final class ConnectionRateTest {
   @Test
   void anotherConnection_hasARateOfItsOwn() {
     try (World world = new World(new Rates(2, 0))) {
-      KvClient busy = world.client();
+      KvClient busy = world.client(Duration.ofMillis(50));
       KvClient other = world.client();
       world.now(busy.match(keys()));
       assertThat(catchThrowableOfType(CompletionException.class, () -> world.now(busy.match(keys()))))
@@ -242,8 +303,9 @@ final class ConnectionRateTest {
       assertThat(moved).isGreaterThan(64 << 10);
       assertThat(Duration.ofNanos(System.nanoTime() - began))
           .isGreaterThanOrEqualTo(seconds((moved - (64 << 10)) / (double) (64 << 10)));
-      assertThat(Flux.range(0, 100).flatMap(i -> client.match(keys).materialize(), 100)
-          .filter(end -> end.getThrowable() instanceof RateLimitedException).count().block(PATIENCE)).isPositive();
+      long asked = System.nanoTime();
+      assertThat(Flux.range(0, 60).flatMap(i -> client.match(keys), 60).count().block(PATIENCE)).isEqualTo(60);
+      assertThat(Duration.ofNanos(System.nanoTime() - asked)).isGreaterThanOrEqualTo(seconds(0.4)); // 20 over the burst
     }
   }
 }
