@@ -8,8 +8,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceShape;
-import io.penstock.flow.ProducingSource;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
@@ -110,7 +108,8 @@ final class NearSide implements AutoCloseable {
         socket::dispose);
   }
 
-  /// Gets of `batch` blocks, or puts of blocks that the node does not have; the units are bytes.
+  /// Gets of `batch` blocks, or puts of blocks that this side has in memory and the node does not have; the units are
+  /// bytes.
   Load blocks(int blockBytes, int batch, Direction direction) {
     return blocks(setting.transport(), blockBytes, batch, direction);
   }
@@ -128,10 +127,16 @@ final class NearSide implements AutoCloseable {
     }
     AtomicLong next = new AtomicLong();
     Clients clients = new Clients(transport, made, node, setting.threads(), batch);
+    BlocksToPut blocks = direction == Direction.GET ? null : new BlocksToPut(made, keys, transport.chunks());
     return new RequestLoad(setting.threads(), () -> {
       int turn = (int) (next.getAndIncrement() % lists);
-      return direction == Direction.GET ? clients.get(keys.get(turn)) : clients.put(keys.get(turn));
-    }, clients::carriedBy, clients::close);
+      return blocks == null ? clients.get(keys.get(turn)) : clients.put(keys.get(turn), blocks.source(turn));
+    }, clients::carriedBy, () -> {
+      clients.close();
+      if (blocks != null) {
+        blocks.close();
+      }
+    });
   }
 
   /// Look-ups of `batch` keys that the node has; the units are keys.
@@ -171,8 +176,6 @@ final class NearSide implements AutoCloseable {
   private final class Clients {
     private final BenchBlocks made;
     private final SlabArena arena;
-    private final SlabArena produced;
-    private final PutSource source;
     private final List<KvClient> clients = new ArrayList<>();
     private final AtomicLong turns = new AtomicLong();
 
@@ -182,8 +185,6 @@ final class NearSide implements AutoCloseable {
       WireShape shape = WireShape.of(blockBytes);
       int slots = shape.slots(requests, batch);
       this.arena = new SlabArena("landed", made.space().layout(), slots, WAITERS);
-      this.produced = new SlabArena("produced", made.space().layout(), slots, WAITERS, transport.chunks());
-      this.source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST, made::write);
       ByteBudget budget = new ByteBudget("bench", WireShape.BUDGET_BYTES, WAITERS);
       KvClientOptions options = KvClientOptions.builder().name("bench").maxSliceBytes(WireShape.SLICE_BYTES)
           .windowBlocks(shape.windowBlocks())
@@ -223,7 +224,7 @@ final class NearSide implements AutoCloseable {
           BlockScope::close);
     }
 
-    Mono<Long> put(List<BlockKey> keys) {
+    Mono<Long> put(List<BlockKey> keys, PutSource source) {
       int blockBytes = made.space().layout().blockBytes();
       return next().put(keys, source).count().map(blocks -> blocks * blockBytes)
           .doOnNext(bytes -> requireAll(bytes, keys.size()));
@@ -254,7 +255,6 @@ final class NearSide implements AutoCloseable {
     void close() {
       clients.forEach(client -> BenchWait.end(client.close()));
       arena.close();
-      produced.close();
     }
   }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -54,6 +55,10 @@ final class StartCommand implements Callable<Integer> {
       description = "Requests under way at a time (default: ${DEFAULT-VALUE}).", defaultValue = "4")
   private int threads;
 
+  @Option(names = "--batch", paramLabel = "N",
+      description = "Blocks of a request (default: 1 MiB of them, at least 1 and at most 256).")
+  private @Nullable Integer batch;
+
   @Option(names = "--seconds", paramLabel = "N",
       description = "Seconds from the first request on, at least 3 (default: ${DEFAULT-VALUE}).", defaultValue = "30")
   private int seconds;
@@ -71,6 +76,9 @@ final class StartCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Checks.positive("--threads", threads);
+    if (batch != null) {
+      Checks.positive("--batch", batch);
+    }
     if (seconds < 3) {
       throw new IllegalArgumentException("--seconds must be >= 3 (was " + seconds + ")");
     }
@@ -92,11 +100,11 @@ final class StartCommand implements Callable<Integer> {
   }
 
   private StartReport measured(SideSetting setting, int bytes) throws IOException {
-    int batch = WireBench.batch(bytes);
+    int blocks = batch == null ? WireBench.batch(bytes) : batch;
     try (FarLink far = here ? FarLink.here(SOURCE_BYTES) : FarLink.start(SOURCE_BYTES);
         NearSide near = new NearSide(setting, far);
         Progress progress = Progress.of(console, "bench start", "seconds");
-        Load load = near.blocks(bytes, batch, direction)) {
+        Load load = near.blocks(bytes, blocks, direction)) {
       long start = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
       List<StartReport.Measured> measured = new ArrayList<>();
       for (int second = 1; second <= seconds; second++) {
@@ -106,7 +114,7 @@ final class StartCommand implements Callable<Integer> {
             .add(new StartReport.Measured(done.units(), done.nanos(), ProcessCpu.nanos() + near.farCpuNanos() - cpu));
         progress.at(second, seconds);
       }
-      return StartReport.of(setting, direction, bytes, batch, start, measured);
+      return StartReport.of(setting, direction, bytes, blocks, start, measured);
     }
   }
 }
