@@ -59,7 +59,7 @@ public class StackDecisionBenchmark {
   @Setup
   public void fill() {
     stack = new TierStack(space, List.of(new Level.Host("dram", BLOCKS)), StackOptions.defaults("stack"),
-        TierListener.noop(), ChunkSource.ofJdk(), new Sampling(samples, 7));
+        TierListener.noop(), ChunkSource.ofSystem(), new Sampling(samples, 7));
     curve = new MissRatioCurve(space.id(), MissRatioOptions.live(BLOCKS, samples, 7));
     List<BlockKey> keys = new ArrayList<>();
     for (int i = 0; i < BLOCKS; i++) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 /// Host memory cut into equal slots of one block each. Claim and free are O(1), and memory does not fragment.
 ///
 /// Memory is allocated in chunks of at most 1 GiB as the high-water mark grows and is kept until [#close()]. Slots
-/// start at a multiple of 64 bytes (a cache line). By default the JDK allocates the chunks and zeroes them, which takes
-/// about 0.2 s a GiB. The claim that needs the chunk pays for that, unless [#prepare(long)] paid before.
+/// start at a multiple of 64 bytes (a cache line). By default the system maps the chunks, and makes a page when it is
+/// first touched. The claim that needs a chunk pays for the mapping, unless [#prepare(long)] paid before.
 public final class SlabArena implements BlockArena, AutoCloseable {
   /// Most bytes a chunk: `asByteBuffer()` ends below 2 GiB.
   public static final long MAX_CHUNK_BYTES = 1L << 30;
-  /// Length of a chunk, unless a block is longer. A claim that needs a new chunk waits some 10 ms, not a second.
+  /// Length of a chunk, unless a block is longer: where the JDK zeroes it, a claim waits some 10 ms, not a second.
   private static final long CHUNK_BYTES = 32L << 20;
   static final int ALIGNMENT_BYTES = 64;
 
@@ -54,7 +55,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// @param capacitySlots most slots; memory is allocated when a slot is first used
   /// @param maxWaiters most claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
-    this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofJdk());
+    this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofSystem());
   }
 
   /// The same on memory of another kind.
@@ -317,24 +318,24 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     void close();
 
     /// Memory that other processes of this user on this host can map to read, so that slices need not travel to them
-    /// as bytes; what the JDK allocates where the system has no such memory.
+    /// as bytes; that of [#ofSystem()] where the system has no such memory.
     ///
     /// @param name shown in `/proc`
     static ChunkSource shared(String name) {
       try {
         return new SharedChunks(name);
       } catch (SystemCallException e) {
-        return ofJdk();
+        return ofSystem();
       }
     }
 
-    /// Memory that the JDK allocates and zeroes.
-    static ChunkSource ofJdk() {
+    /// Memory of this process, in large pages where the system makes them on advice.
+    static ChunkSource ofSystem() {
       Arena arena = Arena.ofShared();
       return new ChunkSource() {
         @Override
         public MemorySegment chunk(long bytes) {
-          return arena.allocate(bytes, ALIGNMENT_BYTES);
+          return NativeMemory.allocate(bytes, arena);
         }
 
         @Override

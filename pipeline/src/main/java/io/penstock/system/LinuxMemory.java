@@ -4,11 +4,13 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /// Memory of Linux.
+@SuppressWarnings("restricted") // this package is the place for native memory
 final class LinuxMemory implements NativeMemory {
   static final LinuxMemory INSTANCE = new LinuxMemory();
 
@@ -65,6 +67,27 @@ final class LinuxMemory implements NativeMemory {
   @Override
   public long map(long bytes) throws SystemCallException {
     return CLibrary.require("mmap of " + bytes + " bytes", map(bytes, PRIVATE_ANONYMOUS, NO_FILE));
+  }
+
+  MemorySegment inLargePages(long bytes, Arena arena) {
+    long mapped = Math.ceilDiv(bytes, pageBytes()) * pageBytes();
+    try {
+      long address = mapAligned(mapped, LARGE_PAGE_BYTES);
+      CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, mapped, Advice.LARGE_PAGES.number())); // or plain
+      return MemorySegment.ofAddress(address).reinterpret(bytes, arena, memory -> end(memory.address(), mapped));
+    } catch (SystemCallException e) {
+      OutOfMemoryError refused = new OutOfMemoryError(e.getMessage());
+      refused.initCause(e);
+      throw refused;
+    }
+  }
+
+  private void end(long address, long bytes) {
+    try {
+      unmap(address, bytes);
+    } catch (SystemCallException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override

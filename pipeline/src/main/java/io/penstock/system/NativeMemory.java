@@ -1,5 +1,6 @@
 package io.penstock.system;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -9,6 +10,10 @@ import java.util.Optional;
 public interface NativeMemory {
   /// NUMA nodes that [#prefer] can name: 0 to 1,023.
   int MOST_NODES = 1024;
+  /// Of the processors that are known.
+  long LARGE_PAGE_BYTES = 2 << 20;
+  /// Of a cache.
+  int LINE_BYTES = 64;
 
   /// What the system is told about pages of memory.
   enum Advice {
@@ -47,6 +52,33 @@ public interface NativeMemory {
   /// @throws IndexOutOfBoundsException if `to` is shorter
   static void move(MemorySegment from, MemorySegment to) {
     LinuxMemory.move(from, to);
+  }
+
+  /// Zeroed memory for all threads until `arena` closes, at a multiple of 64 bytes, in large pages where the system
+  /// makes them on advice: reads and writes all over much memory then miss few translations of addresses. What the JDK
+  /// allocates where there are no native calls, or for less than a large page.
+  ///
+  /// @throws OutOfMemoryError if the system refuses it
+  static MemorySegment allocate(long bytes, Arena arena) {
+    return bytes < LARGE_PAGE_BYTES || absence().isPresent()
+        ? arena.allocate(bytes, LINE_BYTES)
+        : LinuxMemory.INSTANCE.inLargePages(bytes, arena);
+  }
+
+  /// Maps private, zeroed memory of plain pages at a multiple of `alignment`: maps more and gives back the two ends.
+  ///
+  /// @param bytes a multiple of [#pageBytes()]
+  /// @return its address
+  default long mapAligned(long bytes, long alignment) throws SystemCallException {
+    long address = map(bytes + alignment);
+    long begin = Math.ceilDiv(address, alignment) * alignment;
+    if (begin > address) {
+      unmap(address, begin - address);
+    }
+    if (begin < address + alignment) {
+      unmap(begin + bytes, address + alignment - begin);
+    }
+    return begin;
   }
 
   /// Maps private, zeroed memory of plain pages.

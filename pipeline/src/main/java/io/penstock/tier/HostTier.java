@@ -19,7 +19,7 @@ public final class HostTier extends ForwardingTier {
   }
 
   public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener) {
-    this(space, capacityBlocks, options, listener, ChunkSource.ofJdk());
+    this(space, capacityBlocks, options, listener, ChunkSource.ofSystem());
   }
 
   /// The same on memory of another kind.

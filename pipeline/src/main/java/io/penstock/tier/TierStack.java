@@ -82,7 +82,7 @@ public final class TierStack implements BlockTier {
   /// The same with another clock, for the lives of leases and pins, and for the waits in the figures.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
-    this(space, levels, options, listener, nanos, ChunkSource.ofJdk(), Sampling.none());
+    this(space, levels, options, listener, nanos, ChunkSource.ofSystem(), Sampling.none());
   }
 
   private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,

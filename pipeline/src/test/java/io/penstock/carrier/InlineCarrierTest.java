@@ -11,6 +11,6 @@ final class InlineCarrierTest extends CarrierContract {
 
   @Override
   protected ChunkSource chunks() {
-    return ChunkSource.ofJdk();
+    return ChunkSource.ofSystem();
   }
 }

@@ -90,7 +90,7 @@ final class KvMetersTest {
     Gauges.bindMemory(registry, "plain", () -> 5);
     Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
-    Gauges.bindShared(registry, new SharedMemory("dram", 1 << 20, ChunkSource.ofJdk()));
+    Gauges.bindShared(registry, new SharedMemory("dram", 1 << 20, ChunkSource.ofSystem()));
     listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
     CopyMeters copies = new CopyMeters(registry, "npu0");
     copies.show(() -> 1, () -> 2);

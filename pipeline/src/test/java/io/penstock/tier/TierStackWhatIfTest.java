@@ -124,6 +124,6 @@ final class TierStackWhatIfTest extends StackSteps {
 
   private static TierStack stack(List<Level> levels, boolean exact, Sampling sampling) {
     return new TierStack(SPACE, levels, StackOptions.defaults("stack").withExact(exact), TierListener.noop(),
-        ChunkSource.ofJdk(), sampling);
+        ChunkSource.ofSystem(), sampling);
   }
 }

@@ -169,22 +169,9 @@ public final class MappedMemory implements HostMemorySource {
   private static long address(NativeMemory calls, PageKind kind, long bytes) throws SystemCallException {
     return switch (kind) {
       case PLAIN -> calls.map(bytes);
-      case ADVISED_2M -> aligned(calls, bytes);
+      case ADVISED_2M -> calls.mapAligned(bytes, ADVISED_BYTES);
       default -> calls.mapHuge(bytes, kind.unitBytes());
     };
-  }
-
-  /// Maps more than `bytes` and gives back the two ends that are not aligned.
-  private static long aligned(NativeMemory calls, long bytes) throws SystemCallException {
-    long address = calls.map(bytes + ADVISED_BYTES);
-    long begin = Math.ceilDiv(address, ADVISED_BYTES) * ADVISED_BYTES;
-    if (begin > address) {
-      unmap(calls, address, begin - address);
-    }
-    if (begin < address + ADVISED_BYTES) {
-      unmap(calls, begin + bytes, address + ADVISED_BYTES - begin);
-    }
-    return begin;
   }
 
   private static boolean isLocked(NativeMemory calls, long address, long bytes, List<Fallback> fallbacks) {

@@ -50,6 +50,6 @@ interface LinkEnds {
 
   /// Memory of the blocks at both ends.
   default ChunkSource chunks() {
-    return ChunkSource.ofJdk();
+    return ChunkSource.ofSystem();
   }
 }

@@ -352,7 +352,7 @@ final class TransferSocketsTest {
     String port = "" + serve(Link.PENSTOCK);
     TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
     BlockLayout layout = BlockLayout.attention(2, 16, 2, 16, ElementType.BF16);
-    SlabArena.ChunkSource jdk = SlabArena.ChunkSource.ofJdk();
+    SlabArena.ChunkSource jdk = SlabArena.ChunkSource.ofSystem();
     List<Segment> chunks = new ArrayList<>();
     SlabArena slab = new SlabArena("registered", layout, 4, 4, new SlabArena.ChunkSource() {
       @Override

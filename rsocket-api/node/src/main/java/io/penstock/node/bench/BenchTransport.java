@@ -78,7 +78,7 @@ enum BenchTransport {
 
   /// Memory of blocks and segments at either side.
   ChunkSource chunks() {
-    return this == SHARED ? ChunkSource.shared("bench") : ChunkSource.ofJdk();
+    return this == SHARED ? ChunkSource.shared("bench") : ChunkSource.ofSystem();
   }
 
   /// What carries the bytes of blocks and segments.

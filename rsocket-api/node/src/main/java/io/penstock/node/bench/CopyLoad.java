@@ -1,6 +1,7 @@
 package io.penstock.node.bench;
 
 import io.penstock.check.Checksum;
+import io.penstock.system.NativeMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.HdrHistogram.Histogram;
@@ -14,8 +15,8 @@ final class CopyLoad implements Load {
   private long check;
 
   CopyLoad(long bytes, int pieceBytes) {
-    this.from = arena.allocate(bytes, 64).fill((byte) 3);
-    this.to = arena.allocate(bytes, 64).fill((byte) 4);
+    this.from = NativeMemory.allocate(bytes, arena).fill((byte) 3);
+    this.to = NativeMemory.allocate(bytes, arena).fill((byte) 4);
     this.pieceBytes = pieceBytes;
   }
 

@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Json;
+import io.penstock.system.NativeMemory;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.StackOptions;
@@ -67,7 +68,7 @@ final class FarSide implements AutoCloseable {
   /// @param sourceBytes memory that plain and raw bytes come from
   FarSide(BenchTransport.Place place, int port, long sourceBytes) {
     this.place = place;
-    this.bytes = Unpooled.wrappedBuffer(memory.allocate(sourceBytes).fill((byte) 7).asByteBuffer());
+    this.bytes = Unpooled.wrappedBuffer(NativeMemory.allocate(sourceBytes, memory).fill((byte) 7).asByteBuffer());
     this.control = (TcpListener) bind(
         TcpTransport.server(TcpServerOptions.on(new InetSocketAddress(place.host(), port)), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));

@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.system.NativeMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -17,8 +18,8 @@ final class MemoryCopyLoad implements Load {
   /// @param bytes of all pieces
   MemoryCopyLoad(long bytes, long pieceBytes) {
     this.pieceBytes = pieceBytes;
-    this.from = arena.allocate(bytes, 64).fill((byte) 3);
-    this.to = arena.allocate(bytes, 64).fill((byte) 4);
+    this.from = NativeMemory.allocate(bytes, arena).fill((byte) 3);
+    this.to = NativeMemory.allocate(bytes, arena).fill((byte) 4);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
+import io.penstock.system.NativeMemory;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
@@ -49,7 +50,7 @@ final class NearSide implements AutoCloseable {
     this.far = far;
     this.loops = LoopResources.create("penstock-near",
         Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
-    this.bytes = Unpooled.wrappedBuffer(memory.allocate(setting.sourceBytes()).fill((byte) 5).asByteBuffer());
+    this.bytes = Unpooled.wrappedBuffer(NativeMemory.allocate(setting.sourceBytes(), memory).fill((byte) 5).asByteBuffer());
   }
 
   long farCpuNanos() {

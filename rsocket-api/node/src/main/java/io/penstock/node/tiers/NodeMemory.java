@@ -61,7 +61,7 @@ public final class NodeMemory {
   }
 
   ChunkSource chunks() {
-    return system == null ? ChunkSource.ofJdk() : HostChunks.of(system, pieceBytes);
+    return system == null ? ChunkSource.ofSystem() : HostChunks.of(system, pieceBytes);
   }
 
   /// Has `arena` take what is to be there before the node is: all that the driver has for it, all large pages if it is

@@ -239,7 +239,7 @@ final class WhatIfCommandTest {
 
     Served(int samples) {
       tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new TierStack.Level.Host("dram", 4)),
-          StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofJdk(),
+          StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofSystem(),
           new TierStack.Sampling(samples, 1));
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY,
           new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
