@@ -51,6 +51,11 @@ public record BlockHash(long high, long low) implements Comparable<BlockHash> {
 
   @Override
   public int hashCode() {
+    return code(high, low);
+  }
+
+  /// The hash code of the hash with these halves.
+  static int code(long high, long low) {
     long once = product(high ^ SECRET_HIGH, low ^ SECRET_LOW);
     long twice = product(once ^ SECRET_LOW, high + SECRET_HIGH);
     return (int) (twice ^ (twice >>> 32));

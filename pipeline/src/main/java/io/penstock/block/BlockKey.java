@@ -33,42 +33,18 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
   ///
   /// @throws IllegalArgumentException if a key is of another space than `space`, or comes twice
   public static List<BlockKey> distinct(List<BlockKey> keys, SpaceId space) {
-    PackedKeys packed = keys instanceof PackedKeys known ? known : null;
-    if (packed != null && packed.areDistinctIn(space)) {
+    if (keys instanceof PackedKeys packed) {
+      packed.requireDistinct(space);
       return keys;
     }
-    List<BlockKey> asked = packed != null ? keys : List.copyOf(keys);
+    List<BlockKey> asked = List.copyOf(keys);
     for (BlockKey key : asked) {
       key.requireOf(space);
     }
-    if (!areDistinct(asked)) {
-      throw new IllegalArgumentException("keys must be distinct (was " + asked.size() + " keys with duplicates)");
-    }
-    if (packed != null) {
-      packed.foundDistinct();
+    if (asked.size() > 1) {
+      new PackedKeys(space, asked).requireDistinct(space);
     }
     return asked;
-  }
-
-  /// Enters the keys into a table of their positions, half full at most, by their hashes.
-  private static boolean areDistinct(List<BlockKey> keys) {
-    if (keys.size() < 2) {
-      return true;
-    }
-    int mask = Integer.highestOneBit(Math.max(1, keys.size())) * 4 - 1;
-    int[] positions = new int[mask + 1]; // from 1 on; 0 is free
-    for (int i = 0; i < keys.size(); i++) {
-      BlockKey key = keys.get(i);
-      int at = key.hashCode() & mask;
-      while (positions[at] > 0) {
-        if (keys.get(positions[at] - 1).equals(key)) {
-          return false;
-        }
-        at = (at + 1) & mask;
-      }
-      positions[at] = i + 1;
-    }
-    return true;
   }
 
   /// This key.
@@ -76,9 +52,13 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
   /// @throws IllegalArgumentException if this key is of another space than `space`
   public BlockKey requireOf(SpaceId space) {
     if (!this.space.equals(space)) {
-      throw new IllegalArgumentException("key must be of space " + space + " (was " + this + ")");
+      throw notOf(space);
     }
     return this;
+  }
+
+  IllegalArgumentException notOf(SpaceId space) {
+    return new IllegalArgumentException("key must be of space " + space + " (was " + this + ")");
   }
 
   /// Reads the canonical encoding at the position of `from`, which moves on.

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.nio.ByteBuffer;
 import java.util.AbstractList;
+import java.util.List;
 import java.util.Objects;
 import java.util.RandomAccess;
 
@@ -25,19 +26,53 @@ final class PackedKeys extends AbstractList<BlockKey> implements RandomAccess {
     }
   }
 
+  /// @param keys all of `space`
+  PackedKeys(SpaceId space, List<BlockKey> keys) {
+    this.space = space;
+    this.halves = new long[2 * keys.size()];
+    int next = 0;
+    for (BlockKey key : keys) {
+      halves[next++] = key.hash().high();
+      halves[next++] = key.hash().low();
+    }
+  }
+
   @Override
   public BlockKey get(int index) {
     Objects.checkIndex(index, size());
     return new BlockKey(space, new BlockHash(halves[2 * index], halves[2 * index + 1]));
   }
 
-  /// Whether they are of `space`, and known to be distinct.
-  boolean areDistinctIn(SpaceId space) {
-    return distinct && this.space.equals(space);
+  /// @throws IllegalArgumentException if they are of another space than `wanted`, or one of them comes twice
+  void requireDistinct(SpaceId wanted) {
+    if (!isEmpty() && !space.equals(wanted)) {
+      throw getFirst().notOf(wanted);
+    }
+    if (!distinct && !areDistinct()) {
+      throw new IllegalArgumentException("keys must be distinct (was " + size() + " keys with duplicates)");
+    }
+    distinct = true;
   }
 
-  void foundDistinct() {
-    distinct = true;
+  /// Enters the keys into a table of their positions, half full at most, by their hashes.
+  private boolean areDistinct() {
+    int mask = Integer.highestOneBit(Math.max(1, size())) * 4 - 1;
+    int[] positions = new int[mask + 1]; // from 1 on; 0 is free
+    for (int i = 0; i < size(); i++) {
+      int at = BlockHash.code(halves[2 * i], halves[2 * i + 1]) & mask;
+      while (positions[at] > 0) {
+        if (areEqual(positions[at] - 1, i)) {
+          return false;
+        }
+        at = (at + 1) & mask;
+      }
+      positions[at] = i + 1;
+    }
+    return true;
+  }
+
+  private boolean areEqual(int one, int another) {
+    return halves[2 * one] == halves[2 * another] && halves[2 * one + 1] == halves[2 * another + 1];
   }
 
   @Override
