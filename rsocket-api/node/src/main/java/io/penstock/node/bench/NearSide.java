@@ -50,7 +50,8 @@ final class NearSide implements AutoCloseable {
     this.far = far;
     this.loops = LoopResources.create("penstock-near",
         Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
-    this.bytes = Unpooled.wrappedBuffer(NativeMemory.allocate(setting.sourceBytes(), memory).fill((byte) 5).asByteBuffer());
+    this.bytes =
+        Unpooled.wrappedBuffer(NativeMemory.allocate(setting.sourceBytes(), memory).fill((byte) 5).asByteBuffer());
   }
 
   long farCpuNanos() {

@@ -47,7 +47,8 @@ final class AdminServerTest {
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
       List.of(new TierStack.Level.Host("dram", 10)), StackOptions.defaults("dram"),
-      new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofSystem(), new TierStack.Sampling(2_000, 1));
+      new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofSystem(),
+      new TierStack.Sampling(2_000, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);
   private final LoopResources loops = LoopResources.create("admin-test", 1, true);
