@@ -62,6 +62,10 @@ final class KeyTest {
     for (int at : new int[] {1, 150, 299}) {
       BlockKey before = keys.set(at, keys.getFirst());
       assertThatThrownBy(() -> BlockKey.distinct(keys, space)).hasMessageContaining("must be distinct");
+      ByteBuffer hashes = ByteBuffer.allocate(300 * BlockHash.BYTES);
+      keys.forEach(key -> key.hash().write(hashes));
+      List<BlockKey> packed = BlockKey.list(space, hashes.flip());
+      assertThatThrownBy(() -> BlockKey.distinct(packed, space)).hasMessageContaining("was 300 keys with duplicates");
       keys.set(at, before);
     }
     assertThat(BlockKey.distinct(keys, space)).isEqualTo(keys);

@@ -53,6 +53,50 @@ final class NativeMemoryTest {
   }
 
   @Test
+  void allocatedMemory_liesInLargePages_isZeroed_andGoesWithItsArena() throws Exception {
+    assumeNativeCalls();
+    long bytes = 3 * NativeMemory.LARGE_PAGE_BYTES + 100;
+    Arena arena = Arena.ofShared();
+    try {
+      MemorySegment allocated = NativeMemory.allocate(bytes, arena);
+      assertThat(allocated.byteSize()).isEqualTo(bytes);
+      assertThat(allocated.address() % NativeMemory.LARGE_PAGE_BYTES).isZero();
+      assertThat(allocated.get(ValueLayout.JAVA_BYTE, bytes - 1)).isZero();
+      Thread other = Thread.ofPlatform().start(() -> allocated.fill((byte) 7));
+      other.join();
+      assertThat(allocated.get(ValueLayout.JAVA_BYTE, bytes - 1)).isEqualTo((byte) 7);
+      long address = allocated.address();
+      arena.close();
+      assertThatThrownBy(() -> allocated.get(ValueLayout.JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+      assertRefused(() -> memory.advise(address, memory.pageBytes(), NativeMemory.Advice.POPULATE_WRITE),
+          SystemCallException.ENOMEM, "madvise POPULATE_WRITE of %d bytes at 0x%x was refused: ".formatted(
+              memory.pageBytes(), address) + "ENOMEM, no memory or a limit of the process");
+    } finally {
+      if (arena.scope().isAlive()) {
+        arena.close();
+      }
+    }
+  }
+
+  @Test
+  void lessThanALargePage_isWhatTheJdkAllocates() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment allocated = NativeMemory.allocate(1000, arena);
+      assertThat(allocated.byteSize()).isEqualTo(1000);
+      assertThat(allocated.address() % NativeMemory.LINE_BYTES).isZero();
+    }
+  }
+
+  @Test
+  void memoryThatIsNotThere_isAnOutOfMemoryError_thatSaysWhy() {
+    assumeNativeCalls();
+    try (Arena arena = Arena.ofShared()) {
+      assertThatThrownBy(() -> NativeMemory.allocate(1L << 50, arena)).isInstanceOf(OutOfMemoryError.class)
+          .hasMessageContaining("mmap of ").hasMessageContaining("ENOMEM");
+    }
+  }
+
+  @Test
   void refusal_namesTheCallTheSizeAndTheAddress() {
     assumeNativeCalls();
     assertRefused(() -> memory.map(0), SystemCallException.EINVAL,

@@ -52,9 +52,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   /// Its name among the handlers of the channel.
   static final String HANDLER = "penstock.frames";
 
-  /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
   /// Where the type stands in the two bytes of type and flags of a frame.
   private static final int TYPE_SHIFT = 10;
+  /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
   private final Channel channel;
