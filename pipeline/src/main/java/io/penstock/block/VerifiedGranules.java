@@ -101,27 +101,49 @@ final class VerifiedGranules {
 
   /// Adds `range`, whose checksums are `sums`. Parts verified before stay as they are.
   ///
-  /// @return the granule if it is complete now and differs; nothing of it is verified then
+  /// @return the first granule that is complete now and differs from the checksum that rows of it came with; these rows
+  ///     count as not come then
   /// @throws IllegalStateException if some but not all rows of `range` came before
   @Nullable Difference add(GranuleRange range, int[] sums) {
-    if (range.isWhole()) {
-      for (int i = 0; i < sums.length; i++) {
-        addGranule(range.first() + i, sums[i]);
-      }
-    } else if (!whole.get(range.first())) {
-      return addRows(range, sums[0], null);
+    if (!range.isWhole()) {
+      return whole.get(range.first()) ? null : addRows(range, sums[0], null);
     }
+    Difference first = null;
+    for (int i = 0; i < sums.length; i++) {
+      Difference found = addGranule(range.first() + i, sums[i]);
+      first = first == null ? found : first;
+    }
+    return first;
+  }
+
+  private @Nullable Difference addGranule(int granule, int crc) {
+    if (whole.get(granule)) {
+      return null;
+    }
+    if (!partial.isEmpty()) {
+      TreeMap<Integer, Rows> parts = partial.remove(granule);
+      Difference found = parts == null ? null : difference(granule, parts, crc);
+      if (found != null) {
+        return found;
+      }
+    }
+    checksums[granule] = crc;
+    whole.set(granule);
     return null;
   }
 
-  private void addGranule(int granule, int crc) {
-    if (!whole.get(granule)) {
-      checksums[granule] = crc;
-      whole.set(granule);
-      if (!partial.isEmpty()) {
-        partial.remove(granule);
+  /// What rows of `granule` came with, if it differs from `crc`. Rows that are verified by themselves stay.
+  private @Nullable Difference difference(int granule, TreeMap<Integer, Rows> parts, int crc) {
+    for (Rows rows : parts.values()) {
+      if (rows.expected() != null && rows.expected() != crc) {
+        parts.values().removeIf(owing -> owing.expected() != null);
+        if (!parts.isEmpty()) {
+          partial.put(granule, parts);
+        }
+        return new Difference(granule, rows.expected(), crc);
       }
     }
+    return null;
   }
 
   /// Adds rows whose checksum is `crc`, verified once the whole granule is there and has the CRC `expected`; else as
@@ -148,14 +170,7 @@ final class VerifiedGranules {
     for (Rows rows : parts.values()) {
       sum = Checksum.combine(sum, rows.crc(), (long) rows.count() * layout.rowBytes(granule));
     }
-    for (Rows rows : parts.values()) {
-      if (rows.expected() != null && rows.expected() != sum) {
-        partial.remove(granule);
-        return new Difference(granule, rows.expected(), sum);
-      }
-    }
-    addGranule(granule, sum);
-    return null;
+    return addGranule(granule, sum);
   }
 
   private boolean touchRows(GranuleRange range) {

@@ -72,13 +72,22 @@ final class LinuxMemory implements NativeMemory {
   MemorySegment inLargePages(long bytes, Arena arena) {
     long mapped = Math.ceilDiv(bytes, pageBytes()) * pageBytes();
     try {
-      long address = mapAligned(mapped, LARGE_PAGE_BYTES);
-      CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, mapped, Advice.LARGE_PAGES.number())); // or plain
-      return MemorySegment.ofAddress(address).reinterpret(bytes, arena, memory -> end(memory.address(), mapped));
+      return owned(mapAligned(mapped, LARGE_PAGE_BYTES), mapped, arena).asSlice(0, bytes);
     } catch (SystemCallException e) {
       OutOfMemoryError refused = new OutOfMemoryError(e.getMessage());
       refused.initCause(e);
       throw refused;
+    }
+  }
+
+  private MemorySegment owned(long address, long bytes, Arena arena) {
+    int largePages = Advice.LARGE_PAGES.number();
+    CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, bytes, largePages)); // if refused, pages are plain
+    try {
+      return MemorySegment.ofAddress(address).reinterpret(bytes, arena, memory -> end(memory.address(), bytes));
+    } catch (RuntimeException e) { // the arena was closed
+      end(address, bytes);
+      throw e;
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.Optional;
 public interface NativeMemory {
   /// NUMA nodes that [#prefer] can name: 0 to 1,023.
   int MOST_NODES = 1024;
-  /// Of the processors that are known.
+  /// Of most processors; where large pages are longer, memory at multiples of this has some all the same.
   long LARGE_PAGE_BYTES = 2 << 20;
   /// Of a cache.
   int LINE_BYTES = 64;
@@ -54,10 +54,12 @@ public interface NativeMemory {
     LinuxMemory.move(from, to);
   }
 
-  /// Zeroed memory for all threads until `arena` closes, at a multiple of 64 bytes, in large pages where the system
-  /// makes them on advice: reads and writes all over much memory then miss few translations of addresses. What the JDK
-  /// allocates where there are no native calls, or for less than a large page.
+  /// Zeroed memory until `arena` closes, at a multiple of 64 bytes at least, in large pages where the system makes them
+  /// on advice: reads and writes all over much memory then miss few translations of addresses. A page is made when it
+  /// is first touched, and a process that has no memory for it ends then. What the JDK allocates where there are no
+  /// native calls, or for less than a large page.
   ///
+  /// @param arena of all threads
   /// @throws OutOfMemoryError if the system refuses it
   static MemorySegment allocate(long bytes, Arena arena) {
     return bytes < LARGE_PAGE_BYTES || absence().isPresent()
@@ -65,20 +67,27 @@ public interface NativeMemory {
         : LinuxMemory.INSTANCE.inLargePages(bytes, arena);
   }
 
-  /// Maps private, zeroed memory of plain pages at a multiple of `alignment`: maps more and gives back the two ends.
+  /// Maps private, zeroed memory of plain pages at a multiple of `alignment`: maps more and gives back the two ends. An
+  /// end that the system does not take back stays mapped, untouched.
   ///
   /// @param bytes a multiple of [#pageBytes()]
   /// @return its address
   default long mapAligned(long bytes, long alignment) throws SystemCallException {
     long address = map(bytes + alignment);
     long begin = Math.ceilDiv(address, alignment) * alignment;
-    if (begin > address) {
-      unmap(address, begin - address);
-    }
-    if (begin < address + alignment) {
-      unmap(begin + bytes, address + alignment - begin);
-    }
+    cut(address, begin);
+    cut(begin + bytes, address + bytes + alignment);
     return begin;
+  }
+
+  private void cut(long from, long to) {
+    try {
+      if (from < to) {
+        unmap(from, to - from);
+      }
+    } catch (SystemCallException e) {
+      // addresses without pages cost nothing; the memory between the ends is as good as without them
+    }
   }
 
   /// Maps private, zeroed memory of plain pages.

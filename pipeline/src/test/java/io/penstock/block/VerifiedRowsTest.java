@@ -90,7 +90,7 @@ final class VerifiedRowsTest {
   }
 
   @Test
-  void rows_withTheChecksumOfAnotherGranule_leaveNothingVerified() {
+  void rows_withTheChecksumOfAnotherGranule_areNotVerified_andOthersStayFinal() {
     for (boolean mixed : new boolean[] {false, true}) {
       try (BlockDraft draft = draft()) {
         int wrong = granule(7, 8);
@@ -104,8 +104,34 @@ final class VerifiedRowsTest {
           }
         }).isInstanceOfSatisfying(BlockCorruptException.class, e -> assertThat(e.key()).isEqualTo(KEY));
         assertThat(draft.unverified(GranuleRange.whole(0, 1))).isNotEmpty();
-        assertThat(draft.unverified(REST)).containsExactly(REST);
+        assertThat(draft.unverified(FIRST)).containsExactly(FIRST);
+        assertThat(draft.unverified(REST)).isEqualTo(mixed ? List.of() : List.of(REST));
       }
+    }
+  }
+
+  @Test
+  void rowsThatWereShared_stayFinal_whateverComesWithTheOthers() {
+    try (BlockDraft draft = draft()) {
+      produce(draft, FIRST);
+      try (LayerSpan span = draft.span(FIRST)) {
+        assertThatThrownBy(() -> land(draft, REST, 12345)).isInstanceOf(BlockCorruptException.class);
+        assertThatThrownBy(() -> draft.write(FIRST, memory -> memory.fill((byte) 1)))
+            .isInstanceOf(IllegalStateException.class);
+        assertThatCode(() -> span.verify("test")).doesNotThrowAnyException();
+        land(draft, REST, granule(7, 9));
+        assertThat(draft.unverified(GranuleRange.whole(0, 1))).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void rowsThatOweAComparison_getIt_howeverTheirGranuleIsCompleted() {
+    try (BlockDraft draft = draft()) {
+      land(draft, FIRST, 12345);
+      assertThatThrownBy(() -> draft.produced(GranuleRange.whole(0, 2))).isInstanceOfSatisfying(
+          BlockCorruptException.class, e -> assertThat(e.granule()).isZero());
+      assertThat(draft.unverified(GranuleRange.whole(0, 2))).containsExactly(GranuleRange.whole(0, 1));
     }
   }
 

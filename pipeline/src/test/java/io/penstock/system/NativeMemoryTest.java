@@ -79,6 +79,54 @@ final class NativeMemoryTest {
   }
 
   @Test
+  void endsThatTheSystemDoesNotTakeBack_costNoMemory() throws SystemCallException {
+    assumeNativeCalls();
+    NativeMemory refusing = new RefusingUnmaps(memory);
+    long address = refusing.mapAligned(BYTES, NativeMemory.LARGE_PAGE_BYTES);
+    assertThat(address % NativeMemory.LARGE_PAGE_BYTES).isZero();
+    MemorySegment.ofAddress(address).reinterpret(BYTES).fill((byte) 1);
+    memory.unmap(address, BYTES);
+  }
+
+  /// Of a process that has as many mappings as it may have.
+  private record RefusingUnmaps(NativeMemory system) implements NativeMemory {
+    @Override
+    public long map(long bytes) throws SystemCallException {
+      return system.map(bytes);
+    }
+
+    @Override
+    public void unmap(long address, long bytes) throws SystemCallException {
+      throw new SystemCallException("munmap", SystemCallException.ENOMEM);
+    }
+
+    @Override
+    public long mapHuge(long bytes, long pageBytes) throws SystemCallException {
+      return system.mapHuge(bytes, pageBytes);
+    }
+
+    @Override
+    public void advise(long address, long bytes, Advice advice) throws SystemCallException {
+      system.advise(address, bytes, advice);
+    }
+
+    @Override
+    public void lock(long address, long bytes) throws SystemCallException {
+      system.lock(address, bytes);
+    }
+
+    @Override
+    public void prefer(long address, long bytes, int node) throws SystemCallException {
+      system.prefer(address, bytes, node);
+    }
+
+    @Override
+    public long pageBytes() {
+      return system.pageBytes();
+    }
+  }
+
+  @Test
   void lessThanALargePage_isWhatTheJdkAllocates() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment allocated = NativeMemory.allocate(1000, arena);

@@ -47,7 +47,7 @@ final class Pressure {
         .withBatchBlocks(options.windowBlocks());
   }
 
-  /// Takes all the memory now: the claim that needs new memory waits for the system to clear it.
+  /// Maps all the memory now; the system clears its pages when they are first written.
   private static void prepare(BlockArena arena) {
     if (arena instanceof SlabArena slabs) {
       slabs.prepare(slabs.capacitySlots());

@@ -488,10 +488,10 @@ public final class KvClient {
   /// verifies. What was damaged on the way stays.
   private void compareAtNode(BlockKey key) {
     List<BlockKey> asked = List.of(key);
-    Flux.using(BlockScope::new, scope -> Mono.<RemoteLease>create(sink -> sink.onCancel(
-        leased(request(asked, OnMiss.SKIP, null, null, false), asked, OnMiss.SKIP, Landing.inline(), StreamClock.NONE,
-            scope,
-            sink, null)))
+    Flux.using(BlockScope::new, scope -> connection.transport().turns()
+        .retried(Mono.<RemoteLease>create(sink -> sink.onCancel(
+            leased(request(asked, OnMiss.SKIP, null, null, false), asked, OnMiss.SKIP, Landing.inline(),
+                StreamClock.NONE, scope, sink, null))))
         .flatMapMany(lease -> lease.slices(scope)).doOnNext(LayerSlice::close), BlockScope::close)
         .onErrorComplete().subscribe(); // the node says that the block is damaged
   }
@@ -522,7 +522,11 @@ public final class KvClient {
   }
 
   private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutSource source) {
-    AtomicBoolean begun = new AtomicBoolean();
+    return Flux.defer(() -> sent(asked, terms, source, new AtomicBoolean()));
+  }
+
+  /// @param begun set when the node has said anything but a refusal
+  private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutSource source, AtomicBoolean begun) {
     return connection.transport().turns().retried(Flux.deferContextual(context -> {
       PutMessages.PutRequest open =
           PutMessages.PutRequest.of(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),

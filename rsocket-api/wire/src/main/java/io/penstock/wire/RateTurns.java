@@ -3,6 +3,7 @@ package io.penstock.wire;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.operator.InTurn;
 import java.time.Duration;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +17,17 @@ import reactor.util.retry.Retry;
 ///
 /// A request fails with its last refusal if its next turn comes later than the patience after its first refusal.
 final class RateTurns {
+  /// Least time until a request is asked again, whatever the node says.
+  private static final Duration LEAST_WAIT = Duration.ofMillis(1);
+
   private final Duration patience;
   private final @Nullable Scheduler timers;
   private final StreamListener listener;
   private final Mono<Void> gone;
-  /// When the next turn may be, on the clock of the timers.
+  /// When the turn after the last one may be, on the clock of the timers.
   @GuardedBy("this") private long next = Long.MIN_VALUE;
+  /// Turns of requests that were cancelled while they waited: others have them.
+  @GuardedBy("this") private final TreeSet<Long> free = new TreeSet<>();
 
   /// @param timers null if no request is asked again
   /// @param listener hears of each refusal
@@ -70,24 +76,37 @@ final class RateTurns {
   private Mono<Long> turn(RateLimitedException refusal, long deadline, Scheduler timers) {
     return Mono.defer(() -> {
       listener.requestRefused();
-      long wait = wait(refusal, deadline, timers.now(TimeUnit.NANOSECONDS));
-      return wait < 0
+      long now = timers.now(TimeUnit.NANOSECONDS);
+      long turn = take(refusal, deadline, now);
+      return turn < now
           ? Mono.error(refusal)
-          : Mono.delay(Duration.ofNanos(wait), timers).takeUntilOther(gone).defaultIfEmpty(0L);
+          : Mono.delay(Duration.ofNanos(turn - now), timers).doOnCancel(() -> giveBack(turn)).takeUntilOther(gone)
+              .defaultIfEmpty(0L);
     });
   }
 
-  /// Nanoseconds until the turn; negative if that is after the deadline.
-  private synchronized long wait(RateLimitedException refusal, long deadline, long now) {
-    long told = refusal.retryAfter().toNanos();
-    if (told > deadline - now) {
-      return -1;
+  /// The time of the turn; one before `now` if it would be after the deadline.
+  private synchronized long take(RateLimitedException refusal, long deadline, long now) {
+    Duration told = refusal.retryAfter();
+    if (told.compareTo(Duration.ofNanos(deadline - now)) > 0) {
+      return now - 1;
     }
-    long turn = Math.max(next, now + told);
+    long earliest = now + (told.compareTo(LEAST_WAIT) < 0 ? LEAST_WAIT : told).toNanos();
+    free.headSet(now).clear();
+    Long given = free.ceiling(earliest);
+    long turn = given == null ? Math.max(next, earliest) : given;
     if (turn > deadline) {
-      return -1;
+      return now - 1;
     }
-    next = turn + TimeUnit.SECONDS.toNanos(1) / Math.max(1, refusal.most());
-    return turn - now;
+    if (given == null) {
+      next = turn + TimeUnit.SECONDS.toNanos(1) / Math.max(1, refusal.most());
+    } else {
+      free.remove(given);
+    }
+    return turn;
+  }
+
+  private synchronized void giveBack(long turn) {
+    free.add(turn);
   }
 }

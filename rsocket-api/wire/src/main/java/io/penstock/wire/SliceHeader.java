@@ -59,8 +59,7 @@ import org.jspecify.annotations.Nullable;
 /// @param isReferring whether references follow instead of bytes
 /// @param isOfGranules whether the checksums of rows are those of their whole granules
 record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable BlockView view, int[] positions,
-    int[][] checksums, int keysCrc, int bytes, boolean isReferring,
-    boolean isOfGranules) {
+    int[][] checksums, int keysCrc, int bytes, boolean isReferring, boolean isOfGranules) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
   static final int VERSION_OFFSET = 4;
@@ -111,10 +110,10 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
     return encode(slice, true, ofGranules, space, layout, allocator, references.length).writeBytes(references);
   }
 
-  private static ByteBuf encode(LayerSlice slice, boolean isReferring, boolean mayOfGranules, SpaceId space,
+  private static ByteBuf encode(LayerSlice slice, boolean isReferring, boolean takesOfGranules, SpaceId space,
       BlockLayout layout, ByteBufAllocator allocator, int room) {
     List<LayerSpan> spans = slice.spans();
-    boolean ofGranules = mayOfGranules && !slice.range().isWhole()
+    boolean ofGranules = takesOfGranules && !slice.range().isWhole()
         && spans.stream().allMatch(LayerSpan::isOfVerifiedGranules);
     int length = TABLES_OFFSET + 4 * spans.size() * (1 + slice.range().count());
     ByteBuf to = allocator.directBuffer(length + room, length + room);
@@ -210,7 +209,8 @@ record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullable Bloc
     requireChecksum(data, start, bytes);
     int flags = data.getUnsignedShortLE(start + FLAGS_OFFSET);
     if (asked == null) {
-      require((flags & ~(REFERRING | OF_GRANULES)) == 0, "flags", () -> "of " + (REFERRING | OF_GRANULES), flags);
+      require((flags & ~(REFERRING | OF_GRANULES)) == 0, "flags",
+          () -> "0, " + REFERRING + ", " + OF_GRANULES + " or their sum", flags);
     } else {
       require(flags == VIEW, "flags", () -> VIEW + ", for a view", flags);
     }

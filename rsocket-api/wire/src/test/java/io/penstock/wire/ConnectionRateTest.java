@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,6 +38,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Requests beyond the rate of a connection are refused, bytes wait.
 @Timeout(60)
@@ -202,6 +205,37 @@ final class ConnectionRateTest {
 
       assertThat(world.took(client.match(keys()).then(client.match(keys())))).isLessThan(seconds(0.1)); // the burst
     }
+  }
+
+  @Test
+  void turnsOfCancelledCalls_areForOthers() {
+    try (World world = new World(new Rates(10, 0))) {
+      KvClient client = world.client();
+      List<Disposable> waiting = IntStream.range(0, 200).mapToObj(i -> client.match(keys()).subscribe()).toList();
+      world.pass(Duration.ofMillis(50));
+      assertThat(world.refused).hasValueGreaterThan(180);
+
+      waiting.forEach(Disposable::dispose);
+
+      assertThat(world.took(client.match(keys()))).isLessThan(seconds(0.2));
+    }
+  }
+
+  @Test
+  void nodeThatNamesNoWait_isNotAskedWithoutEnd() {
+    AtomicInteger asked = new AtomicInteger();
+    VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+    RateTurns turns = new RateTurns(seconds(1), timers, StreamClock.NOOP, Mono.never());
+
+    AtomicReference<Throwable> end = new AtomicReference<>();
+    turns.retried(Mono.error(() -> {
+      asked.incrementAndGet();
+      return new RateLimitedException(Long.MAX_VALUE, Duration.ZERO);
+    })).subscribe(any -> {}, end::set);
+    timers.advanceTimeBy(seconds(2));
+
+    assertThat(end.get()).isInstanceOf(RateLimitedException.class);
+    assertThat(asked.get()).isLessThanOrEqualTo(1002);
   }
 
   @Test

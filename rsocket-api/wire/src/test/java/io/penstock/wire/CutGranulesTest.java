@@ -13,7 +13,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
-
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;

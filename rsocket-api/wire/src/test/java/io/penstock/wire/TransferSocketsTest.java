@@ -352,12 +352,12 @@ final class TransferSocketsTest {
     String port = "" + serve(Link.PENSTOCK);
     TransferEngine engine = engine(Link.PENSTOCK, Integer.parseInt(port));
     BlockLayout layout = BlockLayout.attention(2, 16, 2, 16, ElementType.BF16);
-    SlabArena.ChunkSource jdk = SlabArena.ChunkSource.ofSystem();
+    SlabArena.ChunkSource plain = SlabArena.ChunkSource.ofSystem();
     List<Segment> chunks = new ArrayList<>();
     SlabArena slab = new SlabArena("registered", layout, 4, 4, new SlabArena.ChunkSource() {
       @Override
       public MemorySegment chunk(long bytes) {
-        MemorySegment chunk = jdk.chunk(bytes);
+        MemorySegment chunk = plain.chunk(bytes);
         chunks.add(registry.register("chunk-" + chunks.size(), chunk));
         return chunk;
       }
@@ -365,7 +365,7 @@ final class TransferSocketsTest {
       @Override
       public void close() {
         registry.unregister(chunks).block(PATIENCE);
-        jdk.close();
+        plain.close();
       }
     });
     slab.prepare(1);

@@ -23,16 +23,23 @@ final class BlocksToPut implements AutoCloseable {
   /// @param keys of the blocks of each put
   BlocksToPut(BenchBlocks made, List<List<BlockKey>> keys, ChunkSource chunks) {
     this.arena = new SlabArena("to put", made.space().layout(), keys.stream().mapToInt(List::size).sum(), 1, chunks);
-    GranuleRange all = GranuleRange.all(made.space().layout());
-    for (List<BlockKey> list : keys) {
-      List<Block> blocks = new ArrayList<>(list.size());
-      for (BlockDraft draft : requireNonNull(arena.tryClaim(list), "the arena has room for all")) {
-        draft.write(all, memory -> made.write(draft.key(), all, memory));
-        draft.produced(all);
-        blocks.add(draft.seal());
-      }
-      lists.add(blocks);
+    try {
+      keys.forEach(list -> lists.add(made(made, list)));
+    } catch (RuntimeException | Error e) { // the system has no memory for so many
+      close();
+      throw e;
     }
+  }
+
+  private List<Block> made(BenchBlocks made, List<BlockKey> keys) {
+    GranuleRange all = GranuleRange.all(made.space().layout());
+    List<Block> blocks = new ArrayList<>(keys.size());
+    for (BlockDraft draft : requireNonNull(arena.tryClaim(keys), "the arena has room for all")) {
+      draft.write(all, memory -> made.write(draft.key(), all, memory));
+      draft.produced(all);
+      blocks.add(draft.seal());
+    }
+    return blocks;
   }
 
   /// Gives the blocks of the `number`-th put.

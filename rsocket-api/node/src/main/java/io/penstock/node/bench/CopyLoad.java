@@ -1,22 +1,21 @@
 package io.penstock.node.bench;
 
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checksum;
-import io.penstock.system.NativeMemory;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.HdrHistogram.Histogram;
 
 /// Copies memory and computes the CRC32C of the copy, in one thread, in pieces of a block; its units are bytes.
 final class CopyLoad implements Load {
-  private final Arena arena = Arena.ofShared();
+  private final ChunkSource memory = ChunkSource.ofSystem();
   private final MemorySegment from;
   private final MemorySegment to;
   private final int pieceBytes;
   private long check;
 
   CopyLoad(long bytes, int pieceBytes) {
-    this.from = NativeMemory.allocate(bytes, arena).fill((byte) 3);
-    this.to = NativeMemory.allocate(bytes, arena).fill((byte) 4);
+    this.from = memory.chunk(bytes).fill((byte) 3);
+    this.to = memory.chunk(bytes).fill((byte) 4);
     this.pieceBytes = pieceBytes;
   }
 
@@ -42,6 +41,6 @@ final class CopyLoad implements Load {
 
   @Override
   public void close() {
-    arena.close();
+    memory.close();
   }
 }

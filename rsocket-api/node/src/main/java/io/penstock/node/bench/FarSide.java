@@ -1,12 +1,12 @@
 package io.penstock.node.bench;
 
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.cli.ProcessCpu;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Json;
-import io.penstock.system.NativeMemory;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.StackOptions;
@@ -26,7 +26,6 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
 import io.rsocket.util.ByteBufPayload;
-import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -58,7 +57,7 @@ final class FarSide implements AutoCloseable {
   private final Scheduler orders = Schedulers.fromExecutorService(
       Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-far-orders").factory()));
   private final AtomicInteger names = new AtomicInteger();
-  private final Arena memory = Arena.ofShared();
+  private final ChunkSource memory = ChunkSource.ofSystem();
   private final ByteBuf bytes;
   private final TcpListener control;
   /// Touched by orders, which come one after another.
@@ -68,7 +67,7 @@ final class FarSide implements AutoCloseable {
   /// @param sourceBytes memory that plain and raw bytes come from
   FarSide(BenchTransport.Place place, int port, long sourceBytes) {
     this.place = place;
-    this.bytes = Unpooled.wrappedBuffer(NativeMemory.allocate(sourceBytes, memory).fill((byte) 7).asByteBuffer());
+    this.bytes = Unpooled.wrappedBuffer(memory.chunk(sourceBytes).fill((byte) 7).asByteBuffer());
     this.control = (TcpListener) bind(
         TcpTransport.server(TcpServerOptions.on(new InetSocketAddress(place.host(), port)), loops),
         SocketAcceptor.forRequestResponse(payload -> Mono.fromCallable(() -> answered(payload)).subscribeOn(orders)));

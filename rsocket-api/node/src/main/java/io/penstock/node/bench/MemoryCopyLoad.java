@@ -1,7 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.system.NativeMemory;
-import java.lang.foreign.Arena;
+import io.penstock.block.SlabArena.ChunkSource;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
@@ -10,7 +9,7 @@ import org.HdrHistogram.Histogram;
 final class MemoryCopyLoad implements Load {
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private final Arena arena = Arena.ofShared();
+  private final ChunkSource memory = ChunkSource.ofSystem();
   private final MemorySegment from;
   private final MemorySegment to;
   private final long pieceBytes;
@@ -18,8 +17,8 @@ final class MemoryCopyLoad implements Load {
   /// @param bytes of all pieces
   MemoryCopyLoad(long bytes, long pieceBytes) {
     this.pieceBytes = pieceBytes;
-    this.from = NativeMemory.allocate(bytes, arena).fill((byte) 3);
-    this.to = NativeMemory.allocate(bytes, arena).fill((byte) 4);
+    this.from = memory.chunk(bytes).fill((byte) 3);
+    this.to = memory.chunk(bytes).fill((byte) 4);
   }
 
   @Override
@@ -42,6 +41,6 @@ final class MemoryCopyLoad implements Load {
 
   @Override
   public void close() {
-    arena.close();
+    memory.close();
   }
 }

@@ -7,8 +7,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena;
-import io.penstock.system.NativeMemory;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
@@ -20,7 +20,6 @@ import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
-import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -42,7 +41,7 @@ final class NearSide implements AutoCloseable {
   private final SideSetting setting;
   private final FarLink far;
   private final LoopResources loops;
-  private final Arena memory = Arena.ofShared();
+  private final ChunkSource memory = ChunkSource.ofSystem();
   private final ByteBuf bytes;
 
   NearSide(SideSetting setting, FarLink far) {
@@ -51,7 +50,7 @@ final class NearSide implements AutoCloseable {
     this.loops = LoopResources.create("penstock-near",
         Math.clamp(setting.connections(), 1, NettyRuntime.availableProcessors()), true);
     this.bytes =
-        Unpooled.wrappedBuffer(NativeMemory.allocate(setting.sourceBytes(), memory).fill((byte) 5).asByteBuffer());
+        Unpooled.wrappedBuffer(memory.chunk(setting.sourceBytes()).fill((byte) 5).asByteBuffer());
   }
 
   long farCpuNanos() {
@@ -128,8 +127,8 @@ final class NearSide implements AutoCloseable {
       keys.add(made.keys((long) i * batch, (long) (i + 1) * batch));
     }
     AtomicLong next = new AtomicLong();
-    Clients clients = new Clients(transport, made, node, setting.threads(), batch);
     BlocksToPut blocks = direction == Direction.GET ? null : new BlocksToPut(made, keys, transport.chunks());
+    Clients clients = new Clients(transport, made, node, setting.threads(), batch);
     return new RequestLoad(setting.threads(), () -> {
       int turn = (int) (next.getAndIncrement() % lists);
       return blocks == null ? clients.get(keys.get(turn)) : clients.put(keys.get(turn), blocks.source(turn));

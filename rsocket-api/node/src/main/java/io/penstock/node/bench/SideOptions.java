@@ -43,7 +43,7 @@ final class SideOptions {
   private int connections;
 
   @Option(names = "--source", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Memory that is sent, one part after another (default: ${DEFAULT-VALUE}).",
+      description = "Memory that is sent, one part after another; twice as much for puts (default: ${DEFAULT-VALUE}).",
       defaultValue = "256MiB")
   private long source;
 

@@ -56,7 +56,7 @@ final class StartCommand implements Callable<Integer> {
   private int threads;
 
   @Option(names = "--batch", paramLabel = "N",
-      description = "Blocks of a request (default: 1 MiB of them, at least 1 and at most 256).")
+      description = "Blocks of a request (default: as many as fit 1 MiB, 1 to 256).")
   private @Nullable Integer batch;
 
   @Option(names = "--seconds", paramLabel = "N",
@@ -77,7 +77,7 @@ final class StartCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Checks.positive("--threads", threads);
     if (batch != null) {
-      Checks.positive("--batch", batch);
+      WireShape.requireBatch(batch);
     }
     if (seconds < 3) {
       throw new IllegalArgumentException("--seconds must be >= 3 (was " + seconds + ")");

@@ -44,7 +44,7 @@ final class WireCommand implements Callable<Integer> {
   private List<Long> blocks = new ArrayList<>();
 
   @Option(names = "--batch", paramLabel = "NUMBERS", split = ",",
-      description = "Blocks of a request, a row each (default: 1 MiB of them, at least 1 and at most 256).")
+      description = "Blocks of a request, a row each (default: as many as fit 1 MiB, 1 to 256).")
   private List<Integer> batches = new ArrayList<>();
 
   @Option(names = "--threads", paramLabel = "N",
@@ -76,7 +76,7 @@ final class WireCommand implements Callable<Integer> {
     SideSetting setting = side.setting(threads, layers);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
-    batches.forEach(batch -> Checks.positive("--batch", batch));
+    batches.forEach(WireShape::requireBatch);
     try (RedisPeer redis = peer == BenchPeer.REDIS ? RedisPeer.startIfInstalled(console) : null) {
       WireReport report = BenchFailure.guarded(() -> measured(setting, sizes, redis));
       if (json) {

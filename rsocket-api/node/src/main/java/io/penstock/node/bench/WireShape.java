@@ -13,6 +13,13 @@ record WireShape(int windowBlocks) {
     return new WireShape(Math.clamp(WINDOW_BYTES / blockBytes, 4, 1024));
   }
 
+  /// @throws IllegalArgumentException if the far side takes no request of so many blocks
+  static void requireBatch(int batch) {
+    if (batch < 1 || batch > MAX_KEYS) {
+      throw new IllegalArgumentException("--batch must be in [1, " + MAX_KEYS + "] (was " + batch + ")");
+    }
+  }
+
   Limits limits() {
     return new Limits(SLICE_BYTES, windowBlocks, MAX_KEYS);
   }

@@ -43,7 +43,7 @@ public final class NodeMemory {
     this.figures = figures;
   }
 
-  /// For a tier as `plan` says, with nothing said about its memory: what the JDK allocates, unless there is a driver.
+  /// For a tier as `plan` says, with nothing said about its memory: what the system maps, unless there is a driver.
   public static NodeMemory of(TierPlan plan) {
     return plan.device().kind() == DeviceKind.SIM
         ? new NodeMemory(null, MemoryPages.AUTO, 0, true, new MemoryFigures())
