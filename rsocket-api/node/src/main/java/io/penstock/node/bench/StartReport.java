@@ -5,7 +5,6 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -68,10 +67,8 @@ record StartReport(String penstock, String transport, String direction, int bloc
   }
 
   private static double steady(List<Measured> measured) {
-    double[] last = measured.subList(measured.size() - Math.max(1, measured.size() / 3), measured.size()).stream()
-        .mapToDouble(Measured::gigabytesPerSecond).toArray();
-    Arrays.sort(last);
-    return last[last.length / 2];
+    return Turns.median(measured.subList(measured.size() - Math.max(1, measured.size() / 3), measured.size()).stream()
+        .mapToDouble(Measured::gigabytesPerSecond).toArray());
   }
 
   /// For a reader.
@@ -83,7 +80,7 @@ record StartReport(String penstock, String transport, String direction, int bloc
         "%n%s: the steady rate is %.2f GB/s%n%s of %s over %s, batches of %d, %s under way; first request after %.1f s"
             + "%n",
         goodSecond == 0 ? "no steady rate" : "0.8 of the steady rate in second " + goodSecond,
-        steadyGigabytesPerSecond, Plural.of(2, direction), Sizes.human(blockBytes), transport, batch,
+        steadyGigabytesPerSecond, direction + "s", Sizes.human(blockBytes), transport, batch,
         Plural.of(threads, "request"), secondsToFirstRequest);
   }
 

@@ -102,8 +102,10 @@ final class Turns {
     return median(ratios);
   }
 
-  private static double median(double[] values) {
+  /// Of two in the middle the mean. Sorts `values`.
+  static double median(double... values) {
     Arrays.sort(values);
-    return values[values.length / 2];
+    int half = values.length / 2;
+    return values.length % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
   }
 }

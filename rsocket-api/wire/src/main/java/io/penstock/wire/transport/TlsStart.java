@@ -37,7 +37,7 @@ final class TlsStart {
   static final String HANDLER = "penstock.tls";
   private static final String WITHOUT_TLS = "connection must begin with TLS (began without)";
   private static final String WITH_TLS =
-      "connection must begin without TLS, for the node has no certificate (began with)";
+      "connection must begin without TLS, for the node has no certificate (was TLS)";
   /// The type of the record that begins a handshake, and the first byte of every version.
   private static final int HELLO = 0x1603;
 

@@ -242,7 +242,7 @@ final class TlsTest {
     assertThatThrownBy(
         () -> connecting(server.port(), ClientTls.of(certificates.trust())).block(TcpPair.PATIENCE))
         .isInstanceOf(TlsFailedException.class).hasMessageContaining("must speak TLS (answered without)");
-    refusedByTheServer("connection must begin without TLS, for the node has no certificate (began with)");
+    refusedByTheServer("connection must begin without TLS, for the node has no certificate (was TLS)");
   }
 
   private void refusedByTheServer(String words) {
