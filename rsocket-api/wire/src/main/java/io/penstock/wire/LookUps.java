@@ -1,9 +1,10 @@
 package io.penstock.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
+import io.penstock.operator.Demand;
 import io.penstock.tier.Presence;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
@@ -139,7 +140,10 @@ final class LookUps {
 
     @Override
     public void request(long n) {
-      if (!asked.getAndSet(true)) {
+      if (n <= 0) {
+        leave();
+        failed(Demand.refusal(n));
+      } else if (!over.get() && !asked.getAndSet(true)) {
         enter(this, turns);
       }
     }
@@ -147,9 +151,13 @@ final class LookUps {
     @Override
     public void cancel() {
       if (!over.getAndSet(true)) {
-        synchronized (waiting) {
-          waiting.remove(this);
-        }
+        leave();
+      }
+    }
+
+    private void leave() {
+      synchronized (waiting) {
+        waiting.remove(this);
       }
     }
 

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.penstock.check.Checksum;
+import io.penstock.operator.Demand;
 import io.penstock.wire.SharedSlices.SharedSlice;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
