@@ -191,7 +191,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   /// Releases what the receiver has landed, as its credit tells.
   private void releaseLanded() {
-    long landed = Demand.plus(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
+    long landed = Operators.addCap(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
     while (head == null && !unlanded.isEmpty() && unlanded.peek().number() <= landed) {
       Unlanded slice = unlanded.remove();
       landedBytes += slice.slice().bytes().byteSize();
