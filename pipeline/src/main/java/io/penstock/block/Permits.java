@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// must not block, and nested grants do not deepen the stack. A grant that throws does not stop the next grants. Its
 /// exception goes to the caller of [#acquire] if the grant runs on that thread, else to the uncaught exception handler;
 /// [#release] never throws it.
+///
+/// It runs its grants itself, not through the serial executor of the operators: a grant keeps its place in the same
+/// lock as its units, without a step for each, and an exception has to reach its own caller.
 public final class Permits {
   private final String name;
   private final int maxWaiters;

@@ -18,6 +18,7 @@ final class HostWatermarks {
   private final StackState state;
   private final StackOptions.Tiering options;
   private final boolean isOn;
+  /// Counts each request, as a loop would not: every decision has its own steps.
   private final Serial steps = new Serial();
   private boolean demoting;
   private boolean stepping;

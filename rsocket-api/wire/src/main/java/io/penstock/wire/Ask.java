@@ -1,6 +1,5 @@
 package io.penstock.wire;
 
-import io.penstock.operator.Demand;
 import io.rsocket.Payload;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -67,13 +66,6 @@ final class Ask<T> extends Mono<T> {
     @Override
     public void request(long n) {
       if (in == null) {
-        return;
-      }
-      if (n <= 0) {
-        if (isEnded()) {
-          stop();
-          actual.onError(Demand.refusal(n));
-        }
         return;
       }
       if (!asked) {

@@ -3,7 +3,6 @@ package io.penstock.wire;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
-import io.penstock.operator.Demand;
 import io.penstock.tier.Presence;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -140,10 +139,7 @@ final class LookUps {
 
     @Override
     public void request(long n) {
-      if (n <= 0) {
-        leave();
-        failed(Demand.refusal(n));
-      } else if (!over.get() && !asked.getAndSet(true)) {
+      if (!asked.getAndSet(true)) {
         enter(this, turns);
       }
     }
@@ -151,13 +147,9 @@ final class LookUps {
     @Override
     public void cancel() {
       if (!over.getAndSet(true)) {
-        leave();
-      }
-    }
-
-    private void leave() {
-      synchronized (waiting) {
-        waiting.remove(this);
+        synchronized (waiting) {
+          waiting.remove(this);
+        }
       }
     }
 

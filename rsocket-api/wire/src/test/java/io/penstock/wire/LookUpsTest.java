@@ -1,7 +1,6 @@
 package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
@@ -26,17 +25,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
 /// Small look-ups of one turn share a request, and each hears of its own keys.
@@ -133,33 +128,6 @@ final class LookUpsTest {
     CompletableFuture<Presence> later = client.contains(Blocks.keys(SPACE, 0, MAX_KEYS / 2)).toFuture();
     assertThat(time.runUntil(later::isDone, PATIENCE)).isTrue();
     assertThat(requests()).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void readerThatAsksForNothingOrLess_failsAlone(long n) {
-    List<Throwable> failures = new ArrayList<>();
-    AtomicReference<Subscription> asked = new AtomicReference<>();
-    client.contains(Blocks.keys(SPACE, 0, 1)).subscribe(new BaseSubscriber<Presence>() {
-      @Override
-      protected void hookOnSubscribe(Subscription subscription) {
-        asked.set(upstream());
-      }
-
-      @Override
-      protected void hookOnError(Throwable error) {
-        failures.add(error);
-      }
-    });
-    CompletableFuture<Presence> other = client.contains(Blocks.keys(SPACE, 1, 2)).toFuture();
-
-    asked.get().request(n);
-    asked.get().request(1);
-
-    assertThat(failures).singleElement(THROWABLE).isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
-    assertThat(client.waitingLookUps()).isEqualTo(1);
-    assertThat(time.runUntil(other::isDone, PATIENCE)).isTrue();
   }
 
   @Test

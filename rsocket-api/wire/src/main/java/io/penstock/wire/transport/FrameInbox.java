@@ -22,6 +22,8 @@ import reactor.core.publisher.Operators;
 /// | cancel | closes the connection: its reader has gone |
 /// | threads | signals on the event loop; `request` and `cancel` from any thread |
 /// | signals | completes when the connection is closed in order; else the cause that closed it |
+///
+/// One thread delivers, the event loop, so a flag is enough against nesting: no serial executor.
 final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private final EventLoop loop;
   private final long maxBytes;
