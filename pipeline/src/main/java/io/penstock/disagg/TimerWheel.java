@@ -2,7 +2,8 @@ package io.penstock.disagg;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
-import io.penstock.operator.Trampoline;
+import io.penstock.check.Uncaught;
+import io.penstock.operator.SerialLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -31,7 +32,7 @@ final class TimerWheel implements Disposable {
   private final long tickNanos;
   private final long startNanos;
   private final int slotCount;
-  private final Trampoline turns = new Trampoline(this::turn);
+  private final SerialLoop turns = new SerialLoop(this::turn);
 
   @GuardedBy("this") private final @Nullable Timer[] slots;
   @GuardedBy("this") private final BitSet filled;
@@ -163,14 +164,8 @@ final class TimerWheel implements Disposable {
         add(timer, Math.max(next, now + 1));
       }
     } catch (RuntimeException e) { // the other timers fire all the same
-      report(e);
+      Uncaught.report(e);
     }
-  }
-
-  /// Tells the thread's handler of a failure that keeps nothing else from going on.
-  static void report(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   /// Moves some timers of ticks up to `last` to `due`.
