@@ -1,7 +1,6 @@
 package io.penstock.disagg;
 
 import io.penstock.disagg.ReceiveOrder.Shard;
-import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
@@ -53,12 +52,5 @@ public final class PlannedOrder {
       transfer.pieces().forEach(piece -> groups.get(transfer.group()).set(piece.destinationBlock()));
     }
     return GroupBlocks.of(groups);
-  }
-
-  /// The number of a rank of an instance, as [RankId#rank()] has it.
-  ///
-  /// @param replica data-parallel replica that has the request
-  public static RankId rankId(String instance, Parallelism parallelism, int replica, Rank rank) {
-    return new RankId(instance, replica * parallelism.ranks() + parallelism.index(rank));
   }
 }

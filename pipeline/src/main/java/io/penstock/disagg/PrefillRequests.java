@@ -105,12 +105,6 @@ public final class PrefillRequests {
     return Optional.ofNullable(requests.get(request)).flatMap(Sending::state);
   }
 
-  /// Receivers that an open request waits for; 0 if it is not open, or they are not known.
-  public int receivers(String request) {
-    Sending sending = requests.get(request);
-    return sending == null ? 0 : sending.receivers();
-  }
-
   /// Runs `use` with the request, which another thread may be forgetting: then with a new one.
   private <T> T of(String request, Function<Sending, @Nullable T> use) {
     while (true) {

@@ -279,14 +279,6 @@ final class Sending extends TimerWheel.Timer {
     drained.tryEmitEmpty();
   }
 
-  synchronized int receivers() {
-    if (phase != Phase.OPEN) {
-      return 0;
-    }
-    int wanted = wanted();
-    return wanted == Integer.MAX_VALUE ? 0 : wanted;
-  }
-
   Optional<RequestState> state() {
     return isOpen() ? Optional.of(state) : Optional.empty();
   }

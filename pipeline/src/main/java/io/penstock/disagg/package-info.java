@@ -3,7 +3,7 @@
 ///
 /// A *rank* is one worker of an instance. The *prefill side* keeps blocks until each receiver is done with them
 /// ([io.penstock.disagg.PrefillRequests]); the *decode side* has every shard of a request moved into its own blocks
-/// ([io.penstock.disagg.DecodeRequests]). Engines meet both behind [io.penstock.disagg.KvConnector].
+/// ([io.penstock.disagg.DecodeRequests]).
 @NullMarked
 package io.penstock.disagg;
 
