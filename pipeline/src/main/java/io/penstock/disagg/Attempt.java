@@ -2,6 +2,7 @@ package io.penstock.disagg;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.TransientKvException;
+import io.penstock.disagg.MoveFailure.MoveTimeoutException;
 import io.penstock.disagg.ReceiveOrder.Shard;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;

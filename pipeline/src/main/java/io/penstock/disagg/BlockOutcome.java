@@ -2,6 +2,7 @@ package io.penstock.disagg;
 
 import io.penstock.block.BlockCorruptException;
 import io.penstock.disagg.AuxData.AuxMismatchException;
+import io.penstock.disagg.MoveFailure.MoveTimeoutException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 

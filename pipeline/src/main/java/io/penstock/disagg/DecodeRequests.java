@@ -3,6 +3,7 @@ package io.penstock.disagg;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
+import io.penstock.disagg.MoveFailure.MoveTimeoutException;
 import io.penstock.disagg.Signal.Kind;
 import java.time.Duration;
 import java.util.List;

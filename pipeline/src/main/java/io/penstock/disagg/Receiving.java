@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.TransientKvException;
 import io.penstock.disagg.Attempt.BlocksFailedException;
 import io.penstock.disagg.FailurePolicy.Last;
+import io.penstock.disagg.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.ReceiveOrder.Shard;
 import java.time.Duration;
 import java.util.ArrayList;

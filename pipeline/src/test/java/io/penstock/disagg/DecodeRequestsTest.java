@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.disagg.MoveFailure.MoveTimeoutException;
+import io.penstock.disagg.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.ReceiveOrder.Shard;
 import io.penstock.disagg.Signal.Kind;
 import java.time.Duration;

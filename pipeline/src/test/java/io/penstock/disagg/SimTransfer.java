@@ -2,6 +2,7 @@ package io.penstock.disagg;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.disagg.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.SimMemory.Slot;
 import java.util.List;
 import reactor.core.publisher.Mono;

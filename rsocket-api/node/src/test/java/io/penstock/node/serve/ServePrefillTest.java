@@ -20,7 +20,7 @@ import io.penstock.disagg.HeldBlocks;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.LifecycleListener;
 import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.PeerRestartedException;
+import io.penstock.disagg.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.PlannedOrder;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.ReceiveOrder;
