@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
-import io.penstock.disagg.MoveTicket;
-import io.penstock.disagg.ShardMover;
 import io.penstock.disagg.plan.Transfer;
+import io.penstock.disagg.request.MoveTicket;
+import io.penstock.disagg.request.ShardMover;
 import io.penstock.flow.PullBlocks;
 import io.penstock.flow.PullBlocks.Lane;
 import io.penstock.tier.spi.ViewSource;

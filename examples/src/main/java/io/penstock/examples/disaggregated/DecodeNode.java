@@ -2,14 +2,15 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.disagg.DecodeRequests;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.LifecycleListener;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.spi.ViewSource;
@@ -53,7 +54,7 @@ final class DecodeNode implements Peer {
   private final AuxBlocks aux;
   private final RegistryClient registry;
   private final WireSignals signals;
-  private final List<DecodeRequests> ranks;
+  private final List<DecodeConnector> ranks;
   private final ByteBudget budget = new ByteBudget("decode", BUDGET_BYTES, MOST_WAITING);
   private final Map<Incarnation, Endpoint> endpoints = new ConcurrentHashMap<>();
   private final RankViews views;
@@ -80,13 +81,15 @@ final class DecodeNode implements Peer {
         new Random());
     long generation = Instant.now().toEpochMilli();
     this.ranks = IntStream.range(0, setup.decode().shards().size())
-        .mapToObj(rank -> new DecodeRequests(new RankId(name, rank).since(generation), setup.lifecycle(), signals,
+        .mapToObj(rank -> new DecodeConnector(new RankId(name, rank).since(generation), setup.lifecycle(), signals,
             LifecycleListener.noop(), network.timers(), new Random()))
         .toList();
     this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
         lost -> ranks.forEach(rank -> rank.gone(lost)), network.timers(), new Random());
     this.servers = new RankServers(Side.DECODE, name, generation, setup.decode().manifest(),
-        tiers.tiers().stream().map(tier -> new RankServers.Served(List.of(tier), null)).toList(), registry, network);
+        IntStream.range(0, ranks.size())
+            .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), ranks.get(rank))).toList(),
+        registry, network);
   }
 
   private Mono<ClientTransport> place(Incarnation rank) {
@@ -180,8 +183,8 @@ final class DecodeNode implements Peer {
   }
 
   /// What the ranks have under way, and have counted.
-  List<DecodeRequests.Figures> figures() {
-    return ranks.stream().map(DecodeRequests::figures).toList();
+  List<DecodeConnector.Figures> figures() {
+    return ranks.stream().map(DecodeConnector::figures).toList();
   }
 
   /// Blocks of requests that are in memory.
@@ -198,7 +201,7 @@ final class DecodeNode implements Peer {
         request.received().cancel(true); // gives the memory up when the sources have drained
       }
     });
-    Flux.fromIterable(ranks).concatMap(DecodeRequests::close).blockLast(PATIENCE);
+    Flux.fromIterable(ranks).concatMap(KvConnector::close).blockLast(PATIENCE);
     servers.close();
     views.close().then(signals.close()).then(registry.close()).block(PATIENCE);
     tiers.close();

@@ -2,22 +2,22 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
-import io.penstock.disagg.AuxData;
-import io.penstock.disagg.DecodeRequests;
-import io.penstock.disagg.FailurePolicy;
-import io.penstock.disagg.GroupBlocks;
-import io.penstock.disagg.HeldBlocks;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.MoveTicket;
-import io.penstock.disagg.PlannedOrder;
-import io.penstock.disagg.ReceiveOrder;
-import io.penstock.disagg.Received;
-import io.penstock.disagg.RequestState;
-import io.penstock.disagg.ShardMover;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.disagg.request.AuxData;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.FailurePolicy;
+import io.penstock.disagg.request.GroupBlocks;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.MoveTicket;
+import io.penstock.disagg.request.PlannedOrder;
+import io.penstock.disagg.request.ReceiveOrder;
+import io.penstock.disagg.request.Received;
+import io.penstock.disagg.request.RequestState;
+import io.penstock.disagg.request.ShardMover;
 import io.penstock.flow.PushLayers;
 import io.penstock.tier.spi.ViewSource;
 import java.time.Duration;
@@ -50,7 +50,7 @@ final class DecodeSide {
   }
 
   /// What one decode rank receives.
-  private record Part(DecodeRequests rank, ReceiveOrder order) {
+  private record Part(DecodeConnector rank, ReceiveOrder order) {
     Mono<End> receive() {
       return rank.receive(order).map(received -> new End(this, received));
     }
@@ -81,7 +81,7 @@ final class DecodeSide {
   ///
   /// @param ranks the requests of each decode rank
   /// @return cold, subscribed to once
-  Mono<Prefilled> receive(boolean isPush, List<DecodeRequests> ranks, Duration deadline) {
+  Mono<Prefilled> receive(boolean isPush, List<DecodeConnector> ranks, Duration deadline) {
     return Mono.defer(() -> {
       String name = AuxBlocks.name(plan.request().id());
       KvBlock block = aux.claim(name);

@@ -2,7 +2,7 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.check.Checks;
-import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;

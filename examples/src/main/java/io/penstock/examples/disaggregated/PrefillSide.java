@@ -4,10 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.disagg.HeldBlocks;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.flow.Production;
 import io.penstock.flow.PushLayers;
 import io.penstock.tier.BlockTier;
@@ -34,7 +35,7 @@ final class PrefillSide implements AutoCloseable {
   private final AuxBlocks aux;
   private final PushLayers auxOutlet;
   private final Map<Integer, PushLayers> outlets = new HashMap<>();
-  private final List<PrefillRequests> kept;
+  private final List<PrefillConnector> kept;
 
   /// @param requests most that are kept at one time
   /// @param tiers makes the tier of a rank's finished blocks, which this closes
@@ -50,7 +51,7 @@ final class PrefillSide implements AutoCloseable {
       outlets.put(outlets.size(), new PushLayers(tier, List.of(sending)));
     }
     this.kept = instance.deployment().shards().stream()
-        .map(shard -> new PrefillRequests(lifecycle, LifecycleListener.noop(), timers)).toList();
+        .map(shard -> new PrefillConnector(lifecycle, LifecycleListener.noop(), timers)).toList();
   }
 
   Deployment deployment() {
@@ -68,7 +69,7 @@ final class PrefillSide implements AutoCloseable {
   }
 
   /// What a rank keeps for decodes, and who hears that they are done.
-  PrefillRequests kept(int rank) {
+  PrefillConnector kept(int rank) {
     return kept.get(rank);
   }
 
@@ -144,7 +145,7 @@ final class PrefillSide implements AutoCloseable {
 
   @Override
   public void close() {
-    Flux.fromIterable(kept).concatMap(PrefillRequests::close).then(auxOutlet.close()).block(PATIENCE);
+    Flux.fromIterable(kept).concatMap(KvConnector::close).then(auxOutlet.close()).block(PATIENCE);
     aux.close();
     tiers.close();
     instance.close();

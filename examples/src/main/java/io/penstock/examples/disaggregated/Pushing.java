@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.disagg.HeldBlocks;
+import io.penstock.disagg.request.HeldBlocks;
 import io.penstock.flow.Production;
 import io.penstock.flow.PushLayers;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.KvConnector;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.DisaggServices;
@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -41,9 +40,7 @@ final class RankServers implements AutoCloseable {
   private final Disposable registered;
 
   /// What one rank serves.
-  ///
-  /// @param kept requests whose blocks it keeps; null at a decode rank
-  record Served(List<BlockTier> spaces, @Nullable PrefillRequests kept) {}
+  record Served(List<BlockTier> spaces, KvConnector connector) {}
 
   /// @param name of the instance
   /// @param generation of this start of it
@@ -56,7 +53,7 @@ final class RankServers implements AutoCloseable {
     for (Served one : served) {
       KvServer server = KvServer
           .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()),
-              NodeSpaces.of(one.spaces()), null, new DisaggServices(null, one.kept()),
+              NodeSpaces.of(one.spaces()), null, new DisaggServices(null, one.connector()),
               KvServerOptions.builder().node(name + " rank " + servers.size()).generation(generation).build(), budget,
               network.timers(), Schedulers.immediate())
           .blockOptional(PATIENCE).orElseThrow();

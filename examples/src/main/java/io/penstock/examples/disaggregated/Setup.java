@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.check.Checks;
-import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.request.LifecycleOptions;
 import java.time.Duration;
 
 /// What all nodes of a story share.

@@ -8,13 +8,13 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
-import io.penstock.disagg.DecodeRequests;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.PeerSignals;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.PeerSignals;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
@@ -141,10 +141,10 @@ final class DisaggregationTest {
   }
 
   /// The requests of each decode rank, whose signals reach the prefill at once.
-  private static List<DecodeRequests> requests(Deployment decode, PrefillSide prefills, Scheduler timers) {
+  private static List<DecodeConnector> requests(Deployment decode, PrefillSide prefills, Scheduler timers) {
     PeerSignals signals = (to, signal) -> prefills.kept(to.rank().rank()).accept(signal);
     return IntStream.range(0, decode.shards().size())
-        .mapToObj(rank -> new DecodeRequests(new RankId("decode", rank).since(1), LIFECYCLE, signals,
+        .mapToObj(rank -> new DecodeConnector(new RankId("decode", rank).since(1), LIFECYCLE, signals,
             LifecycleListener.noop(), timers, new Random(rank)))
         .toList();
   }

@@ -1,11 +1,11 @@
 package io.penstock.node.config;
 
-import io.penstock.disagg.LifecycleOptions;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.LifecycleOptions;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -12,20 +12,9 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
-import io.penstock.disagg.DecodeRequests;
-import io.penstock.disagg.Ending;
-import io.penstock.disagg.FailurePolicy;
-import io.penstock.disagg.GroupBlocks;
-import io.penstock.disagg.HeldBlocks;
+import io.penstock.block.SliceShape;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.MoveFailure.PeerRestartedException;
-import io.penstock.disagg.PlannedOrder;
 import io.penstock.disagg.RankId;
-import io.penstock.disagg.ReceiveOrder;
-import io.penstock.disagg.Received;
-import io.penstock.disagg.Signal;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
@@ -36,6 +25,18 @@ import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.Ending;
+import io.penstock.disagg.request.FailurePolicy;
+import io.penstock.disagg.request.GroupBlocks;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.MoveFailure.PeerRestartedException;
+import io.penstock.disagg.request.PlannedOrder;
+import io.penstock.disagg.request.ReceiveOrder;
+import io.penstock.disagg.request.Received;
+import io.penstock.disagg.request.Signal;
 import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
@@ -50,11 +51,10 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.spi.ViewLanding;
-import io.penstock.block.SliceShape;
+import io.penstock.wire.DrainingException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvPeerOptions;
-import io.penstock.wire.DrainingException;
 import io.penstock.wire.RankViews;
 import io.penstock.wire.RegistryClient;
 import io.penstock.wire.RemotePermanentException;
@@ -107,7 +107,7 @@ final class ServePrefillTest {
   private final Map<Incarnation, Integer> ports = new HashMap<>();
   private RegistryClient registry;
   private WireSignals signals;
-  private DecodeRequests requests;
+  private DecodeConnector requests;
   private RankViews views;
   private InstanceView prefill;
 
@@ -138,7 +138,7 @@ final class ServePrefillTest {
     prefill.ranks().forEach(place -> ports.put(place.who(), place.endpoint().port()));
     signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), timers,
         new Random(2));
-    requests = new DecodeRequests(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
+    requests = new DecodeConnector(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
         LifecycleListener.noop(), timers, new Random(3));
     views = new RankViews(this::place, KvClientOptions.defaults(),
         KvPeerOptions.defaults().withPatience(Duration.ofMillis(300)), new ByteBudget("decode", 8 << 20, 64),
