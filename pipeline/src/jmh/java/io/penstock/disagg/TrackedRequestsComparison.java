@@ -37,8 +37,10 @@ public final class TrackedRequestsComparison {
   private TrackedRequestsComparison(int tracked, int bytes, Scheduler timers) {
     source = Arena.global().allocate(bytes);
     destination = Arena.global().allocate(bytes);
-    requests = new PrefillConnector(LifecycleOptions.defaults().withPatience(SETUP, SETUP, SETUP)
-        .withRemembered(Duration.ofSeconds(1)), LifecycleListener.noop(), timers);
+    requests = new PrefillConnector(new LifecycleOptions(
+        new LifecycleOptions.Lease(Duration.ofSeconds(30), Duration.ofMinutes(30), Duration.ofSeconds(1)),
+        new LifecycleOptions.Patience(SETUP, SETUP, SETUP, SETUP), LifecycleOptions.defaults().signals(),
+        Duration.ofMillis(100)), LifecycleListener.noop(), timers);
     long begin = System.nanoTime();
     for (int i = 0; i < tracked; i++) {
       String name = "tracked-" + i;

@@ -112,8 +112,9 @@ final class LostPeerTest {
 
   @Test
   void killedPrefill_endsTheRequestOnceWithinItsDeadline() throws IOException, InterruptedException {
-    Setup setup = setup(LifecycleOptions.defaults().withDrain(Duration.ofSeconds(1))
-        .withSignals(2, Duration.ofSeconds(1)), Duration.ofSeconds(10));
+    Setup setup = setup(LifecycleOptions.defaults()
+        .withPatience(new LifecycleOptions.Patience(PATIENCE, PATIENCE, PATIENCE, Duration.ofSeconds(1)))
+        .withSignals(new LifecycleOptions.Signals(2, Duration.ofSeconds(1))), Duration.ofSeconds(10));
     Process process = OtherJvm.start(List.of(), List.of("disaggregated", "--serve", "prefill", "--number", "0",
         "--registry", "" + registry.port()));
     try (TierMaker maker = maker("decode");

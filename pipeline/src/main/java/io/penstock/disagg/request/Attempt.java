@@ -56,11 +56,11 @@ final class Attempt implements MoveTicket {
 
   /// How long this attempt may stay in its state, from now on; 0 or less if it should have left it.
   long leftNanos(long now, LifecycleOptions options) {
-    return sinceNanos + options.patience(state).toNanos() - now;
+    return sinceNanos + options.patience().in(state).toNanos() - now;
   }
 
   MoveTimeoutException timeout(LifecycleOptions options) {
-    return new MoveTimeoutException(source(), state, options.patience(state));
+    return new MoveTimeoutException(source(), state, options.patience().in(state));
   }
 
   RequestState state() {

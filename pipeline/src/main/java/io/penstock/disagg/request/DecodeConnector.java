@@ -24,7 +24,7 @@ import reactor.core.scheduler.Scheduler;
 /// Sources are told that this rank is done with them as soon as their shard has come; those that have nothing for it,
 /// and those that no rank reads and it releases, at once. If a request ends otherwise, its other sources hear a cancel,
 /// and its memory is given up when its moves have drained and the sources have acknowledged. A source that does not is
-/// waited for no longer than [LifecycleOptions#drain()]: what it still sends finds its ticket closed.
+/// waited for no longer than [LifecycleOptions.Patience#drain()]: what it still sends finds its ticket closed.
 ///
 /// Safe from any thread.
 public final class DecodeConnector implements KvConnector {
@@ -166,7 +166,7 @@ public final class DecodeConnector implements KvConnector {
 
   private Mono<Void> told(Incarnation to, Signal signal, int attempt) {
     return sent(to, signal).onErrorResume(error -> {
-      if (attempt >= options.signalTries() || !(error instanceof TransientKvException)) {
+      if (attempt >= options.signals().tries() || !(error instanceof TransientKvException)) {
         untold.increment();
         return Mono.empty();
       }
@@ -177,8 +177,8 @@ public final class DecodeConnector implements KvConnector {
 
   private Mono<Void> sent(Incarnation to, Signal signal) {
     Duration patience = signal.kind() == Kind.DONE || signal.kind() == Kind.RENEW
-        ? options.signalTimeout()
-        : options.drain();
+        ? options.signals().timeout()
+        : options.patience().drain();
     return Mono.defer(() -> signals.send(to, signal))
         .timeout(patience, Mono.error(() -> new MoveTimeoutException(to, RequestState.WAITING_FOR_INPUT, patience)),
             timers);
@@ -201,9 +201,9 @@ public final class DecodeConnector implements KvConnector {
     Mono<Void> acknowledged =
         Mono.when(unsent.stream().map(source -> told(source, order.request(), Kind.CANCEL, 1)).toList()).cache();
     follow(acknowledged, () -> {});
-    Mono<Void> quiet = drained.and(acknowledged.timeout(options.drain(), Mono.empty(), timers)).cache();
+    Mono<Void> quiet = drained.and(acknowledged.timeout(options.patience().drain(), Mono.empty(), timers)).cache();
     if (received.ending() == Ending.RECOMPUTE) { // the engine writes these blocks next
-      Mono<Boolean> inTime = quiet.thenReturn(true).timeout(options.drain().multipliedBy(2), Mono.just(false), timers);
+      Mono<Boolean> inTime = quiet.thenReturn(true).timeout(options.patience().drain().multipliedBy(2), Mono.just(false), timers);
       inTime.subscribe(isQuiet -> {
         if (isQuiet) {
           requests.remove(order.request());

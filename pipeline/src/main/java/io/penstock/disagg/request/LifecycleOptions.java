@@ -1,41 +1,78 @@
 package io.penstock.disagg.request;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// Times and bounds of the life of requests, on both sides.
 ///
-/// @param lease how long a prefill rank keeps blocks after the last byte of them moved, or a receiver said that it
-///     would still read
-/// @param bootstrap how long either side waits for the first sign of the other
-/// @param waiting how long a receiver waits for the first byte of a source that knows the request
-/// @param idle how long a source may send nothing once it has begun
-/// @param longest how long a prefill rank keeps blocks at most, whatever moves
-/// @param drain how long a receiver that has ended waits for acknowledgements of its sources before it gives its memory
-///     up: late bytes find their ticket closed
-/// @param signalTries how often a receiver tells a source that does not acknowledge
-/// @param signalTimeout how long it waits for an acknowledgement
-/// @param remembered how long a prefill rank knows a request that has ended, or of which it has only heard
+/// @param lease how long a prefill rank keeps blocks
+/// @param patience how long either side waits for the other
+/// @param signals how a receiver tells its sources
 /// @param tick precision of all these times
-public record LifecycleOptions(Duration lease, Duration bootstrap, Duration waiting, Duration idle, Duration longest,
-    Duration drain, int signalTries, Duration signalTimeout, Duration remembered, Duration tick) {
-  private static final LifecycleOptions DEFAULTS = new LifecycleOptions(Duration.ofSeconds(30), Duration.ofSeconds(300),
-      Duration.ofSeconds(300), Duration.ofSeconds(30), Duration.ofMinutes(30), Duration.ofSeconds(10), 8,
-      Duration.ofSeconds(5), Duration.ofSeconds(300), Duration.ofMillis(100));
+public record LifecycleOptions(Lease lease, Patience patience, Signals signals, Duration tick) {
+  private static final LifecycleOptions DEFAULTS = new LifecycleOptions(
+      new Lease(Duration.ofSeconds(30), Duration.ofMinutes(30), Duration.ofSeconds(300)),
+      new Patience(Duration.ofSeconds(300), Duration.ofSeconds(300), Duration.ofSeconds(30), Duration.ofSeconds(10)),
+      new Signals(8, Duration.ofSeconds(5)), Duration.ofMillis(100));
 
   public LifecycleOptions {
-    Checks.positive("lease", lease);
-    Checks.positive("bootstrap", bootstrap);
-    Checks.positive("waiting", waiting);
-    Checks.positive("idle", idle);
-    Checks.positive("longest", longest);
-    Checks.positive("drain", drain);
-    Checks.positive("signalTries", signalTries);
-    Checks.positive("signalTimeout", signalTimeout);
-    Checks.positive("remembered", remembered);
+    requireNonNull(lease, "lease");
+    requireNonNull(patience, "patience");
+    requireNonNull(signals, "signals");
     Checks.atLeastOneMilli("tick", tick);
-    if (longest.compareTo(lease) < 0) {
-      throw new IllegalArgumentException("longest must be >= lease " + lease + " (was " + longest + ")");
+  }
+
+  /// How long a prefill rank keeps blocks.
+  ///
+  /// @param life after the last byte of them moved, or a receiver said that it would still read
+  /// @param longest at most, whatever moves
+  /// @param remembered how long the rank knows a request that has ended, or of which it has only received signals
+  public record Lease(Duration life, Duration longest, Duration remembered) {
+    public Lease {
+      Checks.positive("lease", life);
+      Checks.positive("longest", longest);
+      Checks.positive("remembered", remembered);
+      if (longest.compareTo(life) < 0) {
+        throw new IllegalArgumentException("longest must be >= lease " + life + " (was " + longest + ")");
+      }
+    }
+  }
+
+  /// How long one side waits for the other.
+  ///
+  /// @param bootstrap either side for the first sign of the other
+  /// @param waiting a receiver for the first byte of a source that knows the request
+  /// @param idle how long a source may send nothing once it has begun
+  /// @param drain a receiver that has ended for acknowledgements of its sources, before it gives its memory up: late
+  ///     bytes find their ticket closed
+  public record Patience(Duration bootstrap, Duration waiting, Duration idle, Duration drain) {
+    public Patience {
+      Checks.positive("bootstrap", bootstrap);
+      Checks.positive("waiting", waiting);
+      Checks.positive("idle", idle);
+      Checks.positive("drain", drain);
+    }
+
+    /// How long a move may stay in `state`.
+    Duration in(RequestState state) {
+      return switch (state) {
+        case WAITING_FOR_INPUT -> waiting;
+        case TRANSFERRING -> idle;
+        default -> bootstrap;
+      };
+    }
+  }
+
+  /// How a receiver tells its sources.
+  ///
+  /// @param tries how often it tells one that does not acknowledge
+  /// @param timeout how long it waits for an acknowledgement
+  public record Signals(int tries, Duration timeout) {
+    public Signals {
+      Checks.positive("signalTries", tries);
+      Checks.positive("signalTimeout", timeout);
     }
   }
 
@@ -46,40 +83,19 @@ public record LifecycleOptions(Duration lease, Duration bootstrap, Duration wait
   }
 
   public LifecycleOptions withLease(Duration life, Duration most) {
-    return new LifecycleOptions(life, bootstrap, waiting, idle, most, drain, signalTries, signalTimeout, remembered,
-        tick);
+    return new LifecycleOptions(new Lease(life, most, lease.remembered), patience, signals, tick);
   }
 
-  public LifecycleOptions withPatience(Duration firstSign, Duration firstByte, Duration silence) {
-    return new LifecycleOptions(lease, firstSign, firstByte, silence, longest, drain, signalTries, signalTimeout,
-        remembered, tick);
+  public LifecycleOptions withPatience(Patience other) {
+    return new LifecycleOptions(lease, other, signals, tick);
   }
 
-  public LifecycleOptions withDrain(Duration time) {
-    return new LifecycleOptions(lease, bootstrap, waiting, idle, longest, time, signalTries, signalTimeout, remembered,
-        tick);
-  }
-
-  public LifecycleOptions withSignals(int tries, Duration timeout) {
-    return new LifecycleOptions(lease, bootstrap, waiting, idle, longest, drain, tries, timeout, remembered, tick);
-  }
-
-  public LifecycleOptions withRemembered(Duration time) {
-    return new LifecycleOptions(lease, bootstrap, waiting, idle, longest, drain, signalTries, signalTimeout, time,
-        tick);
+  public LifecycleOptions withSignals(Signals other) {
+    return new LifecycleOptions(lease, patience, other, tick);
   }
 
   /// How long a receiver may wait for the first byte: a source that pushes must let it wait as long.
   public Duration firstByte() {
-    return bootstrap.compareTo(waiting) >= 0 ? bootstrap : waiting;
-  }
-
-  /// How long a move may stay in `state`.
-  Duration patience(RequestState state) {
-    return switch (state) {
-      case WAITING_FOR_INPUT -> waiting;
-      case TRANSFERRING -> idle;
-      default -> bootstrap;
-    };
+    return patience.bootstrap.compareTo(patience.waiting) >= 0 ? patience.bootstrap : patience.waiting;
   }
 }

@@ -321,7 +321,7 @@ final class Receiving extends TimerWheel.Timer {
   }
 
   private long renewalNanos() {
-    return owner.options().lease().toNanos() / RENEWALS;
+    return owner.options().lease().life().toNanos() / RENEWALS;
   }
 
   /// The next moment at which this has something to do.

@@ -170,7 +170,7 @@ final class Sending extends TimerWheel.Timer {
       sinceNanos = owner.wheel().now();
       if (owner.enterEarly()) {
         early = 1;
-        owner.wheel().add(this, sinceNanos + owner.options().remembered().toNanos());
+        owner.wheel().add(this, sinceNanos + owner.options().lease().remembered().toNanos());
       } else {
         phase = Phase.FORGOTTEN;
         owner.forget(this);
@@ -276,7 +276,7 @@ final class Sending extends TimerWheel.Timer {
       phase = Phase.OVER;
       sinceNanos = owner.wheel().now();
     }
-    owner.wheel().add(this, sinceNanos() + owner.options().remembered().toNanos());
+    owner.wheel().add(this, sinceNanos() + owner.options().lease().remembered().toNanos());
     owner.released(request, why);
     drained.tryEmitEmpty();
   }
@@ -319,10 +319,10 @@ final class Sending extends TimerWheel.Timer {
   @GuardedBy("this") private long endNanos() {
     LifecycleOptions options = owner.options();
     if (phase != Phase.OPEN) {
-      return sinceNanos + options.remembered().toNanos();
+      return sinceNanos + options.lease().remembered().toNanos();
     }
-    long life = (state == RequestState.BOOTSTRAPPING ? options.bootstrap() : options.lease()).toNanos();
-    return Math.min(sinceNanos + options.longest().toNanos(), renewedNanos + life);
+    long life = (state == RequestState.BOOTSTRAPPING ? options.patience().bootstrap() : options.lease().life()).toNanos();
+    return Math.min(sinceNanos + options.lease().longest().toNanos(), renewedNanos + life);
   }
 
   @GuardedBy("this") private void forget() {

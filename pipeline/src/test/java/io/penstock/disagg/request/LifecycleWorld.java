@@ -16,9 +16,11 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /// Processes of prefill and decode ranks and what lies between them, in one thread and virtual time.
 final class LifecycleWorld implements PeerSignals {
   static final long SLICE_NANOS = 1_000_000;
-  static final LifecycleOptions OPTIONS = new LifecycleOptions(Duration.ofSeconds(5), Duration.ofSeconds(20),
-      Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(120), Duration.ofSeconds(2), 5,
-      Duration.ofSeconds(1), Duration.ofSeconds(30), Duration.ofMillis(50));
+  static final LifecycleOptions OPTIONS = new LifecycleOptions(
+      new LifecycleOptions.Lease(Duration.ofSeconds(5), Duration.ofSeconds(120), Duration.ofSeconds(30)),
+      new LifecycleOptions.Patience(Duration.ofSeconds(20), Duration.ofSeconds(20), Duration.ofSeconds(5),
+          Duration.ofSeconds(2)),
+      new LifecycleOptions.Signals(5, Duration.ofSeconds(1)), Duration.ofMillis(50));
 
   final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
   final List<String> violations = new ArrayList<>();

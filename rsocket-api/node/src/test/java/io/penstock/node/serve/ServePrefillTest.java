@@ -138,7 +138,8 @@ final class ServePrefillTest {
     prefill.ranks().forEach(place -> ports.put(place.who(), place.endpoint().port()));
     signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), timers,
         new Random(2));
-    requests = new DecodeConnector(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
+    requests = new DecodeConnector(SELF, LifecycleOptions.defaults()
+        .withSignals(new LifecycleOptions.Signals(2, Duration.ofSeconds(1))), signals,
         LifecycleListener.noop(), timers, new Random(3));
     views = new RankViews(this::place, KvClientOptions.defaults(),
         KvPeerOptions.defaults().withPatience(Duration.ofMillis(300)), new ByteBudget("decode", 8 << 20, 64),
