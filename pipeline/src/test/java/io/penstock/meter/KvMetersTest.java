@@ -73,7 +73,6 @@ final class KvMetersTest {
     Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
     StreamMeters streams = new StreamMeters(registry);
     streams.ended("get", "inline", 4096, 2_000_000, new StreamMeters.Waits(1_000_000, 0, 0), "transient");
-    new ClientMeters(registry).ended("tcp", "in", 4096, 5, "transient");
     TransferMeters transfers = new TransferMeters(registry, List.of("timeout"));
     transfers.ended("tcp", "read", new TransferMeters.Times(1, 2, 3), null);
     transfers.carried("tcp", "read", "inline", 4096);

@@ -302,6 +302,32 @@ final class ServePrefillTest {
   }
 
   @Test
+  void theCommandKeep_keepsBlocksOfARank_untilItWithdraws() {
+    Node rank = start(Map.of(RankSettings.SIDE, "prefill", RankSettings.INSTANCE, "alone"));
+    assertThat(command("put", rank, "--count", "4").exitCode()).isZero();
+    assertThat(command("keep", rank, "--request", "r", "--trace-id", "0-3").out())
+        .isEqualTo("4 blocks kept for request r\n");
+    assertThat(command("keep", rank, "--request", "r", "--withdraw", "--json").out())
+        .contains("\"request\":\"r\"", "\"kept\":false");
+    assertThat(command("keep", rank, "--request", "r", "--trace-id", "0").err())
+        .contains("request must be new (r was OVER)");
+    assertThat(command("keep", rank, "--request", "s", "--trace-id", "0-4").err())
+        .contains("keys must be of blocks that the node has (was 1 that it lacks)");
+    assertThat(command("keep", rank, "--request", "s", "--trace-id", "0", "--withdraw").err())
+        .contains("--trace-id must be left out with --withdraw (was given)");
+    CommandLineRun other = command("keep", nodes.getFirst(), "--request", "r", "--trace-id", "0");
+    assertThat(other.exitCode()).isEqualTo(69);
+    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node");
+  }
+
+  private static CommandLineRun command(String name, Node node, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(name, "--connect", "127.0.0.1:" + node.port(), "--model", "resharded",
+        "--layers", "" + LAYERS, "--kv-heads", "" + HEADS, "--head-dim", "16", "--block-tokens", "8"));
+    all.addAll(List.of(arguments));
+    return CommandLineRun.of(all.toArray(String[]::new));
+  }
+
+  @Test
   void aPrefillRankThatIsLost_failsItsRequestsAtOnce() {
     requireNonNull(views.of(who(0), TO.space()).block(SOON));
     ReceiveOrder order = new ReceiveOrder("waits", List.of(new ReceiveOrder.Shard(who(0), 1, GroupBlocks.range(0, 1),
