@@ -203,7 +203,8 @@ public final class DecodeConnector implements KvConnector {
     follow(acknowledged, () -> {});
     Mono<Void> quiet = drained.and(acknowledged.timeout(options.patience().drain(), Mono.empty(), timers)).cache();
     if (received.ending() == Ending.RECOMPUTE) { // the engine writes these blocks next
-      Mono<Boolean> inTime = quiet.thenReturn(true).timeout(options.patience().drain().multipliedBy(2), Mono.just(false), timers);
+      Mono<Boolean> inTime =
+          quiet.thenReturn(true).timeout(options.patience().drain().multipliedBy(2), Mono.just(false), timers);
       inTime.subscribe(isQuiet -> {
         if (isQuiet) {
           requests.remove(order.request());

@@ -321,7 +321,8 @@ final class Sending extends TimerWheel.Timer {
     if (phase != Phase.OPEN) {
       return sinceNanos + options.lease().remembered().toNanos();
     }
-    long life = (state == RequestState.BOOTSTRAPPING ? options.patience().bootstrap() : options.lease().life()).toNanos();
+    long life =
+        (state == RequestState.BOOTSTRAPPING ? options.patience().bootstrap() : options.lease().life()).toNanos();
     return Math.min(sinceNanos + options.lease().longest().toNanos(), renewedNanos + life);
   }
 

@@ -128,7 +128,8 @@ final class RankRegistryTest {
     assertThat(gone).containsExactly(rank("p", 0, 1));
     assertThat(registry.heartbeat(rank("p", 0, 1))).isFalse();
     registry.leave(rank("p", 0, 1));
-    assertThat(registry.instance("p").orElseThrow().rank(0)).get().extracting(each -> each.who().generation()).isEqualTo(2L);
+    assertThat(registry.instance("p").orElseThrow().rank(0)).get().extracting(each -> each.who().generation())
+        .isEqualTo(2L);
     registry.leave(rank("p", 0, 2));
     assertThat(registry.instances()).isEmpty();
   }

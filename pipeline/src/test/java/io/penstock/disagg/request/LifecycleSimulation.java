@@ -267,7 +267,8 @@ final class LifecycleSimulation {
       long begin = world.nanos();
       int rank = number;
       Disposable one = decode.requests.receive(order).subscribe(received -> {
-        if (world.nanos() - begin > DEADLINE.plus(LifecycleWorld.OPTIONS.patience().drain().multipliedBy(3)).toNanos()) {
+        if (world.nanos() - begin > DEADLINE.plus(LifecycleWorld.OPTIONS.patience().drain().multipliedBy(3))
+            .toNanos()) {
           world.violation(request.id + " ended after its deadline");
         }
         received(request, rank, sources, received);

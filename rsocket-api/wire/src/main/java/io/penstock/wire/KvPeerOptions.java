@@ -23,7 +23,8 @@ public record KvPeerOptions(Duration idleAfter, Duration backOff, Duration mostB
 
   /// Closed after a minute without work; back-off from 100 ms to 10 s; 5 s of patience.
   public static KvPeerOptions defaults() {
-    return new KvPeerOptions(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(10), Duration.ofSeconds(5));
+    return new KvPeerOptions(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(10),
+        Duration.ofSeconds(5));
   }
 
   public KvPeerOptions withIdleAfter(Duration time) {

@@ -1,0 +1,164 @@
+package io.penstock.examples.disaggregated.rank;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.examples.disaggregated.model.ByteTokenizer;
+import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.model.SpeculativeConfig;
+import io.penstock.node.cli.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+@Timeout(300)
+final class DisaggregatedCommandTest {
+  private final ConsoleCapture capture = new ConsoleCapture();
+  @TempDir
+  private Path folder;
+
+  private int run(String line) {
+    List<String> args = new ArrayList<>(List.of("disaggregated"));
+    args.addAll(List.of(line.split(" ")));
+    return Examples.run(args.toArray(String[]::new), capture.console());
+  }
+
+  @Test
+  void nodesOfOneProcess_giveTheBitsOfOneRank() throws IOException {
+    assertThat(run("--in-process --tokens 6 --prompt abcdefghijklmnopqrstuvwxyz --json --mode pull --prefill-tp 2"
+        + " --decode-tp 8 --decode-pp 2 --block-size 8 --decode-block-size 24 --decode-layout hnd --tier ssd"
+        + " --draft-tokens 2")).as(capture.err()).isZero();
+
+    JsonNode report = Json.MAPPER.readTree(capture.out());
+    assertThat(report.get("requests")).hasSize(2).allSatisfy(request -> {
+      assertThat(request.get("bitsEqual").asBoolean()).isTrue();
+      assertThat(request.get("disaggregated")).isEqualTo(request.get("monolithic"));
+      assertThat(request.get("movedBytes").asInt()).isPositive();
+      assertThat(request.get("times")).as("computed, waited for, transferred").hasSize(3 * 5);
+    });
+    assertThat(report.get("requests").get(0).get("cachedTokens").asInt()).isZero();
+    assertThat(report.get("requests").get(1).get("cachedTokens").asInt())
+        .as("the second prompt begins as the first").isEqualTo(24);
+  }
+
+  @Test
+  void processes_giveTheBitsOfOneRank() throws IOException {
+    Path image = folder.resolve("layers.svg");
+
+    assertThat(run("--mla --prefill-pp 2 --pcp 2 --decode-tp 4 --dcp 2 --tier hbm --tokens 5"
+        + " --prompt abcdefghijklmnopqrstuvwxyz --svg " + image)).as(capture.err()).isZero();
+
+    assertThat(capture.out()).startsWith("disaggregated: push\n  prefill tp 4").contains("request 1: prefill 0",
+        "monolithic ", "█ compute").containsOnlyOnce("request 0").doesNotContain("differ");
+    assertThat(capture.out().lines().filter(line -> line.equals("  logits        equal, bit for bit"))).hasSize(2);
+    assertThat(Files.readString(image)).startsWith("<svg");
+  }
+
+  @Tag("proof")
+  @Test
+  void processesAtRandom_giveTheBitsOfOneRank() {
+    for (int seed = 0; seed < 20; seed++) {
+      String options = atRandom(new SplittableRandom(seed)) + " --tokens 8 --seed " + seed;
+      assertThat(run(options)).as("seed %d: %s%n%s%s", seed, options, capture.out(), capture.err()).isZero();
+    }
+  }
+
+  private static String atRandom(RandomGenerator random) {
+    boolean latent = random.nextBoolean();
+    return String.join(" ", "--prefill " + random.nextInt(1, 3), "--decode " + random.nextInt(1, 3),
+        "--prefill-tp " + (1 << random.nextInt(4)), "--decode-tp " + (1 << random.nextInt(latent ? 1 : 0, 4)),
+        "--prefill-pp " + random.nextInt(1, 5), "--decode-pp " + random.nextInt(1, 5),
+        "--pcp " + random.nextInt(1, 4), latent ? "--mla --dcp 2" : "--dcp 1",
+        "--block-size " + (4 * random.nextInt(1, 9)), "--decode-block-size " + (4 * random.nextInt(1, 9)),
+        "--layout " + RandomDeployment.pick(random, "nhd", "hnd"),
+        "--decode-layout " + RandomDeployment.pick(random, "nhd", "hnd"),
+        "--tier " + RandomDeployment.pick(random, "hbm", "dram", "ssd"),
+        "--mode " + RandomDeployment.pick(random, "push", "pull"), "--draft-tokens " + random.nextInt(4),
+        "--chunk " + random.nextInt(5, 100));
+  }
+
+  @Test
+  void writtenModel_givesTheTextOfItsSeed() throws IOException {
+    Path model = folder.resolve("model");
+    assertThat(run("--write-model " + model + " --seed 9")).as(capture.err()).isZero();
+    assertThat(model.resolve("model.safetensors")).exists();
+
+    assertThat(run("--model " + model + " --in-process --prompt Water --requests 1 --tokens 5 --json"))
+        .as(capture.err()).isZero();
+
+    String json = capture.out().substring(capture.out().indexOf('{'));
+    assertThat(Json.MAPPER.readTree(json).get("requests").get(0).get("disaggregated").asString())
+        .isEqualTo(monolithic(Model.seeded(ModelConfig.tiny(), 9)));
+  }
+
+  private static String monolithic(Model model) {
+    int[] prompt = ByteTokenizer.encode("Water");
+    try (Instance instance = new Instance(Deployment.monolithic(model, KvFormat.defaults()), 1, 16);
+        Sequence sequence = instance.open("whole")) {
+      return ByteTokenizer.decode(Decode
+          .of(sequence, new SpeculativeConfig(1, 0), prompt.length, Prefill.of(sequence, prompt), 5).tokens());
+    }
+  }
+
+  @Test
+  void brokenModel_isSaidAsData() throws IOException {
+    assertThat(run("--write-model " + folder)).isZero();
+    Path file = folder.resolve("model.safetensors");
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[7] = 127;
+    Files.write(file, bytes);
+
+    assertThat(run("--in-process --model " + folder)).isEqualTo(65);
+    assertThat(capture.err()).contains("header length must be <= ").doesNotContain("\tat ");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          --decode-tp 8 --dcp 4      | --decode-dcp must divide --decode-tp / KV heads, the ranks with equal KV heads
+          --prefill-dcp 2            | --prefill-dcp must divide --prefill-tp / KV heads, the ranks with equal KV heads
+          --prefill-tp 3             | --prefill-tp must divide the 8 query heads (was 3)
+          --decode-tp 0              | --decode-tp must be > 0 (was 0)
+          --decode-pp 5              | --decode-pp must be <= the 4 layers (was 5)
+          --pcp 65                   | --prefill-tp × --prefill-pp × --prefill-pcp must be <= 64 (was 4 × 1 × 65)
+          --decode-pcp 2147483647    | --decode-tp × --decode-pp × --decode-pcp must be <= 64 (was 2 × 1 × 2147483647)
+          --block-size 6             | --block-size must be a multiple of 4 (was 6)
+          --decode-block-size 7      | --decode-block-size must be a multiple of 4 (was 7)
+          --requests 1001            | --requests must be <= 1000 (was 1001)
+          --requests 0               | --requests must be > 0 (was 0)
+          --prefill 17               | --prefill must be <= 16 (was 17)
+          --decode 17                | --decode must be <= 16 (was 17)
+          --model x --mla            | --mla must be left out with --model (was given)
+          --model x --seed 1         | --seed must be left out with --model (was given)
+          --write-model x --model y  | --model must be left out with --write-model (was given)
+          """)
+  void flagThatCannotBe_isMisuse_namedAsItIsTyped(String line, String message) {
+    assertThat(run("--in-process " + line)).isEqualTo(2);
+    assertThat(capture.err()).contains(message);
+  }
+
+  @Test
+  void contextParallelismOnBothSides_givesTheBitsOfOneRank() {
+    assertThat(run("--in-process --mla --prefill-tp 4 --prefill-pcp 2 --prefill-dcp 2 --decode-tp 4 --decode-pcp 3"
+        + " --decode-dcp 4 --tokens 4 --requests 1 --json")).as(capture.err()).isZero();
+
+    JsonNode report = Json.MAPPER.readTree(capture.out());
+    assertThat(report.at("/prefill/dcp").asInt()).isEqualTo(2);
+    assertThat(report.at("/decode/pcp").asInt()).isEqualTo(3);
+    assertThat(report.get("layers").asInt()).isEqualTo(4);
+    assertThat(report.get("draftLayers").asInt()).isEqualTo(1);
+  }
+}
