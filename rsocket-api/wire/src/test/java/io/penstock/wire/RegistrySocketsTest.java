@@ -311,18 +311,19 @@ final class RegistrySocketsTest {
 
   @Test
   void theRegistrysLock_keepsNoEventLoop() throws InterruptedException {
+    RankRegistry patient = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone::add);
     Scheduler decisions = Schedulers.newSingle("decisions", true);
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);
     server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.of(tier)), null,
-        new DisaggServices(registry, kept), KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers,
+        new DisaggServices(patient, kept), KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers,
         decisions).block(PATIENCE));
     client = client(Credentials.none());
     client.register(prefill(GENERATION)).block(PATIENCE);
     BlockingQueue<Boolean> left = new LinkedBlockingQueue<>();
     Lane<NodeConnection> lane = RegistryClient.lane(Link.PENSTOCK.client(Link.PENSTOCK.port(server)), "the node",
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
-    synchronized (registry) {
+    synchronized (patient) {
       client.leave(PREFILL).subscribe(left::add);
       lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class)).blockLast(PATIENCE);
       assertThat(left).as("waits for the lock").isEmpty();
