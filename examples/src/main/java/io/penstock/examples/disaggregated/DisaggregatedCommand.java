@@ -294,7 +294,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
         decodeBlockTokens == null ? blockTokens : decodeBlockTokens, TokenOrder.valueOf(orderThere.name()))
         .deployment(weights);
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
-    return new Setup(prefill, decode, mode == Mode.PUSH, longest, tokens, draftTokens,
+    return new Setup(prefill, decode, mode == Mode.PUSH, new Setup.Tokens(longest, tokens, draftTokens),
         new Pace(chunkTokens, layerRepeats), requests, LifecycleOptions.defaults(), DEADLINE);
   }
 

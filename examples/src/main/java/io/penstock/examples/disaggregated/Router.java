@@ -87,8 +87,8 @@ final class Router {
     try (Instance instance = new Instance(one, 1, setup.sequenceTokens());
         Sequence sequence = instance.open("monolithic")) {
       SpeculativeConfig drafts =
-          new SpeculativeConfig(sequence.model().config().draftLayers(), setup.draftTokens());
-      return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.newTokens());
+          new SpeculativeConfig(sequence.model().config().draftLayers(), setup.tokens().guessed());
+      return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.tokens().generated());
     }
   }
 

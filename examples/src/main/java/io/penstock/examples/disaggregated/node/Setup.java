@@ -12,29 +12,34 @@ import java.time.Duration;
 /// @param prefill how prefill nodes are split
 /// @param decode how decode nodes are split
 /// @param push whether layers are pushed while they are computed, or pulled afterwards
-/// @param promptTokens most tokens of a prompt
-/// @param newTokens most tokens generated
-/// @param draftTokens guessed a step
+/// @param tokens of a request
 /// @param pace of a prefill
 /// @param requests most requests of a node at one time
 /// @param lifecycle leases and time limits of requests
 /// @param deadline of the transfer of one request
-public record Setup(Deployment prefill, Deployment decode, boolean push, int promptTokens, int newTokens, int draftTokens,
-    Pace pace, int requests, LifecycleOptions lifecycle, Duration deadline) {
+public record Setup(Deployment prefill, Deployment decode, boolean push, Tokens tokens, Pace pace, int requests, LifecycleOptions lifecycle, Duration deadline) {
   public Setup {
-    Checks.positive("--tokens", newTokens);
-    Checks.notNegative("--draft-tokens", draftTokens);
     Checks.positive("--requests", requests);
     long most = prefill.model().config().maxPositions();
-    if ((long) promptTokens + newTokens + draftTokens > most) {
+    if ((long) tokens.prompt + tokens.generated + tokens.guessed > most) {
       throw new IllegalArgumentException("prompt, --tokens and --draft-tokens must be <= " + most
-          + " tokens together (was " + promptTokens + " + " + newTokens + " + " + draftTokens + ")");
+          + " tokens together (was " + tokens.prompt + " + " + tokens.generated + " + " + tokens.guessed + ")");
+    }
+  }
+
+  /// @param prompt most tokens of a prompt
+  /// @param generated most tokens generated
+  /// @param guessed tokens that the draft head guesses a step
+  public record Tokens(int prompt, int generated, int guessed) {
+    public Tokens {
+      Checks.positive("--tokens", generated);
+      Checks.notNegative("--draft-tokens", guessed);
     }
   }
 
   /// Blocks that a rank's tier has room for: those of all prompts.
   int tierBlocks(Shard shard) {
-    return keptRequests() * Math.max(1, shard.blocks(promptTokens));
+    return keptRequests() * Math.max(1, shard.blocks(tokens.prompt));
   }
 
   /// Requests of which a node has memory: those that warm it up may still be kept.
@@ -43,6 +48,6 @@ public record Setup(Deployment prefill, Deployment decode, boolean push, int pro
   }
 
   public int sequenceTokens() {
-    return promptTokens + newTokens + draftTokens;
+    return tokens.prompt + tokens.generated + tokens.guessed;
   }
 }
