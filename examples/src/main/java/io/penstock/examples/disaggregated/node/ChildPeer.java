@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.node;
 
-import io.penstock.examples.OtherJvm;
+import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Json;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;

@@ -1,4 +1,4 @@
-package io.penstock.examples;
+package io.penstock.examples.process;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -8,6 +8,9 @@ import java.util.List;
 
 /// Runs an example in a second JVM like this one: same Java, same flags, same class path.
 public final class OtherJvm {
+  /// By name: the room of all stories knows this one.
+  private static final String MAIN = "io.penstock.examples.Examples";
+
   private OtherJvm() {}
 
   /// Starts `penstock example ARGS`; its standard error is this process's, its standard output is the caller's to read.
@@ -20,7 +23,7 @@ public final class OtherJvm {
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(OtherJvm::isForAnyJvm)
         .forEach(command::add);
     command.addAll(flags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Examples.class.getName()));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(args);
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }

@@ -1,4 +1,4 @@
-package io.penstock.examples.disaggregated.rank;
+package io.penstock.examples.disaggregated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,13 @@ import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
+import io.penstock.examples.disaggregated.rank.Decode;
+import io.penstock.examples.disaggregated.rank.Deployment;
+import io.penstock.examples.disaggregated.rank.Instance;
+import io.penstock.examples.disaggregated.rank.KvFormat;
+import io.penstock.examples.disaggregated.rank.Prefill;
+import io.penstock.examples.disaggregated.rank.RandomDeployment;
+import io.penstock.examples.disaggregated.rank.Sequence;
 import io.penstock.node.cli.Json;
 import java.io.IOException;
 import java.nio.file.Files;
