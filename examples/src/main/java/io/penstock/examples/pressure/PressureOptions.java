@@ -100,7 +100,8 @@ record PressureOptions(Disk disk, long putBytes, long memoryBytes, int blockByte
   }
 
   JournalOptions journal() {
-    return JournalOptions.defaults(disk.directory.resolve("journal")).withEngine(disk.engine).withSegmentBytes(segmentBytes())
+    return JournalOptions.defaults(disk.directory.resolve("journal")).withEngine(disk.engine)
+        .withSegmentBytes(segmentBytes())
         .withDurability(syncs())
         .withCacheBytes(disk.cacheBytes);
   }

@@ -166,8 +166,9 @@ public final class DecodeNode implements Peer {
     try (Sequence sequence = request.sequence()) {
       sequence.finish(prompt.length);
       int draftLayers = sequence.model().config().draftLayers();
-      Generated generated = Decode.of(sequence, new SpeculativeConfig(draftLayers, setup.tokens().guessed()), prompt.length,
-          prefilled, setup.tokens().generated());
+      Generated generated =
+          Decode.of(sequence, new SpeculativeConfig(draftLayers, setup.tokens().guessed()), prompt.length,
+              prefilled, setup.tokens().generated());
       tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
           .blockTokens());
       return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),

@@ -23,7 +23,8 @@ public final class PrefillNode implements Peer {
 
   /// @param name of the instance
   /// @param registryPort where the registry listens
-  public PrefillNode(String name, Setup setup, int registryPort, Network network, TierMaker maker, LongSupplier micros) {
+  public PrefillNode(String name, Setup setup, int registryPort, Network network, TierMaker maker,
+      LongSupplier micros) {
     this.setup = setup;
     this.micros = micros;
     this.side = new PrefillSide(new Instance(setup.prefill(), setup.keptRequests(), setup.sequenceTokens()),

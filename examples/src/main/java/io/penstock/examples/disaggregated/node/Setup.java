@@ -17,7 +17,8 @@ import java.time.Duration;
 /// @param requests most requests of a node at one time
 /// @param lifecycle leases and time limits of requests
 /// @param deadline of the transfer of one request
-public record Setup(Deployment prefill, Deployment decode, boolean push, Tokens tokens, Pace pace, int requests, LifecycleOptions lifecycle, Duration deadline) {
+public record Setup(Deployment prefill, Deployment decode, boolean push, Tokens tokens, Pace pace, int requests,
+    LifecycleOptions lifecycle, Duration deadline) {
   public Setup {
     Checks.positive("--requests", requests);
     long most = prefill.model().config().maxPositions();

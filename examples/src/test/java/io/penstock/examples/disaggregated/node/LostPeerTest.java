@@ -63,7 +63,8 @@ final class LostPeerTest {
     Model model = Model.seeded(ModelConfig.tiny(), 1);
     KvFormat format = new KvFormat(16, TokenOrder.NHD, ElementType.FP32);
     return new Setup(Deployment.of(model, Parallelism.ofTp(4), format),
-        Deployment.of(model, Parallelism.ofTp(2), format), true, new Setup.Tokens(PROMPT_TOKENS, 4, 0), Pace.whole(), 1, lifecycle,
+        Deployment.of(model, Parallelism.ofTp(2), format), true, new Setup.Tokens(PROMPT_TOKENS, 4, 0), Pace.whole(), 1,
+        lifecycle,
         deadline);
   }
 
