@@ -23,9 +23,9 @@ import io.penstock.node.config.Capacity;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.PortChoice;
 import io.penstock.node.config.TransportSettings;
 import io.penstock.node.config.Writing;
-import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.device.MeteredSideCar;
 import io.penstock.node.kvevents.KvEventsMeters;
@@ -40,7 +40,6 @@ import io.penstock.node.tiers.OpenSpaces;
 import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
-import java.util.concurrent.TimeUnit;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
@@ -60,12 +59,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -303,7 +303,7 @@ public final class Node {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.kept());
+    return new DisaggServices(ranks, rank.connector());
   }
 
   private KvServerOptions serverOptions() {
