@@ -10,7 +10,7 @@ import reactor.core.scheduler.Scheduler;
 /// How fast one connection may ask, and move bytes of blocks: a request too many is refused, bytes wait for their
 /// credit. Each may come in a burst of one second. Safe from any thread.
 final class ConnectionRate {
-  private final KvServerOptions.Rates rates;
+  private final Rates rates;
   private final Scheduler timers;
   private final StreamListener listener;
   @GuardedBy("this") private final @Nullable TokenBucket requests;
@@ -18,7 +18,7 @@ final class ConnectionRate {
 
   /// @param timers clock of the rates, and of the waits for bytes
   /// @param listener hears of what the rates hold back
-  ConnectionRate(KvServerOptions.Rates rates, Scheduler timers, StreamListener listener) {
+  ConnectionRate(Rates rates, Scheduler timers, StreamListener listener) {
     this.rates = rates;
     this.timers = timers;
     this.listener = listener;
@@ -34,19 +34,18 @@ final class ConnectionRate {
     return timers.now(TimeUnit.NANOSECONDS);
   }
 
-  /// Counts `call`.
+  /// Counts a request.
   ///
   /// @throws RateLimitedException if it is one too many
-  Call admitted(Call call) {
-    if (rates.requests() == 0 || Routes.isUnlimited(call.route())) {
-      return call;
+  void admit(String route) {
+    if (rates.requests() == 0 || Routes.isUnlimited(route)) {
+      return;
     }
     long wait = waitOfRequest();
     if (wait > 0) {
       listener.requestRefused();
       throw new RateLimitedException(rates.requests(), Duration.ofNanos(wait));
     }
-    return call;
   }
 
   private synchronized long waitOfRequest() {

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
-import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -18,18 +17,14 @@ import tools.jackson.databind.cfg.CoercionAction;
 import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MapperBuilder;
-import tools.jackson.databind.deser.std.StdConvertingDeserializer;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
-import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.databind.type.LogicalType;
-import tools.jackson.databind.util.StdConverter;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more. A field of another
-/// type is refused, whatever it could be converted to. Missing numbers are refused, but for those of a disk, of which
-/// an older node tells fewer: they are 0.
+/// type is refused, whatever it could be converted to. Missing numbers are refused, but for those that may be null.
 enum ControlCodec {
   CBOR("application/cbor", strict(CBORMapper.builder(), ByteStrings.binary())),
   JSON("application/json", strict(JsonMapper.builder(), ByteStrings.base64()));
@@ -131,19 +126,7 @@ enum ControlCodec {
   }
 
   private static <B extends MapperBuilder<?, B>> ObjectMapper strict(B builder, ByteStrings bytes) {
-    ObjectMapper plain = strict(JsonMapper.builder()).build();
-    return strict(builder).addModule(olderNodes(plain).addDeserializer(byte[].class, bytes)).build();
-  }
-
-  private static SimpleModule olderNodes(ObjectMapper plain) {
-    return new SimpleModule().addDeserializer(TierStat.Disk.class,
-        new StdConvertingDeserializer<>(new StdConverter<ObjectNode, TierStat.Disk>() {
-          @Override
-          public TierStat.Disk convert(ObjectNode told) {
-            ObjectNode all = plain.valueToTree(TierStat.Disk.NONE);
-            return plain.convertValue(all.setAll(told), TierStat.Disk.class);
-          }
-        }));
+    return strict(builder).addModule(new SimpleModule().addDeserializer(byte[].class, bytes)).build();
   }
 
   private static <B extends MapperBuilder<?, B>> B strict(B builder) {

@@ -64,11 +64,6 @@ public enum ErrorCode {
     return store;
   }
 
-  /// The same for an error that a client got, or that a tier of this process signals.
-  public static int store(Throwable error) {
-    return WireErrors.codeOf(error).store();
-  }
-
   /// Whether a retry may succeed unchanged.
   public boolean isTransient() {
     return isTransient(code);

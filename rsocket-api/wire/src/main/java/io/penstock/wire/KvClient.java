@@ -222,7 +222,8 @@ public final class KvClient {
   private static Mono<ServerStat> statOf(NodeConnection connection, KvClientOptions options) {
     return connection.ask(Routes.HELLO, hello(options, null, null), Handshake.Welcome.class)
         .doOnNext(Handshake.Welcome::requireVersion)
-        .then(connection.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class));
+        .then(connection.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class))
+        .map(ServerStat::of);
   }
 
   private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,
@@ -309,7 +310,8 @@ public final class KvClient {
   ///
   /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
-    return connection.ask(Routes.STAT, new Messages.StatRequest(Fields.bytes(space)), ServerStat.class);
+    return connection.ask(Routes.STAT, new Messages.StatRequest(Fields.bytes(space)), StatMessages.StatReply.class)
+        .map(ServerStat::of);
   }
 
   /// History of the node's tier from after `sequence`, then what happens from now on.

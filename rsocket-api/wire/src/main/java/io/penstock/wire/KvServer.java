@@ -123,13 +123,13 @@ public final class KvServer {
   private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
       Scheduler timers, Scheduler decisions) {
-    SpaceRoutes routes = new SpaceRoutes(spaces, options.limits());
+    ServedSpaces routes = new ServedSpaces(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
-    KvResponder.Serving serving = new KvResponder.Serving(routes, options, shares, timers, decisions,
+    Serving serving = new Serving(routes, options, shares, timers, decisions,
         ByteBufAllocator.DEFAULT, draining::get, running, segments,
         new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
     Connections connections = new Connections();
@@ -142,7 +142,7 @@ public final class KvServer {
     return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE);
   }
 
-  private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
+  private static SocketAcceptor acceptor(Serving serving, Connections connections) {
     return (setup, peer) -> Mono.defer(() -> {
       CheckedFrames.Peer from = CheckedFrames.peer();
       requireServed(setup, serving);
@@ -154,7 +154,7 @@ public final class KvServer {
     });
   }
 
-  private static RSocket responder(KvResponder.Serving serving, String dataMimeType, CheckedFrames.Peer from,
+  private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
       @Nullable Caller caller) {
     return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
   }
@@ -165,14 +165,14 @@ public final class KvServer {
   }
 
   /// Compares passwords among the heavy requests: each takes a good part of a second.
-  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, KvResponder.Serving serving) {
+  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, Serving serving) {
     Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
         serving.timers().now(TimeUnit.MILLISECONDS));
     Mono<Caller> caller = Mono.fromCallable(attempt::caller);
     return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
   }
 
-  private static void requireServed(ConnectionSetupPayload setup, KvResponder.Serving serving) {
+  private static void requireServed(ConnectionSetupPayload setup, Serving serving) {
     if (serving.draining().getAsBoolean()) {
       throw new RejectedSetupException(new DrainingException().getMessage());
     }

@@ -69,24 +69,6 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     }
   }
 
-  /// How fast one connection may go; both may come in a burst of one second.
-  ///
-  /// @param requests most requests a second: one too many fails with [RateLimitedException]; 0 for any number. Requests
-  ///     that free what is held always pass
-  /// @param bytes most bytes of blocks and segments a second, both ways together: more of them wait for their credit;
-  ///     0 for any number
-  public record Rates(long requests, long bytes) {
-    public Rates {
-      Checks.notNegative("requests", requests);
-      Checks.notNegative("bytes", bytes);
-    }
-
-    /// Any number of both.
-    public static Rates none() {
-      return new Rates(0, 0);
-    }
-  }
-
   /// What [#builder()] starts with.
   public static KvServerOptions defaults() {
     return builder().build();
@@ -139,11 +121,6 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
   public KvServerOptions withMostLifetime(Duration lifetime) {
     return with().mostLifetime(lifetime).build();
-  }
-
-  /// The spin for a client that wishes `wanted`.
-  Duration spin(Duration wanted) {
-    return wanted.compareTo(ringSpin) < 0 ? wanted : ringSpin;
   }
 
   /// Sets what differs from the defaults.

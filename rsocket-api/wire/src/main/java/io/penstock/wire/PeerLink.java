@@ -117,7 +117,7 @@ final class PeerLink implements SegmentLink {
     SegmentSender sender = new SegmentSender(from, new SegmentSender.Setting(request, outgoing,
         ByteBufAllocator.DEFAULT, null, StreamClock.NONE, shared), inFlight,
         () -> NodeConnection.request(Routes.WRITE, request, ending.trace()));
-    Answer answer = new Answer(sender, inFlight, request.length(), ending);
+    WriteAnswer answer = new WriteAnswer(sender, inFlight, request.length(), ending);
     connection.rsocket().requestChannel(sender).subscribe(answer);
     return answer;
   }
@@ -127,7 +127,7 @@ final class PeerLink implements SegmentLink {
   }
 
   /// What the peer says to a write. The write ends when it has, and no frame refers to the memory any more.
-  private final class Answer implements CoreSubscriber<Payload>, Operation {
+  private final class WriteAnswer implements CoreSubscriber<Payload>, Operation {
     private final SegmentSender sender;
     private final InFlight inFlight;
     private final long length;
@@ -135,7 +135,7 @@ final class PeerLink implements SegmentLink {
     private final AtomicBoolean over = new AtomicBoolean();
     private final Disposable.Swap upstream = Disposables.swap();
 
-    Answer(SegmentSender sender, InFlight inFlight, long length, Ending ending) {
+    WriteAnswer(SegmentSender sender, InFlight inFlight, long length, Ending ending) {
       this.sender = sender;
       this.inFlight = inFlight;
       this.length = length;

@@ -35,26 +35,19 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   ///
   /// @param terms pin and group of all blocks
   /// @param outcomes whether a damaged block fails alone
-  /// @param room blocks that open windows of the connection may have
-  /// @param waiting counts the puts that wait for room, over all connections
-  /// @param stall how long a sender may be silent
   /// @param shared reads slices whose frames have references; null if there must be none
   /// @param over told once when the channel holds nothing any more
   /// @param clock hears what the stream waits for, what it moved, and of its end
-  record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room,
-      AtomicInteger waiting,
-      int windowsAhead,
-      int maxSliceBytes, int windowBlocks,
-      Function<PutMessages.PutSignal, Payload> encoder, SilenceLimit.Rule stall, @Nullable SliceReceiver shared,
-      Runnable over, StreamClock clock) {
-    /// Without a clock.
-    Setting(BlockTier tier, PutTerms terms, boolean outcomes, Budget budget, BudgetLane room, AtomicInteger waiting,
-        int windowsAhead, int maxSliceBytes, int windowBlocks, Function<PutMessages.PutSignal, Payload> encoder,
-        SilenceLimit.Rule stall, @Nullable SliceReceiver shared, Runnable over) {
-      this(tier, terms, outcomes, budget, room, waiting, windowsAhead, maxSliceBytes, windowBlocks, encoder, stall,
-          shared, over, StreamClock.NONE);
-    }
-  }
+  record Setting(BlockTier tier, PutTerms terms, boolean outcomes, Bounds bounds, int maxSliceBytes, int windowBlocks,
+      Function<PutMessages.PutSignal, Payload> encoder, @Nullable SliceReceiver shared, Runnable over,
+      StreamClock clock) {}
+
+  /// What all puts of a connection share.
+  ///
+  /// @param room blocks that open windows of the connection may have
+  /// @param waiting counts the puts that wait for room, over all connections
+  /// @param stall how long a sender may be silent
+  record Bounds(Budget budget, BudgetLane room, AtomicInteger waiting, int windowsAhead, SilenceLimit.Rule stall) {}
 
   /// Most slices that are asked for ahead.
   private static final int CREDIT_SLICES = 16;
@@ -89,9 +82,10 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.setting = setting;
     this.keys = keys;
     this.landing = Landing.of(setting.shared(), window -> {}, setting.clock());
-    this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
+    this.credit = new SliceCredit(setting.bounds().budget(), setting.maxSliceBytes(), serial, this::proceed);
     this.silence =
-        new SilenceLimit("slices that were asked for, or credit for answers,", setting.stall(), serial, this::isOwed,
+        new SilenceLimit("slices that were asked for, or credit for answers,", setting.bounds().stall(), serial,
+            this::isOwed,
             () -> landed);
   }
 
@@ -180,29 +174,31 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   private void makeRoom() {
-    if (reserving != null || waiting != null || nextKey == keys.size() || windows.size() >= setting.windowsAhead()
-        || signals.size() > setting.windowsAhead()) {
+    if (reserving != null || waiting != null || nextKey == keys.size()
+        || windows.size() >= setting.bounds().windowsAhead()
+        || signals.size() > setting.bounds().windowsAhead()) {
       return;
     }
-    int blocks = (int) setting.room().takeUpTo(Math.min(setting.windowBlocks(), keys.size() - nextKey));
+    int blocks = (int) setting.bounds().room().takeUpTo(Math.min(setting.windowBlocks(), keys.size() - nextKey));
     if (blocks > 0) {
       reserve(blocks);
     } else {
-      waiting = setting.room().acquire(1, () -> serial.run(this::roomCame), refusal -> serial.run(() -> fail(refusal)));
+      waiting = setting.bounds().room().acquire(1, () -> serial.run(this::roomCame),
+          refusal -> serial.run(() -> fail(refusal)));
     }
   }
 
   private void waitForRoom(boolean now) {
     if (now != waits) {
       waits = now;
-      setting.waiting().addAndGet(now ? 1 : -1);
+      setting.bounds().waiting().addAndGet(now ? 1 : -1);
     }
   }
 
   private void roomCame() {
     waiting = null;
     if (done) {
-      setting.room().release(1);
+      setting.bounds().room().release(1);
     } else {
       reserve(1);
       proceed();
@@ -256,7 +252,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     long given = Math.min(blocks, roomTaken); // a channel that has stopped has given all back
     if (given > 0) {
       roomTaken -= given;
-      setting.room().release(given);
+      setting.bounds().room().release(given);
     }
   }
 

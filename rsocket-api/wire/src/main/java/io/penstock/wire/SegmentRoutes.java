@@ -5,7 +5,6 @@ import io.penstock.wire.transfer.SegmentRegistry;
 import io.rsocket.Payload;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -21,13 +20,12 @@ import reactor.core.publisher.Mono;
 /// @param outgoing send window of the connection
 /// @param carriers of the connection
 /// @param staging for bytes that other processes cannot map where they are
-/// @param clocks the clock of a stream, by its call and whether its bytes leave the node
 /// @param incoming what the connection may have on its way in
-record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
+record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry registry, ConnectionWrites writes, int most,
     Budget outgoing,
     Budget incoming,
     StreamTickets streams, SilenceLimit.Rule stall, ByteBufAllocator allocator,
-    BiFunction<Call, Boolean, StreamClock> clocks, NodeCarriers carriers, StagingSlots staging) {
+    CallClocks clocks, NodeCarriers carriers, StagingSlots staging) {
   private static final long NO_TICKET = 0;
 
   /// Whether this node answers `route`.
@@ -85,7 +83,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
       InFlight inFlight = entered(hold);
       SegmentRoom room = new SegmentRoom(hold, inFlight);
       SegmentSender.Setting setting =
-          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.apply(call, true),
+          new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.outgoing(call),
               SharedSlices.of(carriers.sharedSender(item.proof()), staging));
       return sent(room, setting, inFlight);
     });
@@ -104,7 +102,7 @@ record SegmentRoutes(SpaceRoutes spaces, @Nullable SegmentRegistry registry, Con
             request.close();
             writes.leave(ended);
             inFlight.over();
-          }, clocks.apply(call, false));
+          }, clocks.incoming(call));
       writes.enter(write);
       return write;
     } catch (RuntimeException e) {

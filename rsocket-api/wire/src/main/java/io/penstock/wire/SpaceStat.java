@@ -1,8 +1,5 @@
 package io.penstock.wire;
 
-import static io.penstock.wire.Fields.present;
-
-import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 
 /// Figures of one space of a node.
@@ -11,12 +8,8 @@ import io.penstock.tier.TierStat;
 /// @param space id, in hex; empty for a space with a salt, whose id is secret
 /// @param stat figures of its tier
 public record SpaceStat(String tier, String medium, String space, String model, long blockBytes, TierStat stat) {
-  public SpaceStat {
-    present("spaces.stat", stat);
-  }
-
-  static SpaceStat of(TierInfo info, TierStat stat) {
-    return new SpaceStat(info.name(), info.medium().name(), info.space().publicId(), info.space().model(),
-        info.space().layout().blockBytes(), stat);
+  static SpaceStat of(StatMessages.SpaceFigures told) {
+    return new SpaceStat(told.tier(), told.medium(), told.space(), told.model(), told.blockBytes(),
+        told.stat().stat());
   }
 }

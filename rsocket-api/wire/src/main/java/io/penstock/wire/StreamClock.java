@@ -8,9 +8,8 @@ import reactor.core.publisher.Flux;
 /// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
 /// the stream only, but for its end.
 final class StreamClock implements Carried {
-  static final StreamListener NOOP = report -> {};
   /// Of streams without a listener.
-  static final StreamClock NONE = new StreamClock(NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
+  static final StreamClock NONE = new StreamClock(StreamListener.NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
 
   /// What a stream waits for.
   enum Wait {
@@ -39,7 +38,7 @@ final class StreamClock implements Carried {
     this.trace = trace;
     this.listener = listener;
     this.all = all;
-    this.runs = !listener.equals(NOOP);
+    this.runs = !listener.equals(StreamListener.NOOP);
     this.route = route;
     this.peer = peer;
     this.isOutgoing = isOutgoing;
@@ -65,20 +64,21 @@ final class StreamClock implements Carried {
   private static StreamClock of(StreamListener listener, long began, String route, Object peer, String transport,
       boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener.equals(NOOP) ? listener : listener.began(word, trace), began, word, peer,
+    return new StreamClock(listener.equals(StreamListener.NOOP) ? listener : listener.began(word, trace), began, word,
+        peer,
         transport, isOutgoing, all, trace);
   }
 
   /// The time, for [#moved]; 0 if `listener` hears nothing.
   static long now(StreamListener listener) {
-    return listener.equals(NOOP) ? 0 : System.nanoTime();
+    return listener.equals(StreamListener.NOOP) ? 0 : System.nanoTime();
   }
 
   /// Tells of a stream that is over: `bytes` left this node, where they lay, to a reader of its memory.
   ///
   /// @param began what [#now] said at its beginning
   static void moved(StreamListener listener, long began, String route, Object peer, long bytes, Carried all) {
-    if (listener.equals(NOOP)) {
+    if (listener.equals(StreamListener.NOOP)) {
       all.count(bytes, true);
     } else {
       StreamClock clock = of(listener, began, route, peer, "", true, all, null);

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 /// read.
 @FunctionalInterface
 public interface StreamListener {
+  /// Hears nothing: the streams of such a listener read no clock.
+  StreamListener NOOP = report -> {};
+
   /// A stream ended.
   void ended(Report report);
 
@@ -59,7 +62,7 @@ public interface StreamListener {
 
   /// One that hears nothing.
   static StreamListener noop() {
-    return StreamClock.NOOP;
+    return NOOP;
   }
 
   /// How a stream ended, and how long that took: at a client from the question until the reader had all of a get, and

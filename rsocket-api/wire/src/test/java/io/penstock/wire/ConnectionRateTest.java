@@ -18,7 +18,6 @@ import io.penstock.tier.HostTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.wire.KvServerOptions.Rates;
 import io.penstock.wire.simulate.LinkPlan;
 import io.penstock.wire.simulate.SimulatedLink;
 import io.penstock.wire.simulate.SimulatedTime;
@@ -225,7 +224,7 @@ final class ConnectionRateTest {
   void nodeThatNamesNoWait_isNotAskedWithoutEnd() {
     AtomicInteger asked = new AtomicInteger();
     VirtualTimeScheduler timers = VirtualTimeScheduler.create();
-    RateTurns turns = new RateTurns(seconds(1), timers, StreamClock.NOOP, Mono.never());
+    RateTurns turns = new RateTurns(seconds(1), timers, StreamListener.noop(), Mono.never());
 
     AtomicReference<Throwable> end = new AtomicReference<>();
     turns.retried(Mono.error(() -> {

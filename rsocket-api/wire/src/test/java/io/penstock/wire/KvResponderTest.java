@@ -92,10 +92,10 @@ final class KvResponderTest {
 
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
-        new KvResponder.Serving(new SpaceRoutes(NodeSpaces.of(List.of(of)), Limits.defaults()),
+        new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
             () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
-        ControlCodec.CBOR.mimeType(), "here");
+        ControlCodec.CBOR.mimeType(), "here", null, null);
   }
 
   private void store() {

@@ -24,19 +24,24 @@ final class OlderNodeTest {
   private static final TierStat.Disk DISK =
       new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("full"));
 
-  private static ServerStat stat(TierStat.Disk disk) {
+  private static TierStat stat(TierStat.Disk disk) {
     TierStat.Level level = new TierStat.Level("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
-    return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1,
-        0L, false, List.of());
+    return new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level));
   }
 
-  private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {
+  private static StatMessages.StatReply reply() {
+    return new StatMessages.StatReply("node", "tier", "DISK", StatMessages.TierFigures.of(stat(DISK)), 1, 1, 1, 0L,
+        false, List.of(), null);
+  }
+
+  private static TierStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {
     ObjectMapper mapper = codec == ControlCodec.CBOR ? new CBORMapper() : new JsonMapper();
-    ByteBuf bytes = codec.encode(stat(DISK), UnpooledByteBufAllocator.DEFAULT);
+    ByteBuf bytes = codec.encode(reply(), UnpooledByteBufAllocator.DEFAULT);
     ObjectNode all = (ObjectNode) mapper.readTree(ByteBufUtil.getBytes(bytes));
     bytes.release();
     ((ObjectNode) all.at(pointer)).remove(List.of(unsaid));
-    return codec.decode(Unpooled.wrappedBuffer(mapper.writeValueAsBytes(all)), ServerStat.class);
+    return ServerStat.of(
+        codec.decode(Unpooled.wrappedBuffer(mapper.writeValueAsBytes(all)), StatMessages.StatReply.class)).stat();
   }
 
   @ParameterizedTest

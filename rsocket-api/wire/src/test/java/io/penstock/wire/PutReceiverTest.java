@@ -74,10 +74,10 @@ final class PutReceiverTest {
 
   private void receive() {
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
-            2, 4096,
-            4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
+        new PutReceiver.Setting(tier, PutTerms.plain(), false,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+                new SilenceLimit.Rule(IDLE, clock)),
+            4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
   }
@@ -132,10 +132,10 @@ final class PutReceiverTest {
   void sender_thatWaitsForABlockOfAWindow_isNotSilent_andGoesOnWhenOneIsFree() {
     whole.tryAcquire(8);
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
-            2, 4096,
-            4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
+        new PutReceiver.Setting(tier, PutTerms.plain(), false,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+                new SilenceLimit.Rule(IDLE, clock)),
+            4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(3));
     assertNull(error);
@@ -154,10 +154,10 @@ final class PutReceiverTest {
     }
     credit = 0;
     PutReceiver.Setting setting =
-        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()), room, new AtomicInteger(),
-            2, 4096,
-            4,
-            signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), null, () -> over++);
+        new PutReceiver.Setting(tier, PutTerms.plain(), false,
+            new PutReceiver.Bounds(Budget.of(budget.permits()), room, new AtomicInteger(), 2,
+                new SilenceLimit.Rule(IDLE, clock)),
+            4096, 4, signal -> DefaultPayload.create("signal"), null, () -> over++, StreamClock.NONE);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     clock.advanceTimeBy(IDLE.multipliedBy(2));
     assertInstanceOf(AwaitTimeoutException.class, error);

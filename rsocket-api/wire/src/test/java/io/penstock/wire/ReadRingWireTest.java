@@ -306,7 +306,7 @@ final class ReadRingWireTest {
 
   @Test
   void aNodeWithRates_hasNoRings_andSaysWhatToChange() {
-    try (WireNode node = node(serving().rates(new KvServerOptions.Rates(1000, 0)).build())) {
+    try (WireNode node = node(serving().rates(new Rates(1000, 0)).build())) {
       assertThat(client(node, Duration.ZERO).hasRing()).isFalse();
       assertThatThrownBy(() -> node.client(WireNode.asking(WINDOW).carriers(Carrier.SHARED_MEMORY).ring(Duration.ZERO)
           .build(), node.arena(8), node.budget(8))).isInstanceOf(RemotePermanentException.class)

@@ -205,12 +205,12 @@ final class ReceiverFuzzTest {
     Signals signals = new Signals();
     Permits windows = new Permits("windows", KEYS, 4);
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, PutTerms.plain(), false, Budget.of(budget.permits()),
-            new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4), new AtomicInteger(), 2,
-            stream.maxSliceBytes(),
-            Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
-            new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),
-            null, () -> signals.over++),
+        new PutReceiver.Setting(tier, PutTerms.plain(), false,
+            new PutReceiver.Bounds(Budget.of(budget.permits()),
+                new BudgetLane("windows", Budget.of(windows), KEYS, 4).part("windows", KEYS, 4, 4),
+                new AtomicInteger(), 2, new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create())),
+            stream.maxSliceBytes(), Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, null,
+            () -> signals.over++, StreamClock.NONE),
         ALL);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);

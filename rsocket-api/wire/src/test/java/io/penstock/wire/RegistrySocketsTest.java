@@ -241,8 +241,8 @@ final class RegistrySocketsTest {
   @Test
   void requestsWithoutBlocks_areBoundedToo() {
     Figures full = new Figures(3, 1, 0, 0, 0, 0);
-    DisaggRoutes.requireRoom(full, 5);
-    assertThatThrownBy(() -> DisaggRoutes.requireRoom(full, 4)).isInstanceOf(HoldLimitException.class)
+    RankRoutes.requireRoom(full, 5);
+    assertThatThrownBy(() -> RankRoutes.requireRoom(full, 4)).isInstanceOf(HoldLimitException.class)
         .hasMessage("kept requests must be <= 4 (was 5)");
   }
 
@@ -258,7 +258,7 @@ final class RegistrySocketsTest {
 
   @Test
   void manyRanks_comeInSeveralReplies() {
-    int ranks = DisaggRoutes.MOST_RANKS + 700;
+    int ranks = RankRoutes.MOST_RANKS + 700;
     RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone::add);
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);

@@ -131,8 +131,8 @@ final class WireErrorsTest {
       ErrorCode code = requireNonNull(ErrorCode.of(sent.errorCode()));
       occurred.add(code);
       assertThat(data.number("store", -2000, -1)).isEqualTo(code.store());
-      assertThat(ErrorCode.store(error)).isEqualTo(code.store());
-      assertThat(ErrorCode.store(overTheWire(error))).as("of %s", error).isEqualTo(code.store());
+      assertThat(WireErrors.codeOf(error).store()).isEqualTo(code.store());
+      assertThat(WireErrors.codeOf(overTheWire(error)).store()).as("of %s", error).isEqualTo(code.store());
     });
     assertThat(occurred).containsExactly(ErrorCode.values());
   }

@@ -37,7 +37,8 @@ final class StatCommandTest {
 
       @Override
       public Mono<ServerStat> stat() {
-        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of()));
+        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of(),
+            ServerStat.Moved.NONE));
       }
 
       @Override

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /// What a node with several spaces tells of them.
-final class SpaceRoutesTest {
+final class ServedSpacesTest {
   private static final BlockLayout LAYOUT = Blocks.smallSpace().layout();
   private static final CacheSpace OPEN = new CacheSpace("model", LAYOUT, 0, "");
   private static final CacheSpace SECRET = new CacheSpace("model", LAYOUT, 0, "salt");
 
   private final List<BlockTier> tiers = List.of(tier("open", OPEN), tier("tenant", SECRET));
-  private final SpaceRoutes routes = new SpaceRoutes(NodeSpaces.of(tiers), new Limits(1 << 20, 8, 64));
+  private final ServedSpaces routes = new ServedSpaces(NodeSpaces.of(tiers), new Limits(1 << 20, 8, 64));
 
   private static BlockTier tier(String name, CacheSpace space) {
     return new HostTier(space, 4, StackOptions.defaults(name), TierListener.noop());
@@ -46,10 +46,11 @@ final class SpaceRoutesTest {
 
   @Test
   void figures_tellNoIdOfASpaceWithASalt() {
-    List<SpaceStat> figures = tiers.stream()
-        .map(tier -> SpaceStat.of(tier.info(), tier.stat().blockOptional(Duration.ofSeconds(5)).orElseThrow()))
+    List<StatMessages.SpaceFigures> figures = tiers.stream()
+        .map(tier -> StatMessages.SpaceFigures.of(tier.info(),
+            tier.stat().blockOptional(Duration.ofSeconds(5)).orElseThrow()))
         .toList();
-    assertThat(figures).extracting(SpaceStat::space).containsExactly("" + OPEN.id(), "");
-    assertThat(figures).extracting(SpaceStat::tier).containsExactly("open", "tenant");
+    assertThat(figures).extracting(StatMessages.SpaceFigures::space).containsExactly("" + OPEN.id(), "");
+    assertThat(figures).extracting(StatMessages.SpaceFigures::tier).containsExactly("open", "tenant");
   }
 }

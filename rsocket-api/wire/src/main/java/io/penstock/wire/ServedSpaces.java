@@ -2,7 +2,10 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierInfo;
@@ -17,19 +20,19 @@ import reactor.core.publisher.Mono;
 /// Finds the tier of the space that a request names, if the caller may have it do that.
 ///
 /// @param caller null if every peer may do everything
-record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
+record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
   /// @throws IllegalArgumentException if a slice cannot hold one row of the layout of a tier
-  SpaceRoutes {
+  ServedSpaces {
     spaces.tiers().forEach(tier -> limits.requireFits(tier.info().space().layout()));
   }
 
-  SpaceRoutes(NodeSpaces spaces, Limits limits) {
+  ServedSpaces(NodeSpaces spaces, Limits limits) {
     this(spaces, limits, null);
   }
 
   /// The same for one user, for which a space without a role does not exist.
-  SpaceRoutes of(Caller user) {
-    return new SpaceRoutes(new VisibleSpaces(spaces, user), limits, user);
+  ServedSpaces of(Caller user) {
+    return new ServedSpaces(new VisibleSpaces(spaces, user), limits, user);
   }
 
   /// @param id null for the first space
@@ -41,6 +44,50 @@ record SpaceRoutes(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {
 
   BlockTier of(String route, String field, SpaceId id) {
     return allowed(route, of(field, id));
+  }
+
+  /// The tier of `keys`.
+  BlockTier of(String route, Messages.Keys keys) {
+    return of(route, "keys.space", keys.spaceId());
+  }
+
+  /// The keys of a request for `tier`, of which there may be no more than the node allows.
+  List<BlockKey> keys(Messages.Keys keys, BlockTier tier) {
+    return keys.in(tier.info().space().id(), limits.maxKeys());
+  }
+
+  /// How the blocks of `layout` that a request asks for are cut.
+  ///
+  /// @throws WireFormatException if that is beyond the limits of the node
+  SliceShape shape(Messages.GetRequest request, BlockLayout layout) {
+    return new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes(), layout),
+        request.sliceOrder(), startLayer(request.startLayer(), layout));
+  }
+
+  private static int startLayer(int layer, BlockLayout layout) {
+    if (layer < 0 || layer >= layout.layers()) {
+      throw WireFormatException.request("startLayer", "in [0, " + layout.layers() + ")", layer);
+    }
+    return layer;
+  }
+
+  /// Most bytes of a slice of blocks of `layout`, as a request wants it.
+  int sliceBytes(int asked, BlockLayout layout) {
+    int bytes = within("maxSliceBytes", asked, 4096, limits.maxSliceBytes());
+    new Limits(bytes, 1, 1).requireFits(layout);
+    return bytes;
+  }
+
+  /// Most blocks of a window, as a request wants it.
+  int windowBlocks(int asked) {
+    return within("windowBlocks", asked, 1, limits.windowBlocks());
+  }
+
+  private static int within(String field, int asked, int least, int most) {
+    if (asked < least || asked > most) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, field, "in [" + least + ", " + most + "]", asked);
+    }
+    return asked;
   }
 
   private BlockTier allowed(String route, BlockTier tier) {

@@ -23,7 +23,7 @@ import reactor.core.scheduler.Scheduler;
 /// @param party to whose share the blocks count that it has this node keep
 /// @param generation of this start of the node
 /// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
-record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, long generation, Scheduler timers) {
+record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation, Scheduler timers) {
   /// Ranks that one reply tells.
   static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
@@ -120,18 +120,18 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
   private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillRequests kept) {
-    BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
-    List<BlockKey> named = keys.in(tier.info().space().id(), spaces.limits().maxKeys());
+    BlockTier tier = spaces.of(call.route(), keys);
+    List<BlockKey> named = spaces.keys(keys, tier);
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {
-    BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
+    BlockTier tier = spaces.of(call.route(), keys);
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
       return Mono.error(new DrainingException());
     }
-    return LeasedBlocks.of(tier, party, keys.in(tier.info().space().id(), spaces.limits().maxKeys()));
+    return LeasedBlocks.of(tier, party, spaces.keys(keys, tier));
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease

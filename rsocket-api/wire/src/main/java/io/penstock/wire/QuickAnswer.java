@@ -11,7 +11,7 @@ import reactor.core.publisher.Operators;
 
 /// The answer to a small request, read where it arrived. A look-up is answered at once, by one object and without a
 /// charge: nothing of it is left when the call returns. Any other request takes the longer way.
-final class Answer extends Mono<Payload> {
+final class QuickAnswer extends Mono<Payload> {
   /// Reads a request, which stays the caller's.
   interface Reader {
     /// What answers it at once; null if nothing does.
@@ -24,7 +24,7 @@ final class Answer extends Mono<Payload> {
 
   /// @param request taken over
   /// @param other takes over a request that is not answered at once
-  Answer(Payload request, Reader reader, Supplier<Mono<Payload>> other) {
+  QuickAnswer(Payload request, Reader reader, Supplier<Mono<Payload>> other) {
     this.request = request;
     this.reader = reader;
     this.other = other;

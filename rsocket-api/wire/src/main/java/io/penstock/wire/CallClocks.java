@@ -1,0 +1,19 @@
+package io.penstock.wire;
+
+/// The clocks of the streams of one connection of a node.
+///
+/// @param streams hears of each stream
+/// @param address of the peer
+/// @param running counts the bytes of all connections
+/// @param rate charges what comes
+record CallClocks(StreamListener streams, Object address, RunningStreams running, ConnectionRate rate) {
+  /// The clock of a stream whose bytes come to the node.
+  StreamClock incoming(Call call) {
+    return StreamClock.of(streams, call.route(), address, false, rate.counted(running.in()), call.trace());
+  }
+
+  /// The clock of a stream whose bytes leave the node.
+  StreamClock outgoing(Call call) {
+    return StreamClock.of(streams, call.route(), address, true, running.out(), call.trace());
+  }
+}

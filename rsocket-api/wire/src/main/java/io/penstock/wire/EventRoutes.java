@@ -1,0 +1,24 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierEvent;
+import io.rsocket.Payload;
+import reactor.core.publisher.Flux;
+
+/// The route `events` on one connection of a node.
+///
+/// @param generation of this start of the node
+record EventRoutes(ServedSpaces spaces, StreamTickets streams, ByteBufAllocator allocator, long generation) {
+  Flux<Payload> events(Call call) {
+    Messages.EventsRequest request = call.message(Messages.EventsRequest.class);
+    BlockTier tier = spaces.of(call.route(), "space", request.space());
+    InFlight inFlight = streams.enterEndless();
+    Flux<TierEvent> events = tier.stat().flatMapMany(stat -> {
+      request.requireKnown(generation, stat.lastSequence());
+      return request.isSnapshot() ? tier.follow() : tier.events(request.after());
+    });
+    return ReplyGate.of(events, event -> call.codec().encode(EventMessage.of(event), allocator), allocator)
+        .doFinally(end -> inFlight.over());
+  }
+}
