@@ -236,12 +236,12 @@ final class GetReceiver extends SerialSubscription
   }
 
   @Override
-  RuntimeException misrequest(long n) {
+  protected RuntimeException misrequest(long n) {
     return Checks.misrequest(n);
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     emit();
     if (done) {
       return;
@@ -295,7 +295,7 @@ final class GetReceiver extends SerialSubscription
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (done) {
       return;
     }
@@ -310,7 +310,7 @@ final class GetReceiver extends SerialSubscription
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     clock.ended(failure instanceof CancellationException ? null : failure);
     if (in != null && !peerDone) {
       in.cancel();

@@ -19,6 +19,14 @@ import java.util.function.UnaryOperator;
 record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
     int creditSlices, int startLayer, SliceShape.Order order, OnMiss onMiss, ControlCodec codec,
     AnswerLimit answers, String peer, UnaryOperator<Throwable> errors) {
+  /// The same for another decision on keys that the node does not have.
+  GetSetting on(OnMiss other) {
+    return other == onMiss
+        ? this
+        : new GetSetting(arena, space, budget, maxSliceBytes, windowBlocks, creditSlices, startLayer, order, other,
+            codec, answers, peer, errors);
+  }
+
   /// Slices that `blocks` take if each is full; a window says exactly how many follow.
   long slices(int blocks) {
     return Math.ceilDiv(blocks * bytesOfBlock(), maxSliceBytes);

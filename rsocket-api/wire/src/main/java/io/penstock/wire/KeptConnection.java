@@ -2,11 +2,20 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
+import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import io.rsocket.core.RSocketConnector;
+import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
+import io.rsocket.util.DefaultPayload;
+import io.rsocket.util.EmptyPayload;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -16,16 +25,16 @@ import reactor.core.scheduler.Scheduler;
 /// A requester that an ERROR frame of stream 0 ended leaves its connection open, and disposing it again does nothing.
 final class KeptConnection implements ClientTransport {
   private final ClientTransport transport;
-  private final KvClientOptions options;
+  private final LinkTerms terms;
   private volatile @Nullable DuplexConnection connection;
   private volatile @Nullable Scheduler loop;
   private volatile @Nullable AnswerLimit answers;
   private volatile @Nullable RateTurns turns;
 
-  /// @param options limit of answers, and its timers
-  KeptConnection(ClientTransport transport, KvClientOptions options) {
+  /// @param terms limit of answers, and its timers
+  KeptConnection(ClientTransport transport, LinkTerms terms) {
     this.transport = transport;
-    this.options = options;
+    this.terms = terms;
   }
 
   @Override
@@ -35,13 +44,13 @@ final class KeptConnection implements ClientTransport {
 
   private void made(DuplexConnection made) {
     Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
-    Scheduler timers = own == null ? options.timers() : own;
-    AnswerLimit limit = new AnswerLimit(options.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
+    Scheduler timers = own == null ? terms.timers() : own;
+    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
     Mono<Void> gone = made.onClose().onErrorComplete();
     loop = own;
     connection = made;
     answers = limit;
-    turns = new RateTurns(options.answerTimeout(), timers, options.streams(), gone);
+    turns = new RateTurns(terms.answerTimeout(), timers, terms.streams(), gone);
     gone.doFinally(end -> limit.close()).subscribe();
   }
 
@@ -63,6 +72,31 @@ final class KeptConnection implements ClientTransport {
   /// Asks again what the node's rate refuses on the connection, which was made.
   RateTurns turns() {
     return requireNonNull(turns, "a connection was made");
+  }
+
+  /// Connects, and asks to speak the protocol.
+  Mono<RSocket> rsocket() {
+    return RSocketConnector.create()
+        .payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .interceptors(CheckedFrames::ofClient)
+        .dataMimeType(NodeConnection.CODEC.mimeType())
+        .metadataMimeType(RequestMetadata.COMPOSITE)
+        .keepAlive(terms.keepAlive(), terms.keepAliveTimeout())
+        .setupPayload(Mono.fromSupplier(() -> setup(terms.credentials())))
+        .connect(this)
+        .onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  private static Payload setup(Credentials credentials) {
+    ByteBuf metadata = credentials.metadata(ByteBufAllocator.DEFAULT);
+    return metadata.isReadable()
+        ? DefaultPayload.create(Unpooled.EMPTY_BUFFER, metadata) // copies and releases
+        : EmptyPayload.INSTANCE;
+  }
+
+  /// Hears of each stream of the connection.
+  StreamListener streams() {
+    return terms.streams();
   }
 
   /// Word of the transport that the connection has.

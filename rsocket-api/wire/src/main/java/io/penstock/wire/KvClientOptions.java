@@ -60,6 +60,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     }
   }
 
+  /// What a connection is made with.
+  public LinkTerms link() {
+    return new LinkTerms(credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, streams);
+  }
+
   /// What [#builder()] starts with.
   public static KvClientOptions defaults() {
     return builder().build();

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.trace.TraceContext;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
+import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,30 @@ import reactor.core.publisher.Mono;
 /// @param peer named when the connection is the problem
 record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
   static final ControlCodec CODEC = ControlCodec.CBOR;
+
+  /// Connects.
+  ///
+  /// @param peer named when the connection is the problem
+  /// @return cold; each subscription makes a connection
+  static Mono<NodeConnection> open(ClientTransport transport, LinkTerms terms, String peer) {
+    return Mono.defer(() -> {
+      KeptConnection kept = new KeptConnection(transport, terms);
+      return kept.rsocket().map(rsocket -> new NodeConnection(rsocket, kept, peer));
+    });
+  }
+
+  /// The same connection, whose peer has told its name.
+  NodeConnection named(String name) {
+    return new NodeConnection(rsocket, transport, name);
+  }
+
+  /// The clock of a stream.
+  ///
+  /// @param all counts the bytes of all streams
+  /// @param trace that the stream belongs to; null for none
+  StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    return StreamClock.of(transport.streams(), route, peer, transport.word(), isOutgoing, all, trace);
+  }
 
   /// One message for one, asked for anew by each subscription, and again if the node's rate refuses it.
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {

@@ -137,12 +137,12 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     end(() -> {});
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     if (done) {
       return;
     }
@@ -308,7 +308,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       setting.clock().ended(error);

@@ -48,10 +48,7 @@ public final class RegistryClient {
 
   static Lane<NodeConnection> lane(ClientTransport transport, String peer, KvClientOptions options,
       KvPeerOptions connections, Scheduler timers, RandomGenerator random) {
-    Mono<NodeConnection> open = Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options);
-      return KvClient.rsocket(kept, options).map(rsocket -> new NodeConnection(rsocket, kept, peer));
-    });
+    Mono<NodeConnection> open = NodeConnection.open(transport, options.link(), peer);
     return new Lane<>(new Lane.Link<>(open, NodeConnection::onClose,
         connection -> Mono.fromRunnable(connection::end)), connections, timers, random);
   }

@@ -12,6 +12,7 @@ import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import io.penstock.tier.slice.DraftWindow;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -37,6 +38,15 @@ public final class RemoteLease extends Lease {
     this.found = decision.found().presence();
     this.admitted = decision.admitted().presence();
     this.awaited = decision.awaited().presence();
+  }
+
+  /// Of `count` blocks that were all found.
+  static RemoteLease ofAll(LandedStream receiver, int count, Mono<Void> drain) {
+    BitSet all = new BitSet();
+    all.set(0, count);
+    Messages.Bits found = Messages.Bits.of(Presence.of(count, all));
+    Messages.Bits none = Messages.Bits.of(Presence.of(count, new BitSet()));
+    return new RemoteLease(receiver, drain, new Messages.Found(found, found, none, none));
   }
 
   @Override

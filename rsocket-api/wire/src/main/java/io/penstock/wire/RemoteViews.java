@@ -61,12 +61,9 @@ public final class RemoteViews implements ViewSource {
       throw new IllegalArgumentException(
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
-    return Mono.defer(() -> {
-      KeptConnection kept = new KeptConnection(transport, options);
-      return KvClient.rsocket(kept, options)
-          .flatMap(rsocket -> opened(new NodeConnection(rsocket, kept, "the node"), options, space, budget)
-              .doOnError(error -> kept.end(rsocket)).doOnCancel(() -> kept.end(rsocket)));
-    });
+    return NodeConnection.open(transport, options.link(), "the node")
+        .flatMap(connection -> opened(connection, options, space, budget)
+            .doOnError(error -> connection.end()).doOnCancel(connection::end));
   }
 
   private static Mono<RemoteViews> opened(NodeConnection connection, KvClientOptions options, CacheSpace mine,
@@ -74,9 +71,8 @@ public final class RemoteViews implements ViewSource {
     Handshake.Hello hello = new Handshake.Hello(List.of(Routes.VERSION), Handshake.Space.of(mine),
         options.name() + " " + PenstockVersion.current(), null, List.of(Handshake.VIEWS));
     return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class)
-        .map(welcome -> new RemoteViews(
-            new NodeConnection(connection.rsocket(), connection.transport(), "node " + welcome.node()), options,
-            welcome, welcome.requireViewsFor(mine), budget));
+        .map(welcome -> new RemoteViews(connection.named("node " + welcome.node()), options, welcome,
+            welcome.requireViewsFor(mine), budget));
   }
 
   /// Name the node gave itself.

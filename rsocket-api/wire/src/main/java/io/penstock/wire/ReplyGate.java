@@ -76,7 +76,7 @@ final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T>
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     if (done || source == null) {
       return;
     }
@@ -89,7 +89,7 @@ final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T>
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       letGo();
@@ -98,7 +98,7 @@ final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T>
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     if (source != null) {
       source.cancel();
     }

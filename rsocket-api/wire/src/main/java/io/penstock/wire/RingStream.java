@@ -65,12 +65,12 @@ final class RingStream extends SerialSubscription implements LandedStream {
   }
 
   @Override
-  RuntimeException misrequest(long n) {
+  protected RuntimeException misrequest(long n) {
     return Checks.misrequest(n);
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     while (!done && requested > 0 && next < leased.size() && ticket == null && reader != null) {
       List<BlockKey> key = List.of(leased.get(next).key());
       List<BlockDraft> drafts = setting.arena().tryClaim(key);
@@ -136,7 +136,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       failure = error;
@@ -148,7 +148,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     clock.ended(failure instanceof CancellationException ? null : failure);
     if (ticket != null && ticket.cancel()) {
       ticket = null;

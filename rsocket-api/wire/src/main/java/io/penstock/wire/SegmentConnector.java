@@ -38,9 +38,8 @@ public final class SegmentConnector implements SegmentLink.Connector {
   public Mono<SegmentLink> connect(String peer, long engine) {
     return Mono.defer(() -> {
       long number = connections.incrementAndGet();
-      KeptConnection kept = new KeptConnection(transports.apply(peer), options);
-      return KvClient.rsocket(kept, options)
-          .map(rsocket -> link(new NodeConnection(rsocket, kept, "peer " + peer), engine, number));
+      return NodeConnection.open(transports.apply(peer), options.link(), "peer " + peer)
+          .map(connection -> link(connection, engine, number));
     });
   }
 

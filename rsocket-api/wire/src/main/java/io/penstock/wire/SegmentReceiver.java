@@ -110,7 +110,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     SegmentLanding to = landing;
     if (done || to == null) {
       return;
@@ -156,7 +156,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       clock.ended(error);
@@ -165,7 +165,7 @@ final class SegmentReceiver extends SerialSubscription implements CoreSubscriber
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     end(() -> {});
   }
 }

@@ -109,7 +109,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     Supplier<Payload> first = head;
     if (!done && first != null && requested > 0) {
       head = null;
@@ -237,7 +237,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       setting.clock().ended(error);
@@ -249,7 +249,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     stopWaiting();
     release(false);
     inFlight.over();

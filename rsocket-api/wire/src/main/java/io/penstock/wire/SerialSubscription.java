@@ -5,10 +5,10 @@ import org.reactivestreams.Subscription;
 /// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of
 /// [#serial]: whatever is touched by such steps only needs no other care.
 abstract class SerialSubscription implements Subscription {
-  final Serial serial = new Serial(this::fail);
+  protected final Serial serial = new Serial(this::fail);
   /// What was asked for and was not sent; touched by steps only.
-  long requested;
-  volatile boolean done;
+  protected long requested;
+  protected volatile boolean done;
 
   @Override
   public final void request(long n) {
@@ -27,18 +27,23 @@ abstract class SerialSubscription implements Subscription {
     serial.run(this::letGo);
   }
 
+  /// Whether the stream has ended, as its reader sees it.
+  public final boolean isDone() {
+    return done;
+  }
+
   /// What a request for `n`, none or fewer, ends the stream with. Such a number is the peer's, or a link's that flipped
   /// its bits, unless the reader is one of this process.
-  RuntimeException misrequest(long n) {
+  protected RuntimeException misrequest(long n) {
     return WireFormatException.request("request", "> 0, Reactive Streams rule 3.9", n);
   }
 
   /// Does what demand and what has come allow. A step.
-  abstract void proceed();
+  protected abstract void proceed();
 
   /// Gives back what the stream has: its reader has gone. A step.
-  abstract void letGo();
+  protected abstract void letGo();
 
   /// Ends the stream, unless it has. A step, or the end of one that threw.
-  abstract void fail(Throwable error);
+  protected abstract void fail(Throwable error);
 }

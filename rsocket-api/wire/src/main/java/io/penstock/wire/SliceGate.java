@@ -100,7 +100,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   }
 
   @Override
-  void proceed() {
+  protected void proceed() {
     if (done) {
       return;
     }
@@ -181,7 +181,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       clock.ended(error);
@@ -197,7 +197,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     clock.ended(null);
     if (stall != null) {
       stall.stop();

@@ -127,13 +127,13 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
   }
 
   @Override
-  RuntimeException misrequest(long n) {
+  protected RuntimeException misrequest(long n) {
     return Checks.misrequest(n);
   }
 
   /// Asks for the rest of the window and one slice more, which lets a server say that it is done.
   @Override
-  void proceed() {
+  protected void proceed() {
     if (!done && in != null && coming != null) {
       long target = Math.min(requested, ahead());
       if (credit.outstanding() == 0 || credit.outstanding() <= target / 2) { // in batches: fewer frames
@@ -202,7 +202,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
   }
 
   @Override
-  void fail(Throwable error) {
+  protected void fail(Throwable error) {
     if (!done) {
       done = true;
       letGo();
@@ -211,7 +211,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
   }
 
   @Override
-  void letGo() {
+  protected void letGo() {
     if (in != null) {
       in.cancel();
       in = null;

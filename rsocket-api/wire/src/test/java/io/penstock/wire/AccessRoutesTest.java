@@ -185,7 +185,7 @@ final class AccessRoutesTest {
       assertThat(stat.spaces()).extracting(SpaceStat::tier).containsExactly("chat");
       Messages.KeysRequest other = new Messages.KeysRequest(Messages.Keys.of(keys(CODE)));
       for (String route : List.of(Routes.MATCH, Routes.EXISTS, Routes.REMOVE)) {
-        assertThatThrownBy(() -> client.ask(route, other, Messages.Bits.class).block(PATIENCE)).as(route)
+        assertThatThrownBy(() -> client.connection().ask(route, other, Messages.Bits.class).block(PATIENCE)).as(route)
             .isInstanceOf(RemotePermanentException.class).hasMessageNotContaining("" + tiers.get(1).info().name());
       }
       return client;
@@ -205,7 +205,7 @@ final class AccessRoutesTest {
   }
 
   private static Mono<SegmentMessages.SegmentsReply> segments(KvClient client) {
-    return client.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(null, null),
+    return client.connection().ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(null, null),
         SegmentMessages.SegmentsReply.class);
   }
 

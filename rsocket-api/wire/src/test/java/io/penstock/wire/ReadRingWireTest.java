@@ -212,7 +212,7 @@ final class ReadRingWireTest {
     try (WireNode node = node(serving().build()); BlockScope scope = new BlockScope()) {
       KvClient client = client(node, Duration.ZERO);
       List<BlockKey> keys = node.stored(client, 4);
-      requireNonNull(client.ring()).close(); // as the node does, or the end of its thread
+      requireNonNull(client.carriers().ring()).close(); // as the node does, or the end of its thread
       assertThat(client.hasRing()).isFalse();
       assertThatThrownBy(() -> client.borrow(keys.getFirst(), scope).block(WireNode.PATIENCE))
           .isInstanceOf(CarrierUnavailableException.class).hasMessageContaining("has ended");
