@@ -38,8 +38,8 @@ public final class TensorPipe {
   /// The receiving end, connected.
   ///
   /// @param loops where its connection lives; the caller's to dispose
-  /// @return a cold `Mono`; signals [io.penstock.wire.ConnectionLostException], or
-  ///     [io.penstock.wire.RemotePermanentException] if the ends differ in their chunks
+  /// @return a cold `Mono`; signals [io.penstock.wire.WireFailure.ConnectionLostException], or
+  ///     [io.penstock.wire.WireFailure.RemotePermanentException] if the ends differ in their chunks
   public static Mono<ReceivingEnd> connect(TcpClientOptions where, PipeOptions options, LoopResources loops) {
     return ReceivingEnd.connect(where, options, loops);
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpServerOptions;
 import java.lang.foreign.MemorySegment;

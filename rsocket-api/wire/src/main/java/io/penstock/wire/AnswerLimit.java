@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.AnswerTimeoutException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

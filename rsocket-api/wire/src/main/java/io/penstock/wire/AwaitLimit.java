@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.AwaitTimeoutException;
 import io.penstock.check.Checks;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.WireFailure.CarrierUnavailableException;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.InlineCarrier;

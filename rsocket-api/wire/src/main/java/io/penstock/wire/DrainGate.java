@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.DrainingException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 

@@ -79,9 +79,9 @@ public final class KvClient {
   /// @param space whose blocks are exchanged; a difference from the server's is refused, naming the field
   /// @param arena where fetched blocks land
   /// @param budget limits the bytes in flight towards the arena
-  /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] with
-  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException],
-  ///     [CarrierUnavailableException]
+  /// @return a cold `Mono`; signals `ConnectionLostException`, `RemotePermanentException` with
+  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], `RemoteTransientException`,
+  ///     `CarrierUnavailableException`
   public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
       BlockArena arena, ByteBudget budget) {
     return new ClientConnector(options, space, arena, budget).connect(transport);
@@ -232,7 +232,7 @@ public final class KvClient {
   ///
   /// @param scope owns the handle
   /// @return a cold `Mono`; empty if the node does not have the block where this process can read it: a lease gets it
-  ///     then, if it is anywhere; signals [CarrierUnavailableException] without a read ring, or if the ring has ended
+  ///     then, if it is anywhere; signals `CarrierUnavailableException` without a read ring, or if the ring has ended
   public Mono<PeerBlock> borrow(BlockKey key, BlockScope scope) {
     return gets.borrow(key, scope);
   }
@@ -251,7 +251,7 @@ public final class KvClient {
   /// | receipts | small and buffered, at most one a key |
   /// | cancel | the node forgets what was not committed |
   /// | ends | when the node stored, or skipped because it has them, all keys |
-  /// | signals | those of `source`, [ConnectionLostException], [RemoteTransientException], [RemotePermanentException] |
+  /// | signals | those of `source`, `ConnectionLostException`, `RemoteTransientException`, `RemotePermanentException` |
   ///
   /// @param source asked to begin, then for each window when there is room for it
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
@@ -268,7 +268,7 @@ public final class KvClient {
     return new RemoteHolds(connection, space, gets);
   }
 
-  /// Drops the connection; calls under way fail with [ConnectionLostException]. Lazy and idempotent.
+  /// Drops the connection; calls under way fail with `ConnectionLostException`. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       connection.end();

@@ -160,7 +160,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
-    /// What may carry slices, the preferred one first. Connecting fails with [CarrierUnavailableException] if the only
+    /// What may carry slices, the preferred one first. Connecting fails with `CarrierUnavailableException` if the only
     /// one is not available.
     public Builder carriers(Carrier... wanted) {
       carriers = List.of(wanted);

@@ -15,7 +15,7 @@ import reactor.core.scheduler.Scheduler;
 /// idle, and are opened anew after they were lost. Safe from any thread.
 ///
 /// One piece of work has one connection; a connection that dies fails its own work only, with
-/// [ConnectionLostException]. What failed is not repeated: only the caller knows whether that is right. Leases and pins
+/// `ConnectionLostException`. What failed is not repeated: only the caller knows whether that is right. Leases and pins
 /// that end with their connection, end when it is idle, unless they were taken to survive it.
 ///
 /// ```

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.WireFailure.DrainingException;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;

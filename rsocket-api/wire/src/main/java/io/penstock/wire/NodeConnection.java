@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.trace.TraceContext;

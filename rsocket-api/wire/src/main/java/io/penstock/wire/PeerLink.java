@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.RemoteTransientException;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.carrier.SharedMemoryReceiver;
 import io.penstock.wire.transfer.SegmentLink;

@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.DrainingException;
 import io.penstock.block.BlockKey;
 import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.TransientKvException;
 import io.penstock.block.CacheSpace;
 import io.penstock.disagg.FailurePolicy;

@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.RateLimitedException;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.operator.InTurn;
 import java.time.Duration;

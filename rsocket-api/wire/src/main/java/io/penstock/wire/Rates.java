@@ -4,7 +4,7 @@ import io.penstock.check.Checks;
 
 /// How fast one connection may go; both may come in a burst of one second.
 ///
-/// @param requests most requests a second: one too many fails with [RateLimitedException]; 0 for any number. Requests
+/// @param requests most requests a second: one too many fails with `RateLimitedException`; 0 for any number. Requests
 ///     that free what is held always pass
 /// @param bytes most bytes of blocks and segments a second, both ways together: more of them wait for their credit;
 ///     0 for any number

@@ -77,8 +77,8 @@ public final class RemoteLease extends Lease {
   /// | backpressure | slices; the network is asked for what was requested here, never more than the credit option |
   /// | cancel | ends the lease; frees what landed and was not emitted |
   /// | threads | the connection's event loop, or the thread whose request or release let it go on |
-  /// | signals | [io.penstock.block.BlockCorruptException], [WireFormatException], [ConnectionLostException] |
-  /// | | [RemoteTransientException], [RemotePermanentException] |
+  /// | signals | [io.penstock.block.BlockCorruptException], [WireFormatException], `ConnectionLostException` |
+  /// | | `RemoteTransientException`, `RemotePermanentException` |
   ///
   /// @param scope owns the slices emitted; close each when read, or memory is held until the scope ends
   /// @return a stream for one subscriber, instead of [#windows]

@@ -42,7 +42,7 @@ public final class RemoteRequests {
   /// @param keys of blocks that the node has; may be none
   /// @param receivers the ranks that read from it, or the one that releases it; empty if they are not known
   /// @return cold; false if the request has ended already, because its receivers were done before. Signals
-  ///     [RemotePermanentException] if a block is not there or the name was used,
+  ///     `RemotePermanentException` if a block is not there or the name was used,
   ///     [io.penstock.tier.TierHolds.HoldLimitException] if the node would keep too many blocks
   public Mono<Boolean> keep(String request, SpaceId space, List<BlockKey> keys, Set<RankId> receivers) {
     return ask(DisaggMessages.KeepRequest.of(request, Messages.Keys.of(space, keys), receivers));

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
@@ -51,7 +52,7 @@ public final class RemoteViews implements ViewSource {
   /// @param space of the blocks here; the node's must be of the same model, and may differ in tokens a block, axis
   ///     order, and in which layers and heads a block holds
   /// @param budget limits the bytes in flight
-  /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] or [WireFormatException] with
+  /// @return a cold `Mono`; signals [ConnectionLostException], `RemotePermanentException` or [WireFormatException] with
   ///     [ErrorCode#SPACE_MISMATCH] naming the field that differs, or with [ErrorCode#VERSION_MISMATCH] if the node
   ///     knows no views
   public static Mono<RemoteViews> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,

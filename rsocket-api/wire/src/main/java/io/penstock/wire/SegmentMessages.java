@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static io.penstock.wire.Fields.copied;
 import static io.penstock.wire.Fields.present;
 
+import io.penstock.wire.WireFailure.RemoteTransientException;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.Segment;

@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.AwaitTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;

@@ -1,5 +1,11 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.AwaitTimeoutException;
+import io.penstock.wire.WireFailure.DrainingException;
+import io.penstock.wire.WireFailure.RateLimitedException;
+import io.penstock.wire.WireFailure.RemoteTransientException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;

@@ -4,7 +4,7 @@ import io.penstock.PermanentKvException;
 import io.penstock.block.UnexpectedSliceException;
 
 /// Bytes from the peer break a rule of the protocol: *field must be rule (was value)*.
-public final class WireFormatException extends PermanentKvException {
+public final class WireFormatException extends PermanentKvException implements WireFailure {
   private final ErrorCode code;
   private final String field;
   private final Object wanted;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.PeerSignals;
 import io.penstock.disagg.Signal;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.wire.WireFailure.AnswerTimeoutException;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;

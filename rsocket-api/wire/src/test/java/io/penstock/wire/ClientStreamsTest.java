@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

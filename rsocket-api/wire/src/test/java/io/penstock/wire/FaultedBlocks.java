@@ -1,5 +1,8 @@
 package io.penstock.wire;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.AnswerTimeoutException;
+import io.penstock.wire.WireFailure.DrainingException;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;

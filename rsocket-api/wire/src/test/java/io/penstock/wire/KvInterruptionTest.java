@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.DrainingException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

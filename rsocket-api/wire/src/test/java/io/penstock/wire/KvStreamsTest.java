@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.AwaitTimeoutException;
+import io.penstock.wire.WireFailure.DrainingException;
 import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;

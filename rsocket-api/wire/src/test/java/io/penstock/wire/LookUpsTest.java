@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

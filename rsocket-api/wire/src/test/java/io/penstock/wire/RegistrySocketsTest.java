@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.wire.WireFailure.DrainingException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.tier.spi.ViewLanding;
 import io.penstock.block.SliceShape;
 import io.penstock.tier.PutSource;

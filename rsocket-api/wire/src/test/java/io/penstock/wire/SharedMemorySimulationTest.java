@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.wire.WireFailure.DrainingException;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;

@@ -25,7 +25,7 @@ import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.Refusal;
-import io.penstock.wire.transport.RefusedPeerException;
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.penstock.wire.WireFailure.ConnectionLostException;
+import io.penstock.wire.WireFailure.AwaitTimeoutException;
+import io.penstock.wire.WireFailure.DrainingException;
+import io.penstock.wire.WireFailure.RateLimitedException;
+import io.penstock.wire.WireFailure.RemoteTransientException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.KvException;

@@ -5,7 +5,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.node.config.Sizes;
 import io.penstock.wire.ErrorCode;
-import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;

@@ -9,7 +9,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
-import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.WireFailure.ConnectionLostException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemoteTier;

@@ -27,7 +27,7 @@ import io.penstock.tier.TierStat;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.penstock.wire.RemoteTier;
 import io.penstock.wire.SpaceStat;
 import io.penstock.wire.transport.TcpClientOptions;

@@ -3,7 +3,7 @@ package io.penstock.wire.simulate;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.transport.ConnectionGauges;
-import io.penstock.wire.transport.FrameLengthException;
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.penstock.wire.transport.SendQueue;
 import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;

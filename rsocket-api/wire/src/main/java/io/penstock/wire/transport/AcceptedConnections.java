@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

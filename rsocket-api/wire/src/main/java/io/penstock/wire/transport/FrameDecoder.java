@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.function.Consumer;

@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.ReceiveOverrunException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;

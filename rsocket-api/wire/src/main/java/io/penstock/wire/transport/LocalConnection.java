@@ -2,6 +2,7 @@ package io.penstock.wire.transport;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;

@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;

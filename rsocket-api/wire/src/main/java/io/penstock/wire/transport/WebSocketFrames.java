@@ -1,5 +1,7 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;

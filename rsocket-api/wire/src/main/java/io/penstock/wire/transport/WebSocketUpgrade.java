@@ -1,5 +1,6 @@
 package io.penstock.wire.transport;
 
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelFuture;

@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.LedgerAllocator;
-import io.penstock.wire.transport.SendQueueOverrunException;
+import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.rsocket.Closeable;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;

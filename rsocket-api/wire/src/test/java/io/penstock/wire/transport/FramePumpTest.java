@@ -3,6 +3,7 @@ package io.penstock.wire.transport;
 import static io.penstock.wire.transport.TcpPair.gauges;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.rsocket.DuplexConnection;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -2,6 +2,8 @@ package io.penstock.wire.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
+import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;

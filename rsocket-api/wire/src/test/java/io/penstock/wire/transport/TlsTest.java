@@ -3,6 +3,8 @@ package io.penstock.wire.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.netty.handler.ssl.OpenSsl;
 import io.penstock.wire.security.ClientCertificates;
 import io.penstock.wire.security.ClientTls;
