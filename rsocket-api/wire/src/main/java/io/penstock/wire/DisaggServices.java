@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 /// @param registry of ranks; null on a node that keeps none
 /// @param kept requests whose blocks this node keeps as a prefill rank; null on another node
 public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillRequests kept) {
-  /// `options` as they suit this node: a prefill rank lets a `get` wait as long for what is pushed as receivers do.
-  KvServerOptions fitted(KvServerOptions options) {
-    Duration least = kept == null ? Duration.ZERO : kept.options().firstByte();
-    return options.awaitTimeout().compareTo(least) >= 0 ? options : options.withAwaitTimeout(least);
+  /// How long a `get` waits at least: a prefill rank lets it wait as long for what is pushed as receivers do.
+  Duration leastAwait() {
+    return kept == null ? Duration.ZERO : kept.options().firstByte();
   }
 
   /// What hears of the slices of a `get`: it renews the lease of the request that the `get` is for.
