@@ -18,7 +18,6 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
-import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -119,11 +118,7 @@ public final class KvServer {
       Scheduler timers, Scheduler decisions) {
     requireNonNull(transport, "transport");
     requireNonNull(disagg, "disagg");
-    return bindFitted(transport, spaces, segments, disagg, fitted(options, disagg.leastAwait()), budget, timers, decisions);
-  }
-
-  private static KvServerOptions fitted(KvServerOptions options, Duration leastAwait) {
-    return options.awaitTimeout().compareTo(leastAwait) >= 0 ? options : options.withAwaitTimeout(leastAwait);
+    return bindFitted(transport, spaces, segments, disagg, options.awaitingAtLeast(disagg.leastAwait()), budget, timers, decisions);
   }
 
   private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,

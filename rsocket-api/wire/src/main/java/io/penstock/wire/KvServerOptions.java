@@ -111,6 +111,10 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().awaitTimeout(timeout).build();
   }
 
+  KvServerOptions awaitingAtLeast(Duration least) {
+    return awaitTimeout.compareTo(least) >= 0 ? this : withAwaitTimeout(least);
+  }
+
   public KvServerOptions withStallTimeout(Duration timeout) {
     return with().stallTimeout(timeout).build();
   }

@@ -80,11 +80,9 @@ final class ProtocolVersionTest {
   void figures_ofVersion1_areRead() {
     StatMessages.StatReply read = ControlCodec.JSON
         .decode(Unpooled.copiedBuffer(STAT, StandardCharsets.UTF_8), StatMessages.StatReply.class);
-    ServerStat stat = ServerStat.of(read);
-    assertThat(stat.stat()).isEqualTo(FULL);
-    assertThat(stat.spaces()).containsExactly(new SpaceStat("stack", "HOST", "00ff", "model", 5, PLAIN));
-    assertThat(stat.carried())
-        .isEqualTo(new ServerStat.Moved(Map.of("inline", 1L), Map.of("shared-memory", 2L)));
+    assertThat(read).isEqualTo(reply());
+    assertThat(read.stat().stat()).isEqualTo(FULL);
+    assertThat(read.spaces()).extracting(space -> space.stat().stat()).containsExactly(PLAIN);
   }
 
   @Test

@@ -251,11 +251,8 @@ final class RegistrySocketsTest {
   @Test
   void aPrefillRank_letsItsReadersWaitAsLongAsTheyDo() {
     DisaggServices services = new DisaggServices(registry, kept);
-    assertThat(services.fitted(KvServerOptions.defaults()).awaitTimeout()).isEqualTo(Duration.ofSeconds(300));
-    assertThat(DisaggServices.none().fitted(KvServerOptions.defaults()).awaitTimeout())
-        .isEqualTo(Duration.ofSeconds(60));
-    KvServerOptions longer = KvServerOptions.defaults().withAwaitTimeout(Duration.ofHours(1));
-    assertThat(services.fitted(longer)).isEqualTo(longer);
+    assertThat(services.leastAwait()).isEqualTo(Duration.ofSeconds(300));
+    assertThat(DisaggServices.none().leastAwait()).isZero();
   }
 
   @Test
