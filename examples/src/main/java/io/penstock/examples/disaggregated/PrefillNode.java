@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.disagg.registry.Registration.Side;
-import io.penstock.wire.RegistryClient;
+import io.penstock.wire.rank.RegistryClient;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

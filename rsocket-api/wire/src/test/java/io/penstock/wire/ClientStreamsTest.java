@@ -2,7 +2,6 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.wire.WireFailure.RemotePermanentException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -11,6 +10,11 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.meter.ClientMeters;
 import io.penstock.tier.OnMiss;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.report.MeteredStreams;
+import io.penstock.wire.report.StreamListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;

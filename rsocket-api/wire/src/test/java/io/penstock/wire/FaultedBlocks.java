@@ -1,12 +1,13 @@
 package io.penstock.wire;
 
-import io.penstock.wire.WireFailure.ConnectionLostException;
-import io.penstock.wire.WireFailure.AnswerTimeoutException;
-import io.penstock.wire.WireFailure.DrainingException;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Receipt;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.protocol.WireFailure.AnswerTimeoutException;
+import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
+import io.penstock.wire.protocol.WireFailure.DrainingException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -15,11 +15,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A tier that answers nothing as long as it is mute.
-final class MuteTier implements BlockTier {
+public final class MuteTier implements BlockTier {
   private final BlockTier tier;
-  volatile boolean isMute = true;
+  public volatile boolean isMute = true;
 
-  MuteTier(BlockTier tier) {
+  public MuteTier(BlockTier tier) {
     this.tier = tier;
   }
 

@@ -3,7 +3,7 @@ package io.penstock.node.client;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
-import io.penstock.wire.ServerStat;
+import io.penstock.wire.client.ServerStat;
 import java.util.List;
 import reactor.core.publisher.Mono;
 

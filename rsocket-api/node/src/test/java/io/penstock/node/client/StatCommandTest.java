@@ -7,7 +7,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
-import io.penstock.wire.ServerStat;
+import io.penstock.wire.client.ServerStat;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;

@@ -5,10 +5,11 @@ import io.penstock.PermanentKvException;
 /// Why one end gave a connection up.
 public sealed interface TransportFailure {
   /// A server ended a connection whose peer exceeded a bound; the peer was told.
-  sealed class RefusedPeerException extends PermanentKvException implements TransportFailure permits FrameLengthException {
+  sealed class RefusedPeerException extends PermanentKvException implements TransportFailure
+      permits FrameLengthException {
     private final Refusal reason;
 
-    RefusedPeerException(Refusal reason, String message) {
+    public RefusedPeerException(Refusal reason, String message) {
       super(message);
       this.reason = reason;
     }
@@ -35,7 +36,8 @@ public sealed interface TransportFailure {
     /// What the first three bytes begin where no frame of RSocket does: a scan and a wrong URL are told from a mistake.
     private static String spoken(int length) {
       return switch (length) {
-        case 0x474554, 0x504f53, 0x505554, 0x484541, 0x4f5054, 0x434f4e, 0x44454c, 0x505249 -> ", the beginning of HTTP";
+        case 0x474554, 0x504f53, 0x505554, 0x484541, 0x4f5054, 0x434f4e, 0x44454c, 0x505249 ->
+          ", the beginning of HTTP";
         case 0x5353482d >>> 8 -> ", the beginning of SSH";
         default -> "";
       };
@@ -56,7 +58,7 @@ public sealed interface TransportFailure {
   final class ReceiveOverrunException extends PermanentKvException implements TransportFailure {
     private final long bytes;
 
-    ReceiveOverrunException(long bytes, long maxBytes) {
+    public ReceiveOverrunException(long bytes, long maxBytes) {
       super("frames received without demand must be <= " + maxBytes + " bytes (was " + bytes + ")");
       this.bytes = bytes;
     }
@@ -72,9 +74,10 @@ public sealed interface TransportFailure {
     private final long bytes;
     private final int frames;
 
-    SendQueueOverrunException(long bytes, long maxBytes, int frames, int maxFrames) {
+    public SendQueueOverrunException(long bytes, long maxBytes, int frames, int maxFrames) {
       super(
-          "send queue must be <= " + maxBytes + " bytes and " + maxFrames + " frames (was " + bytes + " bytes, " + frames
+          "send queue must be <= " + maxBytes + " bytes and " + maxFrames + " frames (was " + bytes + " bytes, "
+              + frames
               + " frames): the receiver asked for more than it reads");
       this.bytes = bytes;
       this.frames = frames;

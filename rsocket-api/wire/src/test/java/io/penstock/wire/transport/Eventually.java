@@ -6,14 +6,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /// Waits for what other threads bring about, no longer than ten seconds.
-final class Eventually {
+public final class Eventually {
   private Eventually() {}
 
-  static void holds(String what, BooleanSupplier condition) {
+  public static void holds(String what, BooleanSupplier condition) {
     holds(what, condition, () -> "");
   }
 
-  static void holds(String what, BooleanSupplier condition, Supplier<String> detail) {
+  public static void holds(String what, BooleanSupplier condition, Supplier<String> detail) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - deadline > 0) {

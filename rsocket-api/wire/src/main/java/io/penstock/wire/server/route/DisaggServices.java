@@ -1,0 +1,34 @@
+package io.penstock.wire.server.route;
+
+import io.penstock.disagg.PrefillRequests;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.wire.report.Carried;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/// What a node serves beside blocks, so that prefill and decode ranks find each other and agree on ends.
+///
+/// @param registry of ranks; null on a node that keeps none
+/// @param kept requests whose blocks this node keeps as a prefill rank; null on another node
+public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillRequests kept) {
+  /// How long a `get` waits at least: a prefill rank lets it wait as long for what is pushed as receivers do.
+  public Duration leastAwait() {
+    return kept == null ? Duration.ZERO : kept.options().firstByte();
+  }
+
+  /// What hears of the slices of a `get`: it renews the lease of the request that the `get` is for.
+  ///
+  /// @param request null for none
+  Carried renewing(Carried counted, @Nullable String request) {
+    PrefillRequests requests = kept;
+    return requests == null || request == null ? counted : (bytes, shared) -> {
+      counted.count(bytes, shared);
+      requests.moved(request);
+    };
+  }
+
+  /// A node that serves neither.
+  public static DisaggServices none() {
+    return new DisaggServices(null, null);
+  }
+}
