@@ -13,7 +13,7 @@ import io.penstock.meter.StreamSpans;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.Routes;
-import io.penstock.wire.report.CarriedBytes;
+import io.penstock.wire.report.CarriedCount;
 import io.penstock.wire.report.ObservedStreams;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.report.StreamListener;
@@ -70,7 +70,7 @@ final class TraceTest {
       }
     });
     StreamListener listener = StreamListener.all(List.of(new ObservedStreams(new StreamSpans(registry))));
-    CarriedBytes.Count all = new CarriedBytes.Count();
+    CarriedCount all = new CarriedCount();
     StreamClock clock = StreamClock.of(listener, Routes.GET, "here", true, all, TRACE);
     clock.waits(StreamClock.Wait.PEER);
     clock.count(4096, true);
@@ -87,7 +87,7 @@ final class TraceTest {
 
   @Test
   void aClockWithoutAListener_countsForTheNodeAlone() {
-    CarriedBytes.Count all = new CarriedBytes.Count();
+    CarriedCount all = new CarriedCount();
     StreamClock clock = StreamClock.of(StreamListener.noop(), Routes.PUT, "here", false, all, null);
     clock.waits(StreamClock.Wait.TIER);
     clock.count(10, false);

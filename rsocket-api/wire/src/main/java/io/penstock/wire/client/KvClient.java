@@ -26,6 +26,7 @@ import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
 import io.penstock.wire.report.CarriedBytes;
+import io.penstock.wire.report.CarriedCount;
 import io.penstock.wire.slice.SliceFraming;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
@@ -57,8 +58,8 @@ public final class KvClient {
   private final Questions questions;
   private final Gets gets;
   private final Puts puts;
-  private final CarriedBytes.Count in = new CarriedBytes.Count();
-  private final CarriedBytes.Count out = new CarriedBytes.Count();
+  private final CarriedCount in = new CarriedCount();
+  private final CarriedCount out = new CarriedCount();
 
   KvClient(NodeConnection connection, ClientConnector made, Handshake.Welcome welcome) {
     KvClientOptions options = made.options();

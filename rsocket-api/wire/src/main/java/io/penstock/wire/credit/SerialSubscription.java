@@ -5,6 +5,7 @@ import org.reactivestreams.Subscription;
 
 /// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of
 /// [#serial]: whatever is touched by such steps only needs no other care.
+@SuppressWarnings("this-escape") // kept until the first step, which no constructor runs
 public abstract class SerialSubscription implements Subscription {
   public final Serial serial = new Serial(this::fail);
   /// What was asked for and was not sent; touched by steps only.

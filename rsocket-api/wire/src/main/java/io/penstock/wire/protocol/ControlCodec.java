@@ -1,5 +1,6 @@
 package io.penstock.wire.protocol;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
@@ -18,6 +19,7 @@ import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MapperBuilder;
 import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.introspect.VisibilityChecker;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
@@ -129,8 +131,16 @@ public enum ControlCodec {
     return strict(builder).addModule(new SimpleModule().addDeserializer(byte[].class, bytes)).build();
   }
 
+  /// The fields of a message are the components of its record: a method that answers a question is none, and neither is
+  /// a constructor another form.
+  private static VisibilityChecker componentsAlone(VisibilityChecker found) {
+    return found.withIsGetterVisibility(Visibility.NONE).withCreatorVisibility(Visibility.NONE)
+        .withScalarConstructorVisibility(Visibility.NONE);
+  }
+
   private static <B extends MapperBuilder<?, B>> B strict(B builder) {
     return builder
+        .changeDefaultVisibility(ControlCodec::componentsAlone)
         .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
         .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -26,7 +27,8 @@ import tools.jackson.dataformat.cbor.CBORMapper;
 final class ControlCodecTest {
   private static final ObjectMapper PLAIN_CBOR = CBORMapper.builder().build();
   private static final ObjectMapper GENERAL_CBOR =
-      CBORMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
+      CBORMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+          .changeDefaultVisibility(found -> found.withIsGetterVisibility(Visibility.NONE)).build();
 
   private static <T> T json(String text, Class<T> type) {
     return ControlCodec.JSON.decode(Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.UTF_8)), type);

@@ -71,9 +71,7 @@ final class ProtocolVersionTest {
 
   @Test
   void figures_haveTheNamesOfVersion1() {
-    ByteBuf written = ControlCodec.JSON.encode(reply(), UnpooledByteBufAllocator.DEFAULT);
-    assertThat(written.toString(StandardCharsets.UTF_8)).isEqualTo(STAT);
-    written.release();
+    assertThat(json(reply())).isEqualTo(STAT);
   }
 
   @Test
@@ -83,6 +81,42 @@ final class ProtocolVersionTest {
     assertThat(read).isEqualTo(reply());
     assertThat(read.stat().stat()).isEqualTo(FULL);
     assertThat(read.spaces()).extracting(space -> space.stat().stat()).containsExactly(PLAIN);
+  }
+
+  private static String json(Object message) {
+    ByteBuf written = ControlCodec.JSON.encode(message, UnpooledByteBufAllocator.DEFAULT);
+    try {
+      return written.toString(StandardCharsets.UTF_8);
+    } finally {
+      written.release();
+    }
+  }
+
+  /// A message has the components of its record and nothing else, whatever questions it answers besides.
+  @Test
+  void messages_haveTheFieldsOfVersion1() {
+    Messages.Keys keys = new Messages.Keys(new byte[16], new byte[0]);
+    String keysJson = "{\"space\":\"AAAAAAAAAAAAAAAAAAAAAA==\",\"hashes\":\"\"}";
+    assertThat(json(new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 4, 7, 1L, new byte[] {1}, true,
+        null, "r")))
+        .isEqualTo("{\"keys\":" + keysJson + ",\"onMiss\":\"SKIP\",\"order\":\"LAYER_FIRST\",\"startLayer\":0,"
+            + "\"maxSliceBytes\":4096,\"windowBlocks\":4,\"ticket\":7,\"lease\":1,\"proof\":\"AQ==\","
+            + "\"verifies\":true,\"request\":\"r\"}");
+    assertThat(json(new Messages.EventsRequest(5, 6L, new byte[] {1}, true)))
+        .isEqualTo("{\"after\":5,\"generation\":6,\"space\":\"AQ==\",\"snapshot\":true}");
+    assertThat(json(new HoldMessages.RemoveRequest(null, "ab", null, true, new byte[] {1})))
+        .isEqualTo("{\"pattern\":\"ab\",\"force\":true,\"space\":\"AQ==\"}");
+    assertThat(json(new HoldMessages.PinRequest(keys, new HoldMessages.PinWanted("SOFT", 9L))))
+        .isEqualTo("{\"keys\":" + keysJson + ",\"pin\":{\"kind\":\"SOFT\",\"millis\":9}}");
+    assertThat(json(new PutMessages.PutRequest(keys, 4096, 4, 7, null, "g", true, true)))
+        .isEqualTo("{\"keys\":" + keysJson + ",\"maxSliceBytes\":4096,\"windowBlocks\":4,\"ticket\":7,"
+            + "\"group\":\"g\",\"upsert\":true,\"outcomes\":true}");
+    assertThat(json(new DisaggMessages.HeartbeatRequest(new DisaggMessages.Who("prefill", 1, 2), true)))
+        .isEqualTo("{\"who\":{\"instance\":\"prefill\",\"rank\":1,\"generation\":2},\"leaving\":true}");
+    assertThat(json(new Handshake.Hello(List.of(1), null, "c", null, List.of("views"))))
+        .isEqualTo("{\"versions\":[1],\"client\":\"c\",\"features\":[\"views\"]}");
+    assertThat(json(new SegmentMessages.ItemRequest(1, 2, 3, 4, 5, 6)))
+        .isEqualTo("{\"generation\":1,\"segment\":2,\"offset\":3,\"length\":4,\"maxSliceBytes\":5,\"item\":6}");
   }
 
   @Test

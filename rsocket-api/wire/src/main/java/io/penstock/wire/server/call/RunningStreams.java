@@ -3,6 +3,7 @@ package io.penstock.wire.server.call;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.CarriedBytes;
+import io.penstock.wire.report.CarriedCount;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -10,8 +11,8 @@ import reactor.core.publisher.Mono;
 /// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the
 /// socket.
 public final class RunningStreams {
-  private final CarriedBytes.Count in = new CarriedBytes.Count();
-  private final CarriedBytes.Count out = new CarriedBytes.Count();
+  private final CarriedCount in = new CarriedCount();
+  private final CarriedCount out = new CarriedCount();
   @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
   @GuardedBy("this") private int running;
   @GuardedBy("this") private int rings;
