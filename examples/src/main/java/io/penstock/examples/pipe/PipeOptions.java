@@ -5,7 +5,7 @@ import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.wire.Limits;
+import io.penstock.wire.protocol.Limits;
 import java.util.List;
 
 /// The sizes of a pipe; both ends must have the same `chunkBytes`, else the second one is refused.

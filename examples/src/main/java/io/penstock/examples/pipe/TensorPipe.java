@@ -1,7 +1,7 @@
 package io.penstock.examples.pipe;
 
-import io.penstock.wire.transport.TcpClientOptions;
-import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
@@ -38,8 +38,8 @@ public final class TensorPipe {
   /// The receiving end, connected.
   ///
   /// @param loops where its connection lives; the caller's to dispose
-  /// @return a cold `Mono`; signals [io.penstock.wire.ConnectionLostException], or
-  ///     [io.penstock.wire.RemotePermanentException] if the ends differ in their chunks
+  /// @return a cold `Mono`; signals [io.penstock.wire.protocol.WireFailure.ConnectionLostException], or
+  ///     [io.penstock.wire.protocol.WireFailure.RemotePermanentException] if the ends differ in their chunks
   public static Mono<ReceivingEnd> connect(TcpClientOptions where, PipeOptions options, LoopResources loops) {
     return ReceivingEnd.connect(where, options, loops);
   }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.wire.RemotePermanentException;
-import io.penstock.wire.transport.TcpClientOptions;
-import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,8 @@
 /// Blocks on the wire: the protocol, a server for any tier, and a client that makes a remote node look like
 /// a tier. Bytes move only as fast as the receiving side asks for them.
+///
+/// Rooms, each of which may use those above it: `trace`, `security`, `transport`, `transfer`; `protocol`; `report`;
+/// `credit`; `slice`; `segment`; `client`, then `rank`; `server`, which knows no client.
 @NullMarked
 package io.penstock.wire;
 

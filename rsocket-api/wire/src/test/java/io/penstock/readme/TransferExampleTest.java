@@ -3,7 +3,7 @@ package io.penstock.readme;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.wire.KvServer;
+import io.penstock.wire.server.KvServer;
 import io.penstock.wire.transfer.TransferEngine;
 import io.penstock.wire.transfer.TransferState;
 import java.lang.foreign.Arena;

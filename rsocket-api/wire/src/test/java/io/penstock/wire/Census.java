@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Counts the objects of ours, of RSocket and of Reactor that can be reached from some roots, by class: what grows here
 /// without bound is kept by something that forgot to let it go.
-final class Census {
+public final class Census {
   private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
   private final ArrayDeque<Object> open = new ArrayDeque<>();
   private final Map<String, Integer> counts = new TreeMap<>();
@@ -23,7 +23,7 @@ final class Census {
   private Census() {}
 
   /// How many objects of each class there are; elements of collections count by the class of the collection, too.
-  static Map<String, Integer> of(Object... roots) {
+  public static Map<String, Integer> of(Object... roots) {
     Census census = new Census();
     for (Object root : roots) {
       census.add(root);

@@ -11,6 +11,8 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;

@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.client.segment.SegmentConnector;
+import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transfer.Transfer;
 import io.penstock.wire.transfer.TransferBatch;
 import io.penstock.wire.transfer.TransferEngine;

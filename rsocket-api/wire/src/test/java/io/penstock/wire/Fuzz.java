@@ -13,16 +13,16 @@ import java.util.stream.IntStream;
 
 /// What the fuzz tests of the wire have in common: a small space, honest streams of it in every shape, and runs that
 /// name the seed that repeats a failure.
-final class Fuzz {
-  static final BlockLayout LAYOUT = BlockLayout.attention(2, 4, 1, 4, ElementType.INT8);
-  static final CacheSpace SPACE = CacheSpace.of("fuzz", LAYOUT);
-  static final int KEYS = 6;
-  static final List<BlockKey> ALL = Blocks.keys(SPACE, 0, KEYS);
+public final class Fuzz {
+  public static final BlockLayout LAYOUT = BlockLayout.attention(2, 4, 1, 4, ElementType.INT8);
+  public static final CacheSpace SPACE = CacheSpace.of("fuzz", LAYOUT);
+  public static final int KEYS = 6;
+  public static final List<BlockKey> ALL = Blocks.keys(SPACE, 0, KEYS);
   static final int[] SLICE_BYTES = {8, 24, 40, 64, 200, 4096};
 
   private Fuzz() {}
 
-  static SliceStream[] shapes() {
+  public static SliceStream[] shapes() {
     return Arrays.stream(SLICE_BYTES).boxed()
         .flatMap(bytes -> Arrays.stream(SliceShape.Order.values()).flatMap(
             order -> IntStream.of(1, 4, 64).mapToObj(window -> new SliceStream(SPACE, window, 0, bytes, order))))
@@ -30,16 +30,16 @@ final class Fuzz {
   }
 
   /// The payloads of all keys in each of `shapes`.
-  static List<List<byte[]>> streams(SliceStream[] shapes) {
+  public static List<List<byte[]>> streams(SliceStream[] shapes) {
     return Arrays.stream(shapes).map(shape -> shape.of(ALL, IntStream.range(0, KEYS).boxed().toList())).toList();
   }
 
   @FunctionalInterface
-  interface Case {
+  public interface Case {
     void run(SplittableRandom random);
   }
 
-  static void each(int from, int count, Case fuzz) {
+  public static void each(int from, int count, Case fuzz) {
     for (int seed = from; seed < from + count; seed++) {
       try {
         fuzz.run(new SplittableRandom(seed));

@@ -1,10 +1,12 @@
 package io.penstock.wire;
 
 import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.wire.transport.TcpClientOptions;
-import io.penstock.wire.transport.TcpListener;
-import io.penstock.wire.transport.TcpServerOptions;
-import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.server.KvServer;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpListener;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
@@ -14,7 +16,7 @@ import io.rsocket.transport.netty.server.TcpServerTransport;
 import reactor.netty.resources.LoopResources;
 
 /// The transports that the protocol must run on: RSocket's own, ours, and ours with blocks in shared memory.
-enum Link implements LinkEnds {
+public enum Link implements LinkEnds {
   STOCK {
     @Override
     public ServerTransport<? extends Closeable> server(int port) {
@@ -76,7 +78,7 @@ enum Link implements LinkEnds {
     }
   };
 
-  ServerTransport<? extends Closeable> server() {
+  public ServerTransport<? extends Closeable> server() {
     return server(0);
   }
 }

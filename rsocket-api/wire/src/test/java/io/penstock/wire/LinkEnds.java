@@ -1,9 +1,11 @@
 package io.penstock.wire;
 
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.server.KvServer;
 import io.penstock.wire.transport.ConnectionSlots;
 import io.penstock.wire.transport.ReceiveLimits;
-import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
@@ -13,7 +15,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 
 /// How a node and its clients reach one another in a test: a place is a number on every transport.
-interface LinkEnds {
+public interface LinkEnds {
   Duration PATIENCE = Duration.ofSeconds(60);
 
   /// @param port 0 for any

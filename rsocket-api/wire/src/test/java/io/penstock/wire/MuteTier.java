@@ -15,13 +15,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A tier that answers nothing as long as it is mute.
-final class MuteTier implements BlockTier {
+public final class MuteTier implements BlockTier {
   private final BlockTier tier;
-  volatile boolean isMute = true;
+  public volatile boolean isMute = true;
   /// Questions so far, where one thread asks them.
-  int asked;
+  public int asked;
 
-  MuteTier(BlockTier tier) {
+  public MuteTier(BlockTier tier) {
     this.tier = tier;
   }
 

@@ -14,6 +14,7 @@ import io.penstock.stage.Fetch;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
+import io.penstock.wire.client.RemoteTier;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Timeout;

@@ -4,6 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.tier.ByteBudget;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.segment.SegmentConnector;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.server.KvServer;
+import io.penstock.wire.server.KvServerOptions;
+import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.transfer.Transfer;
 import io.penstock.wire.transfer.TransferBatch;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Permits;
 import io.penstock.operator.Serial;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.SliceCredit;
+import io.penstock.wire.protocol.WireFormatException;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 import org.junit.jupiter.api.Test;

@@ -14,6 +14,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
+import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.slice.SliceHeader;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

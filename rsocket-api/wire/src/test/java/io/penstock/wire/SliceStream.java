@@ -13,14 +13,16 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.slice.SlicePlan;
+import io.penstock.wire.slice.SliceHeader;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
 /// The payloads of a valid stream of slices as byte arrays: what an honest peer sends.
-record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSliceBytes, SliceShape.Order order) {
+public record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSliceBytes,
+    SliceShape.Order order) {
   /// The slices of `positions` of `keys`, in windows.
-  List<byte[]> of(List<BlockKey> keys, List<Integer> positions) {
+  public List<byte[]> of(List<BlockKey> keys, List<Integer> positions) {
     List<byte[]> slices = new ArrayList<>();
     for (int from = 0; from < positions.size(); from += windowBlocks) {
       window(from / windowBlocks, keys, positions.subList(from, Math.min(from + windowBlocks, positions.size())),
@@ -29,7 +31,7 @@ record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSl
     return slices;
   }
 
-  void window(int number, List<BlockKey> keys, List<Integer> positions, List<byte[]> to) {
+  public void window(int number, List<BlockKey> keys, List<Integer> positions, List<byte[]> to) {
     BlockLayout layout = space.layout();
     try (SlabArena arena = new SlabArena("honest peer", layout, positions.size(), 1)) {
       List<Block> blocks = positions.stream().map(position -> Blocks.block(arena, keys.get(position))).toList();

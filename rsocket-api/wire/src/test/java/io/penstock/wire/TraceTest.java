@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.protocol.RequestMetadata;
+import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.report.CarriedCount;
+import io.penstock.wire.report.StreamClock;
+import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.trace.TraceContext;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +51,7 @@ final class TraceTest {
   @Test
   void theEndOfAStream_isReportedOnceWithItsTrace() {
     List<StreamListener.Report> reports = new ArrayList<>();
-    CarriedBytes.Count all = new CarriedBytes.Count();
+    CarriedCount all = new CarriedCount();
     StreamClock clock = StreamClock.of(reports::add, Routes.GET, "here", true, all, TRACE);
     clock.waits(StreamClock.Wait.PEER);
     clock.count(4096, true);
@@ -62,7 +68,7 @@ final class TraceTest {
 
   @Test
   void aClockWithoutAListener_countsForTheNodeAlone() {
-    CarriedBytes.Count all = new CarriedBytes.Count();
+    CarriedCount all = new CarriedCount();
     StreamClock clock = StreamClock.of(StreamListener.noop(), Routes.PUT, "here", false, all, null);
     clock.waits(StreamClock.Wait.TIER);
     clock.count(10, false);

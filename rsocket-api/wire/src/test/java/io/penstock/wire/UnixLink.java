@@ -1,10 +1,11 @@
 package io.penstock.wire;
 
 import io.netty.channel.unix.DomainSocketAddress;
-import io.penstock.wire.transport.TcpClientOptions;
-import io.penstock.wire.transport.TcpListener;
-import io.penstock.wire.transport.TcpServerOptions;
-import io.penstock.wire.transport.TcpTransport;
+import io.penstock.wire.server.KvServer;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpListener;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;

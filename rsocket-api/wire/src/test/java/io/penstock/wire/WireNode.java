@@ -19,6 +19,13 @@ import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.protocol.ControlCodec;
+import io.penstock.wire.protocol.Limits;
+import io.penstock.wire.protocol.RequestMetadata;
+import io.penstock.wire.server.KvServer;
+import io.penstock.wire.server.KvServerOptions;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
@@ -36,13 +43,13 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /// A node over loopback sockets and its clients, with all memory and every budget watched.
-final class WireNode implements AutoCloseable {
-  static final Duration PATIENCE = Duration.ofSeconds(20);
-  static final int SLICE_BYTES = 4096;
+public final class WireNode implements AutoCloseable {
+  public static final Duration PATIENCE = Duration.ofSeconds(20);
+  public static final int SLICE_BYTES = 4096;
 
   final CacheSpace space;
   final LeakLedger leaks = new LeakLedger();
-  final HostTier tier;
+  public final HostTier tier;
   final ByteBudget ingress;
   final KvServer server;
   private final Link link;
@@ -51,7 +58,7 @@ final class WireNode implements AutoCloseable {
   private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
-  WireNode(Link link, CacheSpace space, long capacityBlocks, StackOptions tierOptions, KvServerOptions options,
+  public WireNode(Link link, CacheSpace space, long capacityBlocks, StackOptions tierOptions, KvServerOptions options,
       long ingressBytes,
       Scheduler timers) {
     this.link = link;
@@ -69,7 +76,7 @@ final class WireNode implements AutoCloseable {
         8 * SLICE_BYTES, Schedulers.newSingle("timers", true));
   }
 
-  static KvServerOptions options(int windowBlocks) {
+  public static KvServerOptions options(int windowBlocks) {
     return KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, windowBlocks, 256))
         .withSendWindowBytes(4 * SLICE_BYTES);
   }
@@ -78,7 +85,7 @@ final class WireNode implements AutoCloseable {
     return asking(windowBlocks).build();
   }
 
-  static KvClientOptions.Builder asking(int windowBlocks) {
+  public static KvClientOptions.Builder asking(int windowBlocks) {
     return KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(windowBlocks);
   }
 
@@ -90,19 +97,19 @@ final class WireNode implements AutoCloseable {
     return link.client(port());
   }
 
-  SlabArena arena(int slots) {
+  public SlabArena arena(int slots) {
     SlabArena arena = leaks.watch(new SlabArena("client", space.layout(), slots, 64, link.chunks()));
     watched.add(() -> arena.claimedSlots() + " slots of " + slots);
     return arena;
   }
 
-  ByteBudget budget(int slices) {
+  public ByteBudget budget(int slices) {
     ByteBudget budget = leaks.watch(new ByteBudget("client", (long) slices * SLICE_BYTES, 64));
     watched.add(() -> budget.inUseBytes() + " bytes in flight of " + budget.capacityBytes());
     return budget;
   }
 
-  KvClient client(KvClientOptions options, SlabArena arena, ByteBudget budget) {
+  public KvClient client(KvClientOptions options, SlabArena arena, ByteBudget budget) {
     return client(transport(), options, arena, budget);
   }
 
@@ -113,7 +120,7 @@ final class WireNode implements AutoCloseable {
   }
 
   /// With plenty of memory.
-  KvClient client(int windowBlocks) {
+  public KvClient client(int windowBlocks) {
     return client(clientOptions(windowBlocks), arena(128), budget(64));
   }
 
@@ -126,7 +133,7 @@ final class WireNode implements AutoCloseable {
     return socket;
   }
 
-  static Payload request(ControlCodec codec, String route, Object message) {
+  public static Payload request(ControlCodec codec, String route, Object message) {
     ByteBuf data = codec.encode(message, ByteBufAllocator.DEFAULT);
     return ByteBufPayload.create(data, RequestMetadata.write(route, ByteBufAllocator.DEFAULT));
   }
@@ -139,18 +146,18 @@ final class WireNode implements AutoCloseable {
     }
   }
 
-  List<BlockKey> keys(int from, int to) {
+  public List<BlockKey> keys(int from, int to) {
     return Blocks.keys(space, from, to);
   }
 
   /// The first `count` keys, which the node has from now on.
-  List<BlockKey> stored(KvClient client, int count) {
+  public List<BlockKey> stored(KvClient client, int count) {
     List<BlockKey> keys = keys(0, count);
     put(client, keys);
     return keys;
   }
 
-  PutSource source(SlabArena arena, SliceShape.Order order) {
+  public PutSource source(SlabArena arena, SliceShape.Order order) {
     return new ProducingSource(arena, order,
         (key, range, memory) -> Blocks.fill(key, range.offset(space.layout()), memory));
   }
@@ -162,7 +169,7 @@ final class WireNode implements AutoCloseable {
   }
 
   /// Bytes of the slices of `keys`, each of which is regenerated and compared.
-  Mono<Long> get(KvClient client, List<BlockKey> keys, OnMiss onMiss) {
+  public Mono<Long> get(KvClient client, List<BlockKey> keys, OnMiss onMiss) {
     return Mono.defer(() -> {
       AtomicLong bytes = new AtomicLong();
       return Flux
@@ -177,7 +184,7 @@ final class WireNode implements AutoCloseable {
   }
 
   /// Visible blocks are complete and right, and the tier holds nothing else.
-  void requireHonestTier(List<BlockKey> keys) {
+  public void requireHonestTier(List<BlockKey> keys) {
     leaks.awaitEmpty(LeakLedger.PATIENCE);
     awaitIdle(); // a cancel may find the node in the midst of a commit
     int visible = requireNonNull(tier.contains(keys).block(PATIENCE)).count();
@@ -194,7 +201,7 @@ final class WireNode implements AutoCloseable {
   }
 
   /// Waits until the tier lends no more than its visible blocks.
-  void awaitIdle() {
+  public void awaitIdle() {
     long deadline = System.nanoTime() + LeakLedger.PATIENCE.toNanos();
     while (true) {
       var stat = requireNonNull(tier.stat().block(PATIENCE));

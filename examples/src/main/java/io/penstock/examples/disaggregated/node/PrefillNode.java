@@ -3,7 +3,7 @@ package io.penstock.examples.disaggregated.node;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.examples.disaggregated.rank.Instance;
 import io.penstock.examples.disaggregated.rank.PrefillSteps;
-import io.penstock.wire.RegistryClient;
+import io.penstock.wire.rank.RegistryClient;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

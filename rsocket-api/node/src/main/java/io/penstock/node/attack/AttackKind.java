@@ -1,6 +1,6 @@
 package io.penstock.node.attack;
 
-import io.penstock.wire.Routes;
+import io.penstock.wire.protocol.Routes;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

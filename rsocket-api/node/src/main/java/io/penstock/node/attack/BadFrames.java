@@ -3,7 +3,7 @@ package io.penstock.node.attack;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
-import io.penstock.wire.Routes;
+import io.penstock.wire.protocol.Routes;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
 import io.rsocket.frame.PayloadFrameCodec;

@@ -1,6 +1,6 @@
 package io.penstock.node.attack;
 
-import io.penstock.wire.ServerStat;
+import io.penstock.wire.client.ServerStat;
 import org.jspecify.annotations.Nullable;
 
 /// What a node holds at one moment.

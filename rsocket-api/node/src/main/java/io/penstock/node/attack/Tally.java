@@ -2,7 +2,7 @@ package io.penstock.node.attack;
 
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Reason;
-import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -2,9 +2,9 @@ package io.penstock.node.bench;
 
 import io.penstock.check.Checks;
 import io.penstock.tier.ByteBudget;
-import io.penstock.wire.Carrier;
-import io.penstock.wire.KvClientOptions;
-import io.penstock.wire.SegmentConnector;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.segment.SegmentConnector;
+import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transfer.RemoteSegment;
 import io.penstock.wire.transfer.Transfer;
 import io.penstock.wire.transfer.TransferBatch;

@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.wire.Limits;
+import io.penstock.wire.protocol.Limits;
 
 /// How blocks of one size travel: slices of 512 KiB, windows of 4 MiB, but at least 4 blocks and at most 1,024.
 record WireShape(int windowBlocks) {

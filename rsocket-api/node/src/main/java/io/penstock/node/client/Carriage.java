@@ -1,7 +1,7 @@
 package io.penstock.node.client;
 
-import io.penstock.wire.CarriedBytes;
-import io.penstock.wire.Carrier;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.report.CarriedBytes;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;

@@ -14,7 +14,7 @@ import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
-import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

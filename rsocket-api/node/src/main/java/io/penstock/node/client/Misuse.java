@@ -1,8 +1,8 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Reason;
-import io.penstock.wire.ErrorCode;
-import io.penstock.wire.RemotePermanentException;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 

@@ -1,9 +1,9 @@
 package io.penstock.node.client;
 
-import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
-import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
 import org.jspecify.annotations.Nullable;
 
 /// What a command shows to a node to be let in.

@@ -1,7 +1,7 @@
 package io.penstock.node.client;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.wire.StreamListener;
+import io.penstock.wire.report.StreamListener;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;

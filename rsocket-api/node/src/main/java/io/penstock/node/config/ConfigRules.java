@@ -4,7 +4,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackOptions;
-import io.penstock.wire.FrameLengths;
+import io.penstock.wire.server.FrameLengths;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.flow.ValueStore;
-import io.penstock.wire.Limits;
+import io.penstock.wire.protocol.Limits;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package io.penstock.node.config;
 
-import io.penstock.wire.Carrier;
+import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;

@@ -9,7 +9,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checksum;
 import io.penstock.node.config.BlockShape;
-import io.penstock.wire.transport.LoopbackPath;
+import io.penstock.wire.transport.tcp.LoopbackPath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;

@@ -10,7 +10,7 @@ import io.penstock.node.cli.Reason;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Refusal;
-import io.penstock.wire.transport.RefusedPeerException;
+import io.penstock.wire.transport.TransportFailure.RefusedPeerException;
 import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
 import java.util.Arrays;

@@ -50,11 +50,12 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack.Sampling;
-import io.penstock.wire.DisaggServices;
-import io.penstock.wire.KvServer;
-import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.transport.BoundTransports;
+import io.penstock.wire.credit.Rates;
+import io.penstock.wire.server.KvServer;
+import io.penstock.wire.server.KvServerOptions;
+import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.BoundTransports;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -312,7 +313,7 @@ public final class Node {
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
-        .rates(new KvServerOptions.Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
+        .rates(new Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))
         .ringSpin(Duration.of(config.get(TransportSettings.RING_SPIN), ChronoUnit.MICROS))

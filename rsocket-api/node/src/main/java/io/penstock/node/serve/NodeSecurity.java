@@ -9,7 +9,7 @@ import io.penstock.wire.security.Reloaded;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.security.UserFile;
-import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.tcp.TcpServerOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -8,7 +8,7 @@ import io.penstock.node.config.SecuritySettings;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;
-import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;

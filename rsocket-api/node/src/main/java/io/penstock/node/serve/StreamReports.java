@@ -2,8 +2,8 @@ package io.penstock.node.serve;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.meter.StreamMeters;
-import io.penstock.wire.ErrorCode;
-import io.penstock.wire.StreamListener;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.report.StreamListener;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

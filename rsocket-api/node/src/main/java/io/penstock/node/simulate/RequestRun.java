@@ -12,7 +12,7 @@ import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
-import io.penstock.wire.RemoteLease;
+import io.penstock.wire.client.get.RemoteLease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

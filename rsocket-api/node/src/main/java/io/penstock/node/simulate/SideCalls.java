@@ -6,7 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
-import io.penstock.wire.KvClient;
+import io.penstock.wire.client.KvClient;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;

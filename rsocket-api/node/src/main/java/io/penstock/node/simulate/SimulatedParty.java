@@ -2,9 +2,9 @@ package io.penstock.node.simulate;
 
 import io.penstock.block.SlabArena;
 import io.penstock.tier.ByteBudget;
-import io.penstock.wire.Carrier;
-import io.penstock.wire.KvClient;
-import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.protocol.Carrier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

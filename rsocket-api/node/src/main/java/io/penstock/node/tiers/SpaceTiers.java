@@ -11,7 +11,7 @@ import io.penstock.pool.SharedMemory;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack.Sampling;
-import io.penstock.wire.NodeSpaces;
+import io.penstock.wire.server.space.NodeSpaces;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

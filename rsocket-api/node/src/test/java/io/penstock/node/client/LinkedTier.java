@@ -3,7 +3,7 @@ package io.penstock.node.client;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
 import io.penstock.tier.BlockTier;
-import io.penstock.wire.ServerStat;
+import io.penstock.wire.client.ServerStat;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;

@@ -7,7 +7,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
-import io.penstock.wire.ServerStat;
+import io.penstock.wire.client.ServerStat;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -37,7 +37,8 @@ final class StatCommandTest {
 
       @Override
       public Mono<ServerStat> stat() {
-        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of()));
+        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of(),
+            ServerStat.Moved.NONE));
       }
 
       @Override

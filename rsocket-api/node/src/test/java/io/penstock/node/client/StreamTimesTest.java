@@ -3,7 +3,7 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.penstock.wire.StreamListener.Report;
+import io.penstock.wire.report.StreamListener.Report;
 import org.junit.jupiter.api.Test;
 
 final class StreamTimesTest {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
-import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.penstock.wire.simulate;
 
 import io.netty.buffer.ByteBuf;
-import io.penstock.wire.transport.SendQueue;
+import io.penstock.wire.transport.frame.SendQueue;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;

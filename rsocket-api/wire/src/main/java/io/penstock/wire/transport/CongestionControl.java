@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// How the sockets of a TCP transport react to congestion. Only Linux's own transport (epoll) can choose; others keep
 /// what the system chose.
 public enum CongestionControl {
-  /// What [LoopbackPath] says: `reno` between loopback addresses, else what the system chose.
+  /// What `LoopbackPath` says: `reno` between loopback addresses, else what the system chose.
   AUTOMATIC,
   /// What the system chose.
   SYSTEM, RENO, CUBIC, BBR;
@@ -39,7 +39,7 @@ public enum CongestionControl {
 
   /// Why the sockets of this process cannot be told so, if they cannot.
   ///
-  /// @param isEpoll whether they are of Netty's transport for Linux ([LoopbackPath#canChoose])
+  /// @param isEpoll whether they are of Netty's transport for Linux (`LoopbackPath.canChoose`)
   public Optional<String> problem(boolean isEpoll) {
     if (this == AUTOMATIC || this == SYSTEM) {
       return Optional.empty();
@@ -52,18 +52,18 @@ public enum CongestionControl {
   }
 
   /// The option that names it to the kernel, with [#value].
-  ChannelOption<ByteBuffer> option() {
+  public ChannelOption<ByteBuffer> option() {
     return option;
   }
 
-  ByteBuffer value() {
+  public ByteBuffer value() {
     return ByteBuffer.wrap(kernelName);
   }
 
   /// What is to be set on a socket; null to set nothing.
   ///
   /// @param loopback whether both ends are on this host
-  @Nullable CongestionControl chosen(boolean loopback) {
+  public @Nullable CongestionControl chosen(boolean loopback) {
     return switch (this) {
       case AUTOMATIC -> loopback ? RENO : null;
       case SYSTEM -> null;

@@ -75,7 +75,7 @@ public record ConnectionLimits(
         maxReceiveBytes, grace);
   }
 
-  static void within(String name, int value, int least, int most) {
+  public static void within(String name, int value, int least, int most) {
     if (value < least || value > most) {
       throw new IllegalArgumentException(name + " must be in [" + least + ", " + most + "] (was " + value + ")");
     }

@@ -184,7 +184,7 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
   }
 
   /// `HOST:PORT` of an internet address, with brackets where they belong.
-  static String place(InetSocketAddress internet) {
+  public static String place(InetSocketAddress internet) {
     String host = host(internet);
     return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + internet.getPort();
   }

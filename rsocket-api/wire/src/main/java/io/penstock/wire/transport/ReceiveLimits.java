@@ -47,7 +47,7 @@ public record ReceiveLimits(int setupBytes, int askedBytes, long roomBytes, Dura
   }
 
   /// @throws IllegalArgumentException if a frame of `longest` bytes would never find room
-  ReceiveLimits requireRoomFor(int longest) {
+  public ReceiveLimits requireRoomFor(int longest) {
     if (roomBytes < 2L * longest) {
       throw new IllegalArgumentException(
           "roomBytes must be >= 2 frames of the longest, " + longest + " bytes (was " + roomBytes + ")");

@@ -31,7 +31,7 @@ public enum Refusal {
   }
 
   /// True for what a peer learns as the answer to its SETUP.
-  boolean isOfSetup() {
+  public boolean isOfSetup() {
     return this == CONNECTIONS || this == ADDRESS || this == NEWCOMERS || this == SETUP_TIME;
   }
 }

@@ -29,7 +29,7 @@ public record SocketTuning(CongestionControl congestion, int sendBytes, int rece
   }
 
   /// Buffer of the system for what is sent over a socket of `address`; 0 to leave it to the system.
-  int sendBytes(SocketAddress address) {
+  public int sendBytes(SocketAddress address) {
     return sendBytes == 0 && address instanceof DomainSocketAddress ? LOCAL_SEND_BYTES : sendBytes;
   }
 

@@ -24,7 +24,7 @@ public final class SourceAddress {
   }
 
   /// For people; without a look-up of names.
-  static String words(@Nullable SocketAddress remote) {
+  public static String words(@Nullable SocketAddress remote) {
     return remote instanceof InetSocketAddress internet && internet.getAddress() != null
         ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
         : LOCAL;

@@ -4,7 +4,7 @@
 ///
 /// | bytes | bounded by |
 /// |---|---|
-/// | waiting to be sent | [ConnectionLimits#maxQueuedBytes()]; one more: [SendQueueOverrunException] |
+/// | waiting to be sent | [ConnectionLimits#maxQueuedBytes()]; one more: `SendQueueOverrunException` |
 /// | handed to the socket, unsent | [ConnectionLimits#maxChannelBytes()] and one frame |
 /// | received, not yet taken by the subscriber | one receive buffer and one open frame; none is read without demand |
 /// | of open frames of a server, over all connections | [ReceiveLimits#roomBytes()], but for those that it asked for |

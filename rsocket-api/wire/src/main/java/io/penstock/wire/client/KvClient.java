@@ -1,0 +1,306 @@
+package io.penstock.wire.client;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.BlockArena;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Permits;
+import io.penstock.block.SpaceId;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.wire.client.get.GetSetting;
+import io.penstock.wire.client.get.Gets;
+import io.penstock.wire.client.get.PeerBlock;
+import io.penstock.wire.client.get.RemoteLease;
+import io.penstock.wire.client.link.ClientCarriers;
+import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.client.put.Puts;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.protocol.Handshake;
+import io.penstock.wire.report.CarriedBytes;
+import io.penstock.wire.report.CarriedCount;
+import io.penstock.wire.slice.SliceFraming;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
+import io.rsocket.transport.ClientTransport;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// One connection to a node, protocol version 1.
+///
+/// Safe from any thread: threads share one client, and their gets, puts and look-ups run side by side over its
+/// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, on
+/// the thread of the read ring if it went through that, or on the caller's thread if they are known at once. Neither of
+/// the first two may block. Each lease has one reader and each scope one owner: share the
+/// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
+/// several connections instead.
+///
+/// The arena and the budget are the caller's; several clients may share them, and all calls of a client do.
+public final class KvClient {
+  private final NodeConnection connection;
+  private final SpaceId space;
+  private final BlockArena arena;
+  private final Handshake.Welcome welcome;
+  private final ClientCarriers carriers;
+  private final LookUps lookUps;
+  private final Questions questions;
+  private final Gets gets;
+  private final Puts puts;
+  private final CarriedCount in = new CarriedCount();
+  private final CarriedCount out = new CarriedCount();
+
+  KvClient(NodeConnection connection, ClientConnector made, Handshake.Welcome welcome) {
+    KvClientOptions options = made.options();
+    int sliceBytes = Math.min(options.maxSliceBytes(), welcome.maxSliceBytes());
+    int windowBlocks = (int) Math.min(Math.min(options.windowBlocks(), welcome.windowBlocks()),
+        made.arena().capacitySlots());
+    AtomicLong tickets = new AtomicLong();
+    this.connection = connection;
+    this.space = made.space().id();
+    this.arena = made.arena();
+    this.welcome = welcome;
+    this.carriers = ClientCarriers.agreed(options.carriers(), welcome.carriers());
+    this.lookUps = new LookUps(connection, space, welcome.maxKeys(), connection.transport().loop());
+    this.questions = new Questions(connection, space, lookUps);
+    this.gets = new Gets(connection, carriers,
+        new GetSetting(arena, space, made.budget().permits(), sliceBytes, windowBlocks, options.creditSlices(),
+            options.startLayer(), options.order(), OnMiss.SKIP, NodeConnection.CODEC,
+            connection.transport().answers(), connection.peer(), connection::failure),
+        tickets, in);
+    this.puts = new Puts(connection,
+        new SliceFraming(space, made.space().layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out, sliceBytes,
+            welcome.takesGranuleChecksums(),
+            Budget.of(new Permits("send window", options.sendWindowBytes(), 1024))),
+        windowBlocks, tickets);
+    connection.onClose().doFinally(end -> carriers.close()).subscribe();
+  }
+
+  /// Connects and agrees on version, space and limits.
+  ///
+  /// @param space whose blocks are exchanged; a difference from the server's is refused, naming the field
+  /// @param arena where fetched blocks land
+  /// @param budget limits the bytes in flight towards the arena
+  /// @return a cold `Mono`; signals `ConnectionLostException`, `RemotePermanentException` with
+  ///     `ErrorCode.SPACE_MISMATCH` or `ErrorCode.VERSION_MISMATCH`, `RemoteTransientException`,
+  ///     `CarrierUnavailableException`
+  public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
+      BlockArena arena, ByteBudget budget) {
+    return new ClientConnector(options, space, arena, budget).connect(transport);
+  }
+
+  /// The same by the best transport that both have: a client on the node's host goes on over its Unix domain socket.
+  ///
+  /// The node tells where it listens. That it is on this host is proven by its socket's file, which can be opened here,
+  /// and by the node behind it, which is the same start of the same node; no name counts. Where one of these fails, the
+  /// first connection stays.
+  ///
+  /// @param transports makes a client of a place
+  public static Mono<Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports,
+      KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget) {
+    return new ClientConnector(options, space, arena, budget).connectBest(node, transports);
+  }
+
+  /// A client, and where it reached its node.
+  public record Reached(KvClient client, Endpoint place) {}
+
+  /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.
+  ///
+  /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
+  public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
+    return ClientConnector.statOf(transport, options);
+  }
+
+  NodeConnection connection() {
+    return connection;
+  }
+
+  ClientCarriers carriers() {
+    return carriers;
+  }
+
+  /// Token of the node's host; null if the node does not tell.
+  @Nullable String host() {
+    return welcome.host();
+  }
+
+  /// Where the node says that it can be reached from here, its preferred transport first; empty if it does not say.
+  public List<Endpoint> endpoints() {
+    return welcome.places();
+  }
+
+  /// Name the node gave itself.
+  public String node() {
+    return welcome.node();
+  }
+
+  /// Name of the tier behind the node.
+  public String tier() {
+    return welcome.tier();
+  }
+
+  /// Most blocks that the tier behind the node keeps; `Long.MAX_VALUE` if it did not tell.
+  public long capacityBlocks() {
+    return welcome.capacityBlocks() == null ? Long.MAX_VALUE : welcome.capacityBlocks();
+  }
+
+  /// Penstock version of the node.
+  public String serverVersion() {
+    return welcome.server();
+  }
+
+  /// Differs from start to start of a node; 0 from a node that does not tell.
+  public long generation() {
+    return welcome.generation() == null ? 0 : welcome.generation();
+  }
+
+  /// What carries slices from the node, if its blocks lie in memory for it.
+  public Carrier incomingCarrier() {
+    return carriers.incoming();
+  }
+
+  /// What carries slices to the node, if the blocks of a put lie in memory for it.
+  public Carrier outgoingCarrier() {
+    return carriers.outgoing();
+  }
+
+  /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
+  public CarriedBytes carried() {
+    return new CarriedBytes(in.byCarrier(), out.byCarrier());
+  }
+
+  /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
+  public String transport() {
+    return connection.transport().word();
+  }
+
+  /// Where fetched blocks land.
+  public BlockArena arena() {
+    return arena;
+  }
+
+  /// Length of the longest prefix of `keys` that the node has, without counting as a use.
+  public Mono<Integer> match(List<BlockKey> keys) {
+    return questions.match(keys);
+  }
+
+  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event
+  /// loop go as one request.
+  public Mono<Presence> contains(List<BlockKey> keys) {
+    return questions.contains(keys);
+  }
+
+  /// Removes `keys` and tells which were there.
+  public Mono<Presence> remove(List<BlockKey> keys) {
+    return questions.remove(keys);
+  }
+
+  /// What the node holds and serves now.
+  ///
+  /// @return a cold `Mono`; each subscription asks once
+  public Mono<ServerStat> stat() {
+    return questions.stat();
+  }
+
+  /// History of the node's tier from after `sequence`, then what happens from now on.
+  public Flux<TierEvent> events(long sequence) {
+    return questions.events(sequence, null);
+  }
+
+  /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
+  public Flux<TierEvent> events(long sequence, long generation) {
+    return questions.events(sequence, generation);
+  }
+
+  /// The visible blocks of the node with their levels, then what happens from then on, as
+  /// [io.penstock.tier.BlockTier#follow].
+  public Flux<TierEvent> follow() {
+    return questions.follow();
+  }
+
+  /// Lets the node decide on `keys` and leases what it found.
+  ///
+  /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks;
+  /// a caller that must get blocks to be able to put those needs an arena and a budget with room beside it.
+  ///
+  /// @param onMiss what the node does about the others
+  /// @param scope owns the lease
+  /// @return a cold `Mono`; each subscription is one decision
+  public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return gets.lease(keys, onMiss, null, scope);
+  }
+
+  /// Leases the block of `key` where it lies in the memory of the node, for reads without a copy.
+  ///
+  /// @param scope owns the handle
+  /// @return a cold `Mono`; empty if the node does not have the block where this process can read it: a lease gets it
+  ///     then, if it is anywhere; signals `CarrierUnavailableException` without a read ring, or if the ring has ended
+  public Mono<PeerBlock> borrow(BlockKey key, BlockScope scope) {
+    return gets.borrow(key, scope);
+  }
+
+  /// Whether gets may go through a read ring: false also once it has ended.
+  public boolean hasRing() {
+    return carriers.ring() != null;
+  }
+
+  /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
+  /// storing.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | the turn that `source` gives, the node's room and credit, and this connection's send window |
+  /// | receipts | small and buffered, at most one a key |
+  /// | cancel | the node forgets what was not committed |
+  /// | ends | when the node stored, or skipped because it has them, all keys |
+  /// | signals | those of `source`, `ConnectionLostException`, `RemoteTransientException`, `RemotePermanentException` |
+  ///
+  /// @param source asked to begin, then for each window when there is room for it
+  public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
+    return puts.put(keys, PutTerms.plain(), source);
+  }
+
+  /// The same for blocks that get a pin or a group when they become visible.
+  public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, PutSource source) {
+    return puts.put(keys, terms, source);
+  }
+
+  /// The read leases, pins and removals of this connection.
+  public TierHolds holds() {
+    return new RemoteHolds(connection, space, gets);
+  }
+
+  /// Drops the connection; calls under way fail with `ConnectionLostException`. Lazy and idempotent.
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      connection.end();
+      return connection.onClose();
+    });
+  }
+
+  /// Completes when the connection is gone, for whatever reason.
+  public Mono<Void> onClose() {
+    return connection.onClose();
+  }
+
+  /// Look-ups that have not been sent.
+  int waitingLookUps() {
+    return lookUps.waiting();
+  }
+
+  /// Requests that have not ended.
+  int unanswered() {
+    return connection.transport().answers().pending();
+  }
+}

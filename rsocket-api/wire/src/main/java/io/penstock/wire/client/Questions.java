@@ -1,0 +1,58 @@
+package io.penstock.wire.client;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.SpaceId;
+import io.penstock.tier.Presence;
+import io.penstock.tier.TierEvent;
+import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.protocol.EventMessage;
+import io.penstock.wire.protocol.Fields;
+import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.StatMessages;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// What a client asks its node about one space, besides blocks.
+record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
+  Mono<Integer> match(List<BlockKey> keys) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return connection.ask(Routes.MATCH, request(asked), Messages.MatchReply.class)
+        .map(reply -> reply.of(asked.size()));
+  }
+
+  Mono<Presence> contains(List<BlockKey> keys) {
+    return lookUps.of(BlockKey.distinct(keys, space));
+  }
+
+  Mono<Presence> remove(List<BlockKey> keys) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return connection.ask(Routes.REMOVE, request(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
+  }
+
+  private Messages.KeysRequest request(List<BlockKey> asked) {
+    return new Messages.KeysRequest(Messages.Keys.of(space, asked));
+  }
+
+  Mono<ServerStat> stat() {
+    return connection.ask(Routes.STAT, new Messages.StatRequest(Fields.bytes(space)), StatMessages.StatReply.class)
+        .map(ServerStat::of);
+  }
+
+  /// @param generation of the node that numbered `after`; null for any node
+  Flux<TierEvent> events(long after, @Nullable Long generation) {
+    return events(new Messages.EventsRequest(after, generation, Fields.bytes(space), null));
+  }
+
+  Flux<TierEvent> follow() {
+    return events(new Messages.EventsRequest(0, null, Fields.bytes(space), true));
+  }
+
+  private Flux<TierEvent> events(Messages.EventsRequest request) {
+    return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, request)))
+        .map(payload -> NodeConnection.read(payload, EventMessage.class).event())
+        .onErrorMap(connection::failure);
+  }
+}

@@ -1,0 +1,148 @@
+package io.penstock.wire.client.link;
+
+import io.penstock.wire.protocol.WireFormatException;
+import io.rsocket.Payload;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/// One message for one, asked for anew by each subscription: one object does what a chain of operators would.
+///
+/// @param <T> the reply
+final class Ask<T> extends Mono<T> {
+  private final NodeConnection connection;
+  private final String route;
+  private final Object message;
+  private final Class<T> reply;
+  private final BooleanSupplier owed;
+
+  /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
+  Ask(NodeConnection connection, String route, Object message, Class<T> reply, BooleanSupplier owed) {
+    this.owed = owed;
+    this.connection = connection;
+    this.route = route;
+    this.message = message;
+    this.reply = reply;
+  }
+
+  @Override
+  public void subscribe(CoreSubscriber<? super T> actual) {
+    Payload request;
+    try {
+      request = NodeConnection.request(route, message);
+    } catch (RuntimeException e) {
+      Operators.error(actual, connection.failure(e));
+      return;
+    }
+    connection.rsocket().requestResponse(request).subscribe(new Exchange(actual));
+  }
+
+  private final class Exchange implements CoreSubscriber<Payload>, Subscription, AnswerLimit.Pending {
+    private final CoreSubscriber<? super T> actual;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
+    private @Nullable Subscription in;
+    private boolean asked;
+
+    private Exchange(CoreSubscriber<? super T> actual) {
+      this.actual = actual;
+    }
+
+    @Override
+    public Context currentContext() {
+      return actual.currentContext();
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      in = subscription;
+      actual.onSubscribe(this);
+    }
+
+    @Override
+    public void request(long n) {
+      if (in == null) {
+        return;
+      }
+      if (!asked) {
+        asked = true;
+        answers().enter(this);
+        if (over.get()) { // cancelled meanwhile
+          answers().leave(this);
+        }
+      }
+      in.request(n);
+    }
+
+    @Override
+    public void cancel() {
+      if (isEnded()) {
+        stop();
+      }
+    }
+
+    @Override
+    public void look() {
+      if (silence.isTooLong(owed.getAsBoolean(), 1) && isEnded()) {
+        stop();
+        actual.onError(answers().exceeded(route, connection.peer(), 1));
+      }
+    }
+
+    @Override
+    public void onNext(Payload payload) {
+      if (!isEnded()) {
+        payload.release();
+        return;
+      }
+      T told;
+      try {
+        told = NodeConnection.read(payload, reply);
+      } catch (RuntimeException e) {
+        stop();
+        actual.onError(connection.failure(e));
+        return;
+      }
+      actual.onNext(told);
+      actual.onComplete();
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      if (isEnded()) {
+        actual.onError(connection.failure(error));
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      if (isEnded()) { // a node that says nothing has not answered
+        actual.onError(connection.failure(WireFormatException.request("reply of " + route, "a message", "none")));
+      }
+    }
+
+    /// True for the one who ends it.
+    private boolean isEnded() {
+      if (over.getAndSet(true)) {
+        return false;
+      }
+      answers().leave(this);
+      return true;
+    }
+
+    private void stop() {
+      if (in != null) {
+        in.cancel();
+      }
+    }
+
+    private AnswerLimit answers() {
+      return connection.transport().answers();
+    }
+  }
+}

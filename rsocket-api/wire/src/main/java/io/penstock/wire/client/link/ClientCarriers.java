@@ -1,0 +1,151 @@
+package io.penstock.wire.client.link;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.carrier.ClientRing;
+import io.penstock.carrier.InlineCarrier;
+import io.penstock.carrier.MemoryProbe;
+import io.penstock.carrier.PeerMemoryException;
+import io.penstock.carrier.SharedMemoryReceiver;
+import io.penstock.carrier.SharedMemorySender;
+import io.penstock.carrier.SliceSender;
+import io.penstock.wire.protocol.Carrier;
+import io.penstock.wire.protocol.Handshake;
+import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What carries slices on one connection of a client, each way: agreed on in `hello`.
+///
+/// Each end finds out whether it can read the other's memory, and proves that by what it read. To the node, in another
+/// container or on another host, a process number may mean another process, so that the client has read the probe of
+/// another node: what it read counts only if the node has read the probe of the client.
+public final class ClientCarriers implements AutoCloseable {
+  private final SliceSender sender;
+  /// Reads the memory of the node; null if the bytes come in frames.
+  private final @Nullable SharedMemoryReceiver receiver;
+  private final byte @Nullable [] proof;
+  private volatile @Nullable ClientRing ring;
+  @GuardedBy("this") private boolean closed;
+
+  private ClientCarriers(SliceSender sender, @Nullable SharedMemoryReceiver receiver, byte @Nullable [] proof) {
+    this.sender = sender;
+    this.receiver = receiver;
+    this.proof = proof;
+  }
+
+  /// What a client that accepts `wanted`, the first before the second, tells in `hello`; null for nothing.
+  public static @Nullable List<Handshake.CarrierOffer> offers(List<Carrier> wanted) {
+    if (wanted.getFirst() == Carrier.INLINE) {
+      return null;
+    }
+    try {
+      return List.of(Handshake.CarrierOffer.of(MemoryProbe.ofClient(), null, null));
+    } catch (PeerMemoryException e) { // the node is told why
+      return List.of(Handshake.CarrierOffer.none(String.valueOf(e.getMessage())));
+    }
+  }
+
+  /// @throws CarrierUnavailableException if `wanted` has one carrier, and the node or this process cannot have it
+  public static ClientCarriers agreed(List<Carrier> wanted, @Nullable List<Handshake.CarrierOffer> answers) {
+    if (wanted.getFirst() == Carrier.INLINE) {
+      return new ClientCarriers(InlineCarrier.INSTANCE, null, null);
+    }
+    List<String> reasons = new ArrayList<>();
+    Handshake.CarrierOffer answer = Handshake.CarrierOffer.sharedMemory(answers);
+    byte[] read = proof(answer, reasons);
+    SliceSender sender = sender(answer, reasons);
+    byte[] proof = sender == InlineCarrier.INSTANCE ? null : read;
+    if (!reasons.isEmpty() && !wanted.contains(Carrier.INLINE)) {
+      throw new CarrierUnavailableException(wanted, List.of(Carrier.INLINE), String.join("; ", reasons));
+    }
+    return new ClientCarriers(sender,
+        proof == null ? null : new SharedMemoryReceiver(requireNonNull(requireNonNull(answer).process())), proof);
+  }
+
+  /// What stands in the node's probe; null if it cannot be read.
+  private static byte @Nullable [] proof(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
+    try {
+      return requireOffered(answer).readOfNode();
+    } catch (PeerMemoryException e) {
+      reasons.add("from the node: " + e.getMessage());
+      return null;
+    }
+  }
+
+  private static SliceSender sender(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
+    try {
+      byte[] told = requireOffered(answer).proof();
+      if (told != null && MemoryProbe.ofClient().isProvedBy(told)) {
+        return new SharedMemorySender();
+      }
+      reasons.add("to the node: " + (answer == null || answer.refusal() == null ? "no proof" : answer.refusal()));
+    } catch (PeerMemoryException e) {
+      reasons.add("to the node: " + e.getMessage());
+    }
+    return InlineCarrier.INSTANCE;
+  }
+
+  private static Handshake.CarrierOffer requireOffered(Handshake.@Nullable CarrierOffer answer) {
+    if (answer == null) {
+      throw new PeerMemoryException("the node must offer it (was not offered)", null);
+    }
+    return answer;
+  }
+
+  public SliceSender sender() {
+    return sender;
+  }
+
+  /// Refers to memory of this process; null if bytes go in frames.
+  public @Nullable SharedMemorySender sharedSender() {
+    return sender instanceof SharedMemorySender shared ? shared : null;
+  }
+
+  /// What carries slices from the node, if they lie in memory for it.
+  public Carrier incoming() {
+    return proof() == null ? Carrier.INLINE : Carrier.SHARED_MEMORY;
+  }
+
+  /// What carries slices to the node, if they lie in memory for it.
+  public Carrier outgoing() {
+    return sender == InlineCarrier.INSTANCE ? Carrier.INLINE : Carrier.SHARED_MEMORY;
+  }
+
+  public @Nullable SharedMemoryReceiver receiver() {
+    return receiver;
+  }
+
+  /// What a `get` whose slices may come as references says; null for none, also once such memory could not be read.
+  public byte @Nullable [] proof() {
+    return receiver == null || receiver.isUnreadable() ? null : proof;
+  }
+
+  /// What small gets go through; null if there is none, or it has ended.
+  public @Nullable ClientRing ring() {
+    ClientRing open = ring;
+    return open == null || proof() == null || !open.isOpen() ? null : open;
+  }
+
+  /// Takes `opened` over.
+  public synchronized void ringIs(ClientRing opened) {
+    ring = opened;
+    if (closed) { // the connection ended meanwhile
+      opened.close();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    ClientRing open = ring;
+    if (open != null) {
+      open.close();
+    }
+    if (receiver != null) {
+      receiver.close();
+    }
+  }
+}

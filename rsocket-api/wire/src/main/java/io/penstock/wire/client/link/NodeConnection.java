@@ -1,0 +1,103 @@
+package io.penstock.wire.client.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.protocol.ControlCodec;
+import io.penstock.wire.protocol.RequestMetadata;
+import io.penstock.wire.protocol.WireErrors;
+import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
+import io.penstock.wire.report.Carried;
+import io.penstock.wire.report.StreamClock;
+import io.penstock.wire.trace.TraceContext;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.transport.ClientTransport;
+import io.rsocket.util.ByteBufPayload;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named.
+/// Safe from any thread.
+///
+/// @param peer named when the connection is the problem
+public record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
+  public static final ControlCodec CODEC = ControlCodec.CBOR;
+
+  /// Connects.
+  ///
+  /// @param peer named when the connection is the problem
+  /// @return cold; each subscription makes a connection
+  public static Mono<NodeConnection> open(ClientTransport transport, LinkTerms terms, String peer) {
+    return Mono.defer(() -> {
+      KeptConnection kept = new KeptConnection(transport, terms);
+      return kept.rsocket().map(rsocket -> new NodeConnection(rsocket, kept, peer));
+    });
+  }
+
+  /// The same connection, whose peer has told its name.
+  public NodeConnection named(String name) {
+    return new NodeConnection(rsocket, transport, name);
+  }
+
+  /// The clock of a stream.
+  ///
+  /// @param all counts the bytes of all streams
+  /// @param trace that the stream belongs to; null for none
+  public StreamClock clock(String route, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    return StreamClock.of(transport.streams(), route, peer, transport.word(), isOutgoing, all, trace);
+  }
+
+  /// One message for one, asked for anew by each subscription, and again if the node's rate refuses it.
+  public <T> Mono<T> ask(String route, Object message, Class<T> reply) {
+    return ask(route, message, reply, () -> true);
+  }
+
+  /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
+  public <T> Mono<T> ask(String route, Object message, Class<T> reply, BooleanSupplier owed) {
+    return transport.turns().retried(new Ask<>(this, route, message, reply, owed));
+  }
+
+  /// A message without an answer. A connection that is lost needs none.
+  public void tell(String route, Object message) {
+    rsocket.fireAndForget(request(route, message)).onErrorComplete().subscribe();
+  }
+
+  /// Errors of the connection as the caller hears them; one that was lost is ended.
+  public Throwable failure(Throwable error) {
+    Throwable told = WireErrors.fromWire(error, peer);
+    if (told instanceof ConnectionLostException) {
+      end();
+    }
+    return told;
+  }
+
+  public void end() {
+    transport.end(rsocket);
+  }
+
+  /// Completes when the connection is gone, for whatever reason.
+  public Mono<Void> onClose() {
+    return rsocket.onClose().onErrorResume(error -> Mono.empty());
+  }
+
+  public static Payload request(String route, Object message) {
+    return request(route, message, null);
+  }
+
+  /// @param trace that goes on at the node; null for none
+  public static Payload request(String route, Object message, @Nullable TraceContext trace) {
+    ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    ByteBuf data = CODEC.encode(message, allocator);
+    return ByteBufPayload.create(data, RequestMetadata.write(route, trace, allocator));
+  }
+
+  /// Reads `payload`, and releases it.
+  public static <T> T read(Payload payload, Class<T> type) {
+    try {
+      return CODEC.decode(payload.sliceData(), type);
+    } finally {
+      payload.release();
+    }
+  }
+}

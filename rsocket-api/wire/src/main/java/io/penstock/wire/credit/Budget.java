@@ -1,0 +1,59 @@
+package io.penstock.wire.credit;
+
+import io.penstock.block.Permits;
+import java.util.function.Consumer;
+
+/// Bytes that may be in flight: taken before they leave, given back when they have landed or left.
+public interface Budget {
+  /// Takes `bytes` now, or takes nothing and answers false; never overtakes a waiter.
+  boolean tryAcquire(long bytes);
+
+  /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes. A budget that
+  /// closes before that runs `refused` instead, and so does one that depends on another budget whose queue is full.
+  ///
+  /// @throws io.penstock.block.BudgetExhaustedException if the queue is full
+  Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused);
+
+  /// Bytes that are not taken now.
+  long free();
+
+  /// Bytes that were given back so far, of a lane; 0 of what does not count them.
+  default long returned() {
+    return 0;
+  }
+
+  /// Gives `bytes` back and serves the queue.
+  void release(long bytes);
+
+  /// A place in a queue.
+  @FunctionalInterface
+  interface Place {
+    /// Leaves the queue; true if the grant will not come any more, false if it came or is coming.
+    boolean cancel();
+  }
+
+  /// `permits` themselves.
+  static Budget of(Permits permits) {
+    return new Budget() {
+      @Override
+      public boolean tryAcquire(long bytes) {
+        return permits.tryAcquire(bytes);
+      }
+
+      @Override
+      public Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
+        return permits.acquire(bytes, granted, refused)::cancel;
+      }
+
+      @Override
+      public long free() {
+        return permits.capacity() - permits.inUse();
+      }
+
+      @Override
+      public void release(long bytes) {
+        permits.release(bytes);
+      }
+    };
+  }
+}

@@ -1,0 +1,305 @@
+package io.penstock.wire.credit;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.check.Checks;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// A share of a budget for one party: what it takes, it takes of the budget too, and never more than its share.
+///
+/// A *fair* lane that has bytes already takes more only if it then has at most `greed` times what was free. So parties
+/// that keep what they have leave some of the budget free, and a newcomer finds bytes.
+///
+/// The party's own waiters queue here, first come, first served; one of them at a time waits for the budget. So parties
+/// take turns at the budget, however many waiters each has.
+public final class BudgetLane implements Budget {
+  private final String name;
+  private final Budget budget;
+  private final long share;
+  private final int maxWaiters;
+  /// The lane of which this one is a fair part; null for a lane that is not fair.
+  private final @Nullable BudgetLane whole;
+  private final int greed;
+  /// Fair parts of this lane that wait until more of it is free.
+  @GuardedBy("this") private final Set<BudgetLane> parts = new LinkedHashSet<>();
+  @GuardedBy("this") private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
+  @GuardedBy("this") private long inUse;
+  @GuardedBy("this") private long returned;
+  /// The first of the queue, whose bytes count here already, while it waits for the budget.
+  @GuardedBy("this") private @Nullable Waiter first;
+
+  /// @param name named in errors
+  /// @param share most bytes of `budget` that this party may have
+  /// @param maxWaiters longest queue
+  public BudgetLane(String name, Budget budget, long share, int maxWaiters) {
+    this(name, budget, share, maxWaiters, null, 1);
+  }
+
+  private BudgetLane(String name, Budget budget, long share, int maxWaiters, @Nullable BudgetLane whole, int greed) {
+    this.greed = greed;
+    this.name = name;
+    this.budget = budget;
+    this.whole = whole;
+    this.share = Checks.positive("share", share);
+    this.maxWaiters = Checks.positive("maxWaiters", maxWaiters);
+  }
+
+  /// A fair lane of this one.
+  ///
+  /// @param greed what it may have for each unit that is free
+  public BudgetLane part(String name, long share, int maxWaiters, int greed) {
+    return new BudgetLane(name, this, share, maxWaiters, this, greed);
+  }
+
+  @Override
+  public boolean tryAcquire(long bytes) {
+    if (!takeIfFree(bytes)) {
+      return false;
+    }
+    boolean taken = false;
+    try {
+      taken = budget.tryAcquire(bytes);
+    } finally { // a closed budget throws
+      if (!taken) {
+        giveUp(bytes, 0);
+      }
+    }
+    return taken;
+  }
+
+  /// Takes as much of `most` as is fair, and leaves something free. Takes at least one if the lane has nothing and
+  /// there is one.
+  ///
+  /// @return what was taken; 0 if the lane has to wait
+  public long takeUpTo(long most) {
+    long free = free();
+    long fair = Math.max((greed * free - inUse()) / (greed + 1), inUse() == 0 ? 1 : 0);
+    for (long take = Math.min(most, Math.min(fair, free)); take > 0; take /= 2) {
+      if (tryAcquire(take)) {
+        return take;
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
+    Waiter waiter = new Waiter(bytes, granted, refused);
+    enter(waiter);
+    serve();
+    return waiter;
+  }
+
+  @Override
+  public void release(long bytes) {
+    budget.release(bytes);
+    giveUp(bytes, bytes);
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /// Most bytes that this lane may have.
+  public long share() {
+    return share;
+  }
+
+  /// Bytes taken and not given back.
+  public synchronized long inUse() {
+    return inUse;
+  }
+
+  private synchronized boolean takeIfFree(long bytes) {
+    boolean free = queue.isEmpty() && mayTake(bytes);
+    inUse += free ? bytes : 0;
+    return free;
+  }
+
+  @GuardedBy("this") private boolean mayTake(long bytes) {
+    return bytes <= share - inUse && isFair(bytes);
+  }
+
+  @GuardedBy("this") private boolean isFair(long bytes) {
+    return whole == null || inUse == 0 || inUse + bytes <= greed * whole.free();
+  }
+
+  @Override
+  public long free() {
+    long left = budget.free();
+    synchronized (this) {
+      return Math.min(left, share - inUse);
+    }
+  }
+
+  private synchronized void enter(Waiter waiter) {
+    if (waiter.bytes > share) {
+      throw new IllegalArgumentException(name + ": bytes must be <= share " + share + " (was " + waiter.bytes + ")");
+    }
+    if (queue.size() >= maxWaiters) {
+      throw new BudgetExhaustedException(name, waiter.bytes, share - inUse, maxWaiters);
+    }
+    queue.add(waiter);
+  }
+
+  @Override
+  public synchronized long returned() {
+    return returned;
+  }
+
+  /// @param back those of `bytes` that the party had, and gives back
+  private void giveUp(long bytes, long back) {
+    synchronized (this) {
+      inUse -= bytes;
+      returned += back;
+    }
+    retry();
+  }
+
+  /// Serves this lane and its parts that wait, because more may be free.
+  private void retry() {
+    serve();
+    waitingParts().forEach(BudgetLane::retry);
+  }
+
+  /// Takes the parts that wait; each waits again if there is still too little for it.
+  private synchronized List<BudgetLane> waitingParts() {
+    if (parts.isEmpty()) {
+      return List.of();
+    }
+    List<BudgetLane> waiting = List.copyOf(parts);
+    parts.clear();
+    return waiting;
+  }
+
+  /// Has `part` tried again when more of this lane, or of the one it is a part of, is free.
+  private void await(BudgetLane part) {
+    synchronized (this) {
+      parts.add(part);
+    }
+    if (whole != null) {
+      whole.await(this);
+    }
+  }
+
+  /// Sends the first of the queue to the budget, unless one is there already.
+  private void serve() {
+    Waiter next = next();
+    if (next != null) {
+      try {
+        next.waitsAt(budget.acquire(next.bytes, () -> arrived(next), refusal -> refused(next, refusal)));
+      } catch (RuntimeException e) { // the queue of the budget is full, the budget is closed, or the grant threw
+        refused(next, e);
+      }
+    }
+  }
+
+  private @Nullable Waiter next() {
+    Waiter next = takeNext();
+    if (next == null && whole != null && isUnfair()) {
+      whole.await(this);
+      next = takeNext(); // bytes may have come back before the lane was told to wait for them
+    }
+    return next;
+  }
+
+  private synchronized @Nullable Waiter takeNext() {
+    Waiter next = queue.peek();
+    if (first != null || next == null || !mayTake(next.bytes)) {
+      return null;
+    }
+    inUse += next.bytes;
+    first = next;
+    return next;
+  }
+
+  /// Whether the first of the queue waits for more of the budget to be free.
+  private synchronized boolean isUnfair() {
+    Waiter next = queue.peek();
+    return first == null && next != null && !isFair(next.bytes);
+  }
+
+  /// The budget granted the bytes of `waiter`.
+  private void arrived(Waiter waiter) {
+    boolean wanted;
+    synchronized (this) {
+      first = null;
+      wanted = queue.remove(waiter);
+      inUse -= wanted ? 0 : waiter.bytes;
+    }
+    try {
+      if (wanted) {
+        waiter.granted.run();
+      } else {
+        budget.release(waiter.bytes);
+      }
+    } finally { // a grant that throws stops none behind it
+      serve();
+    }
+  }
+
+  /// The budget has no place for `waiter`, and so none for those behind it.
+  private void refused(Waiter waiter, RuntimeException refusal) {
+    List<Waiter> waiting;
+    synchronized (this) {
+      if (first != waiter) { // it was granted its bytes: its grant threw this
+        throw refusal;
+      }
+      first = null;
+      inUse -= waiter.bytes;
+      waiting = List.copyOf(queue);
+      queue.clear();
+    }
+    waiting.forEach(one -> one.refused.accept(refusal));
+  }
+
+  /// True if `waiter` left before its bytes were granted.
+  private boolean leave(Waiter waiter) {
+    boolean left;
+    boolean wasFirst;
+    Place place;
+    synchronized (this) {
+      left = queue.remove(waiter);
+      wasFirst = first == waiter;
+      place = waiter.place;
+    }
+    if (left && wasFirst && place != null && place.cancel()) { // else the grant comes, and is given back
+      synchronized (this) {
+        first = null;
+        inUse -= waiter.bytes;
+      }
+    }
+    if (left) {
+      serve();
+    }
+    return left;
+  }
+
+  private final class Waiter implements Place {
+    private final long bytes;
+    private final Runnable granted;
+    private final Consumer<? super RuntimeException> refused;
+    /// In the queue of the budget; null before, and if the grant came at once.
+    private volatile @Nullable Place place;
+
+    Waiter(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
+      this.bytes = bytes;
+      this.granted = granted;
+      this.refused = refused;
+    }
+
+    void waitsAt(Place atBudget) {
+      place = atBudget;
+    }
+
+    @Override
+    public boolean cancel() {
+      return leave(this);
+    }
+  }
+}

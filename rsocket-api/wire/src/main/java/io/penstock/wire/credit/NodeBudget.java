@@ -1,0 +1,54 @@
+package io.penstock.wire.credit;
+
+import io.penstock.block.Permits;
+
+/// A node's one budget of bytes in flight, for what comes in and what goes out.
+///
+/// Each direction has a lane of the budget, of which each address has a fair part, and each connection of that. A
+/// quarter of the budget, and at least one slice, is beyond the reach of either direction: readers that take nothing do
+/// not keep puts from going on, and writers that send nothing do not keep gets.
+public final class NodeBudget {
+  private final Permits permits;
+  private final long share;
+  private final BudgetLane in;
+  private final BudgetLane out;
+
+  /// @param maxSliceBytes largest slice
+  /// @throws IllegalArgumentException if there is not room for one slice each way
+  public NodeBudget(Permits permits, int maxSliceBytes) {
+    if (permits.capacity() < 2L * maxSliceBytes) {
+      throw new IllegalArgumentException("budget must be >= 2 slices, one in and one out, of maxSliceBytes "
+          + maxSliceBytes + " (was " + permits.capacity() + ")");
+    }
+    if (permits.maxWaiters() < 2) {
+      throw new IllegalArgumentException(
+          "waiters of the budget must be >= 2, one each way (was " + permits.maxWaiters() + ")");
+    }
+    this.permits = permits;
+    this.share = permits.capacity() - Math.max(maxSliceBytes, permits.capacity() / 4);
+    this.in = new BudgetLane(permits.name() + ", incoming", Budget.of(permits), share, Integer.MAX_VALUE);
+    this.out = new BudgetLane(permits.name() + ", outgoing", Budget.of(permits), share, Integer.MAX_VALUE);
+  }
+
+  /// What one party may have on its way in.
+  ///
+  /// @param greed as in [BudgetLane#part]
+  public BudgetLane incoming(int greed) {
+    return in.part(in.name(), share, Integer.MAX_VALUE, greed);
+  }
+
+  /// What one party may have on its way out.
+  public BudgetLane outgoing(int greed) {
+    return out.part(out.name(), share, Integer.MAX_VALUE, greed);
+  }
+
+  /// Bytes in flight, both ways.
+  public Permits permits() {
+    return permits;
+  }
+
+  /// Bytes on their way out.
+  public long outgoingBytes() {
+    return out.inUse();
+  }
+}

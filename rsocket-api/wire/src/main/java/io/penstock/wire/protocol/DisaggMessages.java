@@ -1,0 +1,314 @@
+package io.penstock.wire.protocol;
+
+import static io.penstock.wire.protocol.Fields.copied;
+import static io.penstock.wire.protocol.Fields.oneOf;
+import static io.penstock.wire.protocol.Fields.present;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Parallelism;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.Registration;
+import io.penstock.disagg.registry.Registration.Endpoint;
+import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.disagg.request.Signal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/// The control messages of prefill and decode ranks; see [Messages] for what holds for all.
+public final class DisaggMessages {
+  private static final int LONGEST_NAME = 256;
+
+  private DisaggMessages() {}
+
+  /// What `make` makes of the fields of a message.
+  ///
+  /// @throws WireFormatException if a field breaks its rule
+  private static <T> T valid(String field, Supplier<T> make) {
+    try {
+      return make.get();
+    } catch (IllegalArgumentException | IndexOutOfBoundsException | ArithmeticException e) {
+      throw WireFormatException.request(field, "within its rules", String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static String name(String field, @Nullable String name) {
+    String told = present(field, name);
+    if (told.isBlank() || told.length() > LONGEST_NAME) {
+      throw WireFormatException.request(field, "1 to " + LONGEST_NAME + " characters", told.length());
+    }
+    return told;
+  }
+
+  /// One rank since one start of it.
+  public record Who(String instance, int rank, long generation) {
+    public Who {
+      name("instance", instance);
+    }
+
+    public static Who of(Incarnation who) {
+      return new Who(who.rank().instance(), who.rank().rank(), who.generation());
+    }
+
+    public Incarnation incarnation() {
+      return valid("who", () -> new RankId(instance, rank).since(generation));
+    }
+  }
+
+  /// @param layers of the model that belong to the group
+  /// @param state true for a group of recurrent state; else absent
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  record Group(int tokens, String order, List<Handshake.PlaneShape> planes, List<Integer> layers, int windowTokens,
+      @Nullable Boolean state) {
+    Group {
+      planes = copied("group.planes", planes);
+      layers = copied("group.layers", layers);
+      present("group.order", order);
+    }
+
+    static Group of(Manifest.Group group) {
+      BlockLayout layout = group.layout();
+      return new Group(layout.tokens(), layout.order().name(),
+          layout.planes().stream().map(Handshake.PlaneShape::of).toList(), group.layers(), group.windowTokens(),
+          group.isState() ? true : null);
+    }
+
+    Manifest.Group group() {
+      BlockLayout layout = new BlockLayout(layers.size(), tokens, oneOf(TokenOrder.class, "group.order", order),
+          planes.stream().map(Handshake.PlaneShape::plane).toList());
+      return new Manifest.Group(layout, layers, windowTokens, Boolean.TRUE.equals(state));
+    }
+  }
+
+  /// @param stageLayers layers of each pipeline stage
+  record Shape(String model, List<Group> groups, int tp, int pp, int dp, int pcp, int dcp, List<Integer> stageLayers,
+      int draftLayers) {
+    Shape {
+      name("manifest.model", model);
+      groups = copied("manifest.groups", groups);
+      stageLayers = copied("manifest.stageLayers", stageLayers);
+    }
+
+    static Shape of(Manifest manifest) {
+      Parallelism ranks = manifest.parallelism();
+      return new Shape(manifest.model(), manifest.groups().stream().map(Group::of).toList(), ranks.tp(), ranks.pp(),
+          ranks.dp(), ranks.pcp(), ranks.dcp(), manifest.stageLayers(), manifest.draftLayers());
+    }
+
+    Manifest manifest() {
+      return valid("manifest", () -> new Manifest(model, groups.stream().map(Group::group).toList(),
+          new Parallelism(tp, pp, dp, pcp, dcp), stageLayers, draftLayers));
+    }
+  }
+
+  /// A rank says what it is, and where.
+  public record RegisterRequest(String side, Who who, int version, Shape manifest, String host, int port) {
+    public RegisterRequest {
+      present("side", side);
+      present("who", who);
+      present("manifest", manifest);
+      name("host", host);
+    }
+
+    public static RegisterRequest of(Registration registration) {
+      return new RegisterRequest(registration.side().name(), Who.of(registration.who()), registration.version(),
+          Shape.of(registration.manifest()), registration.endpoint().host(), registration.endpoint().port());
+    }
+
+    public Registration registration() {
+      Side its = oneOf(Side.class, "side", side);
+      Incarnation rank = who.incarnation();
+      Manifest shape = manifest.manifest();
+      return valid("registration", () -> new Registration(its, rank, version, shape, new Endpoint(host, port)));
+    }
+  }
+
+  /// @param heartbeatMillis how often the rank is to say that it lives
+  public record RegisterReply(Instance instance, long heartbeatMillis, int misses) {
+    public RegisterReply {
+      present("instance", instance);
+    }
+
+    public static RegisterReply of(InstanceView view, RegistryOptions options) {
+      return new RegisterReply(Instance.of(view), options.heartbeat().toMillis(), options.misses());
+    }
+
+    public Duration heartbeat() {
+      if (heartbeatMillis < 1) {
+        throw WireFormatException.request("heartbeatMillis", ">= 1", heartbeatMillis);
+      }
+      return Duration.ofMillis(heartbeatMillis);
+    }
+  }
+
+  /// @param leaving whether the rank ends
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record HeartbeatRequest(Who who, @Nullable Boolean leaving) {
+    public HeartbeatRequest {
+      present("who", who);
+    }
+
+    public boolean isLeaving() {
+      return Boolean.TRUE.equals(leaving);
+    }
+  }
+
+  /// @param known false if this incarnation is not registered
+  public record HeartbeatReply(boolean known) {}
+
+  /// @param instance null for all
+  /// @param after the last rank that came before; null for none
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record InstancesRequest(@Nullable String instance, @Nullable Receiver after) {
+    public @Nullable RankId afterRank() {
+      return after == null ? null : after.rankId();
+    }
+  }
+
+  /// @param more whether further ranks are there
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record InstancesReply(List<Instance> instances, @Nullable Boolean more) {
+    public InstancesReply {
+      instances = copied("instances", instances);
+    }
+
+    public static InstancesReply of(List<InstanceView> views, int most) {
+      int ranks = views.stream().mapToInt(view -> view.ranks().size()).sum();
+      return new InstancesReply(views.stream().map(Instance::of).toList(), ranks == most ? true : null);
+    }
+
+    /// The last rank, if further ones are there.
+    public @Nullable Receiver next() {
+      if (!Boolean.TRUE.equals(more) || instances.isEmpty() || instances.getLast().ranks().isEmpty()) {
+        return null;
+      }
+      Instance last = instances.getLast();
+      return new Receiver(last.instance(), last.ranks().getLast().rank());
+    }
+  }
+
+  /// One instance and the ranks of it that are there.
+  public record Instance(String instance, String side, int version, Shape manifest, String state, List<Place> ranks) {
+    public Instance {
+      name("instance", instance);
+      present("side", side);
+      present("manifest", manifest);
+      present("state", state);
+      ranks = copied("ranks", ranks);
+    }
+
+    static Instance of(InstanceView view) {
+      return new Instance(view.instance(), view.side().name(), view.version(), Shape.of(view.manifest()),
+          view.state().name(), view.ranks().stream().map(Place::of).toList());
+    }
+
+    public InstanceView view() {
+      return new InstanceView(instance, oneOf(Side.class, "side", side), version, manifest.manifest(),
+          oneOf(InstanceView.State.class, "state", state),
+          ranks.stream().map(place -> place.registered(instance)).toList());
+    }
+  }
+
+  /// Where one rank listens.
+  record Place(int rank, long generation, String host, int port) {
+    Place {
+      name("host", host);
+    }
+
+    static Place of(InstanceView.Registered registered) {
+      return new Place(registered.who().rank().rank(), registered.who().generation(), registered.endpoint().host(),
+          registered.endpoint().port());
+    }
+
+    InstanceView.Registered registered(String instance) {
+      return valid("ranks", () -> new InstanceView.Registered(new RankId(instance, rank).since(generation),
+          new Endpoint(host, port)));
+    }
+  }
+
+  /// @param replica which has the request; null asks
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record ReplicaRequest(String request, @Nullable Integer replica) {
+    public ReplicaRequest {
+      name("request", request);
+      if (replica != null && replica < 0) {
+        throw WireFormatException.request("replica", ">= 0", replica);
+      }
+    }
+  }
+
+  /// @param replica null if it is not known
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record ReplicaReply(@Nullable Integer replica) {}
+
+  /// @param keys of the blocks to keep; null to keep them no more
+  /// @param receivers ranks that say when they are done; null if they are not known yet, and tell how many they are
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
+    public KeepRequest {
+      name("request", request);
+      receivers = receivers == null ? null : copied("receivers", receivers);
+    }
+
+    public static KeepRequest of(String request, Messages.Keys keys, Set<RankId> receivers) {
+      return new KeepRequest(request, keys,
+          receivers.isEmpty() ? null : receivers.stream().sorted().map(Receiver::of).toList());
+    }
+
+    /// Empty if they are not known.
+    public Set<RankId> ranks() {
+      return receivers == null ? Set.of() : receivers.stream().map(Receiver::rankId).collect(Collectors.toSet());
+    }
+  }
+
+  /// A rank whatever its process.
+  public record Receiver(String instance, int rank) {
+    public Receiver {
+      name("receivers.instance", instance);
+    }
+
+    static Receiver of(RankId rank) {
+      return new Receiver(rank.instance(), rank.rank());
+    }
+
+    RankId rankId() {
+      return valid("receivers", () -> new RankId(instance, rank));
+    }
+  }
+
+  /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
+  public record KeepReply(boolean kept) {}
+
+  /// A receiving rank tells a prefill rank.
+  ///
+  /// @param generation that of the prefill rank which is meant
+  public record SignalRequest(String kind, String request, Who from, int readers, long generation) {
+    public SignalRequest {
+      present("kind", kind);
+      name("request", request);
+      present("from", from);
+    }
+
+    public static SignalRequest of(Signal signal, long generation) {
+      return new SignalRequest(signal.kind().name(), signal.request(), Who.of(signal.from()), signal.readers(),
+          generation);
+    }
+
+    public Signal signal() {
+      Signal.Kind its = oneOf(Signal.Kind.class, "kind", kind);
+      Incarnation rank = from.incarnation();
+      return valid("signal", () -> new Signal(its, request, rank, readers));
+    }
+  }
+
+  public record SignalReply(boolean acknowledged) {}
+}

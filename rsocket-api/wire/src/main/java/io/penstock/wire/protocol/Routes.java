@@ -1,0 +1,87 @@
+package io.penstock.wire.protocol;
+
+import io.penstock.wire.security.Role;
+import java.util.List;
+
+/// Names of the routes of protocol version 1; see `PROTOCOL.md` of this module.
+public final class Routes {
+  /// Protocol version spoken here.
+  public static final int VERSION = 1;
+  /// Data MIME type of a slice, for information: responses carry slices whatever the data MIME type of the connection.
+  public static final String SLICE_MIME_TYPE = "application/vnd.penstock.slice.v1";
+
+  static final String PREFIX = "penstock.v1.";
+  /// Agrees on version, space and limits; first on every connection.
+  public static final String HELLO = PREFIX + "hello";
+  /// Asks for the longest prefix that is there.
+  public static final String MATCH = PREFIX + "match";
+  /// Asks which keys are there.
+  public static final String EXISTS = PREFIX + "exists";
+  /// Streams blocks from the node.
+  public static final String GET = PREFIX + "get";
+  /// Streams blocks into the node.
+  public static final String PUT = PREFIX + "put";
+  /// Removes keys.
+  public static final String REMOVE = PREFIX + "remove";
+  /// Pins blocks, or ends their pins.
+  public static final String PIN = PREFIX + "pin";
+  /// Ends a read lease.
+  public static final String RELEASE = PREFIX + "release";
+  /// Answers when the node holds nothing any more of a get.
+  public static final String DRAIN = PREFIX + "drain";
+  /// Tells the node which windows of a get have landed; only if their slices had references.
+  public static final String LANDED = PREFIX + "landed";
+  /// Opens a read ring.
+  public static final String RING = PREFIX + "ring";
+  /// Asks for the figures of the node.
+  public static final String STAT = PREFIX + "stat";
+  /// Streams what happens to blocks.
+  public static final String EVENTS = PREFIX + "events";
+
+  /// Asks which segments the node has.
+  public static final String SEGMENTS = PREFIX + "segments";
+  /// Streams bytes from a segment.
+  public static final String READ = PREFIX + "read";
+  /// Streams bytes into a segment.
+  public static final String WRITE = PREFIX + "write";
+  /// Brings a notification.
+  public static final String NOTIFY = PREFIX + "notify";
+
+  /// A rank says what it is and where.
+  public static final String REGISTER = PREFIX + "register";
+  /// A rank says that it lives, or that it ends.
+  public static final String HEARTBEAT = PREFIX + "heartbeat";
+  /// Asks which instances and ranks are there.
+  public static final String INSTANCES = PREFIX + "instances";
+  /// Asks which data-parallel replica has a request, or says so.
+  public static final String REPLICA = PREFIX + "replica";
+  /// A prefill engine has a prefill rank keep the blocks of a request, or ends that.
+  public static final String KEEP = PREFIX + "keep";
+  /// A receiving rank tells a prefill rank about a request.
+  public static final String SIGNAL = PREFIX + "signal";
+  static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
+      LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
+
+  private Routes() {}
+
+  /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
+  public static Role roleFor(String route) {
+    return switch (route) {
+      case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
+        Role.READER;
+      case PUT, PIN, WRITE, NOTIFY, REGISTER, HEARTBEAT, REPLICA, KEEP, SIGNAL -> Role.WRITER;
+      default -> Role.ADMIN;
+    };
+  }
+
+  /// Whether requests on `route` pass whatever the rate of their connection: they free what is held, or say that a rank
+  /// lives.
+  public static boolean isUnlimited(String route) {
+    return route.equals(RELEASE) || route.equals(DRAIN) || route.equals(HEARTBEAT);
+  }
+
+  /// Whether a request on `route` keeps nothing of its message while it runs.
+  public static boolean hasNoKeys(String route) {
+    return route.equals(EVENTS) || route.equals(DRAIN) || route.equals(READ);
+  }
+}

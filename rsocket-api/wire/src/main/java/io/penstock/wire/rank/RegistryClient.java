@@ -1,0 +1,179 @@
+package io.penstock.wire.rank;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.TransientKvException;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.registry.Registration;
+import io.penstock.operator.InTurn;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.KvPeerOptions;
+import io.penstock.wire.client.Lane;
+import io.penstock.wire.client.link.NodeConnection;
+import io.penstock.wire.protocol.DisaggMessages;
+import io.penstock.wire.protocol.Routes;
+import io.rsocket.transport.ClientTransport;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// A registry of ranks in another process, over connections that are made anew when they are lost. Safe from any
+/// thread.
+public final class RegistryClient {
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+  private static final double LEAST_JITTER = 0.5;
+  private static final int MOST_DOUBLINGS = 5;
+
+  private final Lane<NodeConnection> lane;
+  private final Scheduler timers;
+  private final RandomGenerator random;
+
+  private RegistryClient(Lane<NodeConnection> lane, Scheduler timers, RandomGenerator random) {
+    this.lane = lane;
+    this.timers = requireNonNull(timers, "timers");
+    this.random = requireNonNull(random, "random");
+  }
+
+  /// @param transport to the node that keeps the registry
+  /// @param timers for heartbeats, pauses and idle connections; never used for work
+  /// @param random of the jitter
+  public static RegistryClient of(ClientTransport transport, KvClientOptions options, KvPeerOptions connections,
+      Scheduler timers, RandomGenerator random) {
+    return new RegistryClient(lane(transport, "the registry", options, connections, timers, random), timers, random);
+  }
+
+  static Lane<NodeConnection> lane(ClientTransport transport, String peer, KvClientOptions options,
+      KvPeerOptions connections, Scheduler timers, RandomGenerator random) {
+    Mono<NodeConnection> open = NodeConnection.open(transport, options.link(), peer);
+    return new Lane<>(new Lane.Link<>(open, NodeConnection::onClose,
+        connection -> Mono.fromRunnable(connection::end)), connections, timers, random);
+  }
+
+  private <T> Mono<T> with(Function<NodeConnection, Mono<T>> work) {
+    return lane.with(work).next();
+  }
+
+  /// Registers a rank, once.
+  ///
+  /// @return cold; signals why the registry refused the rank, or could not be reached
+  public Mono<InstanceView> register(Registration registration) {
+    return registered(registration).map(reply -> reply.instance().view());
+  }
+
+  private Mono<DisaggMessages.RegisterReply> registered(Registration registration) {
+    return with(node -> node.ask(Routes.REGISTER, DisaggMessages.RegisterRequest.of(registration),
+        DisaggMessages.RegisterReply.class));
+  }
+
+  /// Keeps a rank registered, until this is cancelled: registers it, says that it lives as often as the registry wants
+  /// it, and registers it again when the registry has forgotten it. Transient failures are followed by another attempt
+  /// after a pause that doubles from 1 s to 30 s, with jitter.
+  ///
+  /// @return cold; emits the instance at each registration; signals why the registry refuses the rank
+  public Flux<InstanceView> stay(Registration registration) {
+    return Flux.defer(() -> {
+      AtomicInteger failures = new AtomicInteger();
+      return Flux.defer(() -> registered(registration).doOnNext(reply -> failures.set(0))
+          .flatMapMany(reply -> beats(registration.who(), reply)))
+          .onErrorResume(TransientKvException.class, lost -> pause(failures.getAndIncrement()))
+          .repeat();
+    });
+  }
+
+  private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
+    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), timers).onBackpressureDrop()
+        .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).flatMap(known -> Flux.empty());
+    return InTurn.of(Flux.just(reply.instance().view()), living);
+  }
+
+  private <T> Mono<T> pause(int failures) {
+    Duration doubled = FIRST_PAUSE.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
+    return Mono.delay(jittered(doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE), timers)
+        .then(Mono.empty());
+  }
+
+  private Duration jittered(Duration most) {
+    synchronized (random) {
+      return Duration.ofNanos((long) (most.toNanos() * (LEAST_JITTER + (1 - LEAST_JITTER) * random.nextDouble())));
+    }
+  }
+
+  /// All instances that the registry knows.
+  public Mono<List<InstanceView>> instances() {
+    return instances(null);
+  }
+
+  private Mono<List<InstanceView>> instances(@Nullable String name) {
+    return page(name, null).expand(reply -> {
+      DisaggMessages.Receiver next = reply.next();
+      return next == null ? Mono.empty() : page(name, next);
+    }).concatMapIterable(DisaggMessages.InstancesReply::instances).map(DisaggMessages.Instance::view).collectList()
+        .map(RegistryClient::joined);
+  }
+
+  private Mono<DisaggMessages.InstancesReply> page(@Nullable String name, DisaggMessages.@Nullable Receiver after) {
+    return with(node -> node.ask(Routes.INSTANCES, new DisaggMessages.InstancesRequest(name, after),
+        DisaggMessages.InstancesReply.class));
+  }
+
+  /// One view of each instance, whose ranks may have come in several replies.
+  private static List<InstanceView> joined(List<InstanceView> parts) {
+    Map<String, InstanceView> all = new LinkedHashMap<>();
+    parts.forEach(part -> all.merge(part.instance(), part, InstanceView::and));
+    return List.copyOf(all.values());
+  }
+
+  /// Waits until all ranks of an instance are there. Asks again after a pause with jitter.
+  ///
+  /// @param bootstrap how long that may take
+  /// @return cold; signals [java.util.concurrent.TimeoutException] if it takes longer, and permanent failures
+  public Mono<InstanceView> ready(String name, Duration bootstrap) {
+    return Flux.defer(() -> instances(name).flatMapIterable(found -> found).filter(InstanceView::isReady))
+        .onErrorResume(TransientKvException.class, lost -> Mono.empty())
+        .repeatWhen(rounds -> rounds.concatMap(round -> Mono.delay(jittered(FIRST_PAUSE), timers), 1)).next()
+        .timeout(bootstrap, timers);
+  }
+
+  /// The data-parallel replica that has a request; empty if it is not known.
+  public Mono<Integer> replica(String request) {
+    return replica(new DisaggMessages.ReplicaRequest(request, null));
+  }
+
+  /// Says which data-parallel replica has a request.
+  public Mono<Integer> assign(String request, int replica) {
+    return replica(new DisaggMessages.ReplicaRequest(request, replica));
+  }
+
+  private Mono<Integer> replica(DisaggMessages.ReplicaRequest request) {
+    return with(node -> node.ask(Routes.REPLICA, request, DisaggMessages.ReplicaReply.class))
+        .flatMap(reply -> Mono.justOrEmpty(reply.replica()));
+  }
+
+  /// Ends the connections; work that runs fails. Lazy and idempotent.
+  public Mono<Void> close() {
+    return lane.close();
+  }
+
+  /// Tells the registry that a rank ends.
+  ///
+  /// @return cold; true if it was registered
+  public Mono<Boolean> leave(Incarnation who) {
+    return beat(who, true);
+  }
+
+  private Mono<Boolean> beat(Incarnation who, boolean leaving) {
+    return with(node -> node.ask(Routes.HEARTBEAT,
+        new DisaggMessages.HeartbeatRequest(DisaggMessages.Who.of(who), leaving ? true : null),
+        DisaggMessages.HeartbeatReply.class)).map(DisaggMessages.HeartbeatReply::known);
+  }
+}

@@ -1,0 +1,138 @@
+package io.penstock.wire.report;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.wire.protocol.WireErrors;
+import io.penstock.wire.trace.TraceContext;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+
+/// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
+/// the stream only, but for its end.
+public final class StreamClock implements Carried {
+  /// Of streams without a listener.
+  public static final StreamClock NONE =
+      new StreamClock(StreamListener.NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
+
+  /// What a stream waits for.
+  public enum Wait {
+    NOTHING, PEER, BUDGET, TIER
+  }
+
+  private final StreamListener listener;
+  private final boolean runs;
+  private final String route;
+  private final Object peer;
+  private final String transport;
+  private final boolean isOutgoing;
+  private final Carried all;
+  private final @Nullable TraceContext trace;
+  private final long began;
+  private final long[] waited = new long[Wait.values().length];
+  private Wait now = Wait.NOTHING;
+  private long since;
+  private long inline;
+  private long shared;
+  @GuardedBy("this") private boolean over;
+
+  private StreamClock(StreamListener listener, long began, String route, Object peer, String transport,
+      boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    this.transport = transport;
+    this.trace = trace;
+    this.listener = listener;
+    this.all = all;
+    this.runs = !listener.equals(StreamListener.NOOP);
+    this.route = route;
+    this.peer = peer;
+    this.isOutgoing = isOutgoing;
+    this.began = began;
+    this.since = began;
+  }
+
+  /// @param route as the protocol has it
+  /// @param peer told by its text
+  /// @param trace that it belongs to; null for none
+  /// @param all counts the bytes of all streams
+  public static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
+      @Nullable TraceContext trace) {
+    return of(listener, route, peer, "", isOutgoing, all, trace);
+  }
+
+  /// @param transport of the frames
+  public static StreamClock of(StreamListener listener, String route, Object peer, String transport, boolean isOutgoing,
+      Carried all, @Nullable TraceContext trace) {
+    return of(listener, now(listener), route, peer, transport, isOutgoing, all, trace);
+  }
+
+  private static StreamClock of(StreamListener listener, long began, String route, Object peer, String transport,
+      boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    String word = route.substring(route.lastIndexOf('.') + 1);
+    return new StreamClock(listener, began, word, peer, transport, isOutgoing, all, trace);
+  }
+
+  /// The time, for [#moved]; 0 if `listener` hears nothing.
+  public static long now(StreamListener listener) {
+    return listener.equals(StreamListener.NOOP) ? 0 : System.nanoTime();
+  }
+
+  /// Tells of a stream that is over: `bytes` left this node, where they lay, to a reader of its memory.
+  ///
+  /// @param began what [#now] said at its beginning
+  public static void moved(StreamListener listener, long began, String route, Object peer, long bytes, Carried all) {
+    if (listener.equals(StreamListener.NOOP)) {
+      all.count(bytes, true);
+    } else {
+      StreamClock clock = of(listener, began, route, peer, "", true, all, null);
+      clock.count(bytes, true);
+      clock.ended(null);
+    }
+  }
+
+  /// From now on it waits for `who`.
+  public void waits(Wait who) {
+    if (runs && who != now) {
+      long at = System.nanoTime();
+      waited[now.ordinal()] += at - since;
+      now = who;
+      since = at;
+    }
+  }
+
+  @Override
+  public void count(long bytes, boolean byReference) {
+    all.count(bytes, byReference);
+    if (!runs) {
+      return;
+    }
+    if (byReference) {
+      shared += bytes;
+    } else {
+      inline += bytes;
+    }
+  }
+
+  /// Hears of the end of `stream` also where that comes before its first step, and before its subscriber does.
+  public <T> Flux<T> over(Flux<T> stream) {
+    return runs
+        ? stream.doOnError(this::ended).doOnComplete(() -> ended(null)).doOnCancel(() -> ended(null))
+        : stream;
+  }
+
+  private synchronized boolean isFirstEnd() {
+    boolean first = !over;
+    over = true;
+    return first;
+  }
+
+  /// It has ended; what it hears later does not count. Called from any thread.
+  ///
+  /// @param error null if it completed, or was cancelled
+  public void ended(@Nullable Throwable error) {
+    if (!runs || !isFirstEnd()) {
+      return;
+    }
+    waits(Wait.NOTHING);
+    listener.ended(new StreamListener.Report(route, peer.toString(), transport, isOutgoing, inline, shared,
+        System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
+        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error), trace));
+  }
+}

@@ -1,0 +1,235 @@
+package io.penstock.wire.server;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.Permits;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.BudgetLane;
+import io.penstock.wire.credit.NodeBudget;
+import io.penstock.wire.protocol.RequestMetadata;
+import io.penstock.wire.protocol.WireFailure.DrainingException;
+import io.penstock.wire.security.Access;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.route.DisaggServices;
+import io.penstock.wire.server.space.NodeSpaces;
+import io.penstock.wire.server.space.ServedSpaces;
+import io.penstock.wire.transfer.SegmentRegistry;
+import io.penstock.wire.transport.CheckedFrames;
+import io.rsocket.Closeable;
+import io.rsocket.ConnectionSetupPayload;
+import io.rsocket.RSocket;
+import io.rsocket.SocketAcceptor;
+import io.rsocket.core.RSocketServer;
+import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.transport.ServerTransport;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// Serves any [BlockTier], or one for each of several spaces, over RSocket, protocol version 1.
+///
+/// The tiers, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
+public final class KvServer {
+  private final Closeable listening;
+  private final AtomicBoolean draining;
+  private final RunningStreams running;
+  private final Connections connections;
+
+  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running, Connections connections) {
+    this.listening = listening;
+    this.draining = draining;
+    this.running = running;
+    this.connections = connections;
+  }
+
+  /// The connections that are open: not every transport drops them when it stops listening.
+  private static final class Connections {
+    private final Set<RSocket> open = new LinkedHashSet<>();
+
+    /// @param served disposed when the connection is gone, whatever became of RSocket's own end of it
+    void enter(RSocket peer, RSocket served) {
+      synchronized (open) {
+        open.add(peer);
+      }
+      peer.onClose().onErrorComplete().doFinally(end -> {
+        leave(peer);
+        served.dispose();
+      }).subscribe();
+    }
+
+    private void leave(RSocket peer) {
+      synchronized (open) {
+        open.remove(peer);
+      }
+    }
+
+    void drop() {
+      List<RSocket> dropped;
+      synchronized (open) {
+        dropped = List.copyOf(open);
+      }
+      dropped.forEach(RSocket::dispose);
+    }
+  }
+
+  /// Binds `transport` and serves `tier`.
+  ///
+  /// @param budget limits the bytes in flight of the node, in and out, over all connections; no direction ever has more
+  ///     than three quarters of it
+  /// @param timers for time limits; never used for work
+  /// @return a cold `Mono`; completes when the transport listens
+  /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one
+  ///     slice each way
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
+      KvServerOptions options, ByteBudget budget, Scheduler timers) {
+    return bind(transport, tier, options, budget, timers, Schedulers.immediate());
+  }
+
+  /// The same for a node that strangers reach.
+  ///
+  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop; one
+  ///     thread is enough
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
+      KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
+    return bind(transport, NodeSpaces.of(List.of(tier)), options, budget, timers, decisions);
+  }
+
+  /// The same for a node of several spaces, whose bytes in flight and open windows are bounded together.
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
+    return bind(transport, spaces, null, options, budget, timers, decisions);
+  }
+
+  /// The same for a node that also serves segments of memory, or, with [NodeSpaces#none()], nothing else.
+  ///
+  /// @param segments what peers may read and write; null for none
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, KvServerOptions options, ByteBudget budget, Scheduler timers,
+      Scheduler decisions) {
+    return bind(transport, spaces, segments, DisaggServices.none(), options, budget, timers, decisions);
+  }
+
+  /// The same for a node by which prefill and decode ranks find each other, or that is one of them.
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions) {
+    requireNonNull(transport, "transport");
+    requireNonNull(disagg, "disagg");
+    return bindFitted(transport, spaces, segments, disagg, options.awaitingAtLeast(disagg.leastAwait()), budget, timers,
+        decisions);
+  }
+
+  private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions) {
+    ServedSpaces routes = new ServedSpaces(spaces, options.limits());
+    NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
+    AtomicBoolean draining = new AtomicBoolean();
+    RunningStreams running = new RunningStreams();
+    AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
+        lane("blocks of open windows", options.putBlocks()));
+    Serving serving = new Serving(routes, options, shares, timers, decisions,
+        ByteBufAllocator.DEFAULT, draining::get, running, segments,
+        new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
+    Connections connections = new Connections();
+    return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
+        .map(listening -> new KvServer(listening, draining, running, connections));
+  }
+
+  private static BudgetLane lane(String name, long capacity) {
+    return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE);
+  }
+
+  private static SocketAcceptor acceptor(Serving serving, Connections connections) {
+    return (setup, peer) -> Mono.defer(() -> {
+      CheckedFrames.Peer from = CheckedFrames.peer();
+      requireServed(setup, serving);
+      String dataMimeType = setup.dataMimeType();
+      return serving.options().access().isOpen()
+          ? Mono.just(entered(responder(serving, dataMimeType, from, null), peer, connections))
+          : caller(setup, from.source(), serving)
+              .map(caller -> entered(responder(serving, dataMimeType, from, caller), peer, connections));
+    });
+  }
+
+  private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
+      @Nullable Caller caller) {
+    return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+  }
+
+  private static RSocket entered(RSocket served, RSocket peer, Connections connections) {
+    connections.enter(peer, served);
+    return served;
+  }
+
+  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, Serving serving) {
+    Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
+        serving.timers().now(TimeUnit.MILLISECONDS));
+    Mono<Caller> caller = Mono.fromCallable(attempt::caller);
+    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+  }
+
+  private static void requireServed(ConnectionSetupPayload setup, Serving serving) {
+    if (serving.draining().getAsBoolean()) {
+      throw new RejectedSetupException(new DrainingException().getMessage());
+    }
+    if (!setup.metadataMimeType().equals(RequestMetadata.COMPOSITE)) {
+      throw new RejectedSetupException(
+          "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
+    }
+  }
+
+  /// From now on refuses new work with [DrainingException]; what runs may end.
+  public void drain() {
+    draining.set(true);
+  }
+
+  /// True from [#drain()] on.
+  public boolean isDraining() {
+    return draining.get();
+  }
+
+  /// Streams of slices that run now, over all connections: gets until the socket took their last frame, and puts.
+  public int runningStreams() {
+    return running.count();
+  }
+
+  /// Drains, and completes when the streams that ran have ended; lazy. Streams of events do not count: they end with
+  /// the server.
+  public Mono<Void> drained() {
+    return Mono.defer(() -> {
+      drain();
+      return running.none();
+    });
+  }
+
+  /// What listens; its type is the transport's.
+  public Closeable listening() {
+    return listening;
+  }
+
+  /// Stops listening and drops the connections; lazy and idempotent, completes when the transport is closed.
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      draining.set(true);
+      listening.dispose();
+      connections.drop();
+      return listening.onClose();
+    });
+  }
+}

@@ -1,0 +1,118 @@
+package io.penstock.wire.server;
+
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.ConnectionRate;
+import io.penstock.wire.credit.Rates;
+import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.security.Caller;
+import io.penstock.wire.segment.ConnectionWrites;
+import io.penstock.wire.server.call.CallClocks;
+import io.penstock.wire.server.call.DrainGate;
+import io.penstock.wire.server.call.Requests;
+import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.StreamTickets;
+import io.penstock.wire.server.route.DrainRoutes;
+import io.penstock.wire.server.route.EventRoutes;
+import io.penstock.wire.server.route.GetRoutes;
+import io.penstock.wire.server.route.GetWaits;
+import io.penstock.wire.server.route.HelloRoutes;
+import io.penstock.wire.server.route.HoldRoutes;
+import io.penstock.wire.server.route.LookUpRoutes;
+import io.penstock.wire.server.route.NodeCarriers;
+import io.penstock.wire.server.route.PutReceiver;
+import io.penstock.wire.server.route.PutRoutes;
+import io.penstock.wire.server.route.RankRoutes;
+import io.penstock.wire.server.route.RingRoutes;
+import io.penstock.wire.server.route.RouteGroups;
+import io.penstock.wire.server.route.SegmentRoutes;
+import io.penstock.wire.server.route.StatRoutes;
+import io.penstock.wire.server.route.TierBlocks;
+import io.penstock.wire.server.space.ConnectionHolds;
+import io.penstock.wire.server.space.ServedSpaces;
+import java.net.SocketAddress;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/// What one connection of a server holds while it is open, and gives back when it is gone; makes its groups of routes.
+final class ServedConnection {
+  /// A put may be silent so many times shorter while others wait for room.
+  private static final int PRESSED = 10;
+
+  private final Serving serving;
+  private final Object address;
+  private final AddressShares.Share share;
+  private final ConnectionRate rate;
+  private final ConnectionHolds holds;
+  private final NodeCarriers carriers;
+  private final StreamTickets streams;
+  private final ConnectionWrites writes;
+  private final AtomicBoolean gone = new AtomicBoolean();
+
+  /// @param address of the peer, whose connections share
+  ServedConnection(Serving serving, Object address) {
+    KvServerOptions options = serving.options();
+    this.serving = serving;
+    this.address = address;
+    this.share = serving.shares().enter(address);
+    this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
+    this.holds = new ConnectionHolds(address);
+    this.carriers = new NodeCarriers(options.carriers());
+    this.streams = new StreamTickets(options.maxStreams(), serving.running());
+    this.writes = new ConnectionWrites(serving.writes());
+    serving.staging().enter();
+  }
+
+  Requests requests(String dataMimeType) {
+    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, serving.decisions());
+  }
+
+  /// @param remote where the peer is, if its connection tells
+  /// @param caller null for a peer that may do everything
+  RouteGroups groups(@Nullable SocketAddress remote, @Nullable Caller caller) {
+    KvServerOptions options = serving.options();
+    RunningStreams running = serving.running();
+    ServedSpaces spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
+    DrainGate gate = new DrainGate(serving.draining());
+    CallClocks clocks = new CallClocks(options.streams(), address, running, rate);
+    Budget outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
+    Budget incoming = rate.incoming(share.incoming(options.maxStreams()));
+    SilenceLimit.Rule stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
+    return new RouteGroups(gate,
+        new HelloRoutes(spaces, carriers,
+            new HelloRoutes.Node(options.node(), options.generation(), options.endpoints()), remote),
+        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, serving.decisions()),
+        new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
+        new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
+        new DrainRoutes(streams, carriers),
+        new RingRoutes(spaces, carriers, running, new RingRoutes.Terms(options.rings(), options.ringSpin(),
+            options.stallTimeout(), !options.rates().equals(Rates.none())),
+            (tier, stat) -> new TierBlocks(tier, stat, serving.draining(),
+                new TierBlocks.Heard(options.streams(), address, running.out()))),
+        new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
+            new GetWaits(stall, options.awaitTimeout()), serving.allocator()),
+        new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming)),
+        new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
+            streams, stall, serving.allocator(), clocks, carriers, serving.staging()),
+        new RankRoutes(spaces, address, serving.disagg(), options.generation(), serving.timers()));
+  }
+
+  private PutReceiver.Bounds putBounds(Budget incoming) {
+    KvServerOptions options = serving.options();
+    SilenceLimit.Rule stall = new SilenceLimit.Rule(options.stallTimeout(), options.stallTimeout().dividedBy(PRESSED),
+        () -> serving.shares().waitingPuts().get() > 0, serving.timers());
+    return new PutReceiver.Bounds(incoming, share.windows(options.maxStreams()), serving.shares().waitingPuts(),
+        options.windowsAhead(), stall);
+  }
+
+  /// Gives everything back, once.
+  void close() {
+    streams.close();
+    if (!gone.getAndSet(true)) {
+      carriers.close(serving.running()::leaveRing);
+      serving.staging().leave();
+      serving.shares().leave(address);
+      holds.close();
+      writes.close();
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.penstock.wire.server;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.segment.ConnectionWrites;
+import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.route.DisaggServices;
+import io.penstock.wire.server.space.ServedSpaces;
+import io.penstock.wire.transfer.SegmentRegistry;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/// What all connections of a server share.
+///
+/// @param decisions runs heavy requests
+/// @param segments null on a node that serves none
+/// @param staging slots for bytes of segments
+/// @param writes into segments, by the engine whose last connection runs them
+record Serving(ServedSpaces spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
+    Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
+    @Nullable SegmentRegistry segments, StagingSlots staging, DisaggServices disagg,
+    Map<Long, ConnectionWrites> writes) {}

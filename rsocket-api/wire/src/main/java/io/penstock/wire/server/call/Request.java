@@ -1,0 +1,105 @@
+package io.penstock.wire.server.call;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.protocol.Routes;
+import io.rsocket.Payload;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+/// A request while it runs: its message until it was read, and what it is charged for the heap that its keys take.
+///
+/// The charge is the length of the message. Its keys stay packed while it runs, 16 bytes each; a key that is awaited
+/// takes some 250 bytes beside. So a node that allows its requests 1/256 of its heap in messages gives them about a
+/// sixteenth of the heap at worst. Ended by [#close], from any thread; the message that is being read meanwhile is
+/// released by its reader.
+public final class Request implements AutoCloseable {
+  /// A longer message is read, and its keys decided on, away from the event loop.
+  private static final int LIGHT_BYTES = 1 << 14;
+
+  private enum State {
+    WAITING, READING, READ, CLOSED_MEANWHILE, CLOSED
+  }
+
+  private final Payload payload;
+  private final Budget budget;
+  private final int bytes;
+  private final Set<Request> running;
+  private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+
+  private Request(Payload payload, Budget budget, int bytes, Set<Request> running) {
+    this.payload = payload;
+    this.budget = budget;
+    this.bytes = bytes;
+    this.running = running;
+  }
+
+  /// Takes `payload` over and charges it.
+  ///
+  /// @param running has it until it is closed
+  /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
+  static Request charged(Payload payload, Budget budget, Set<Request> running) {
+    int bytes = bytes(payload);
+    if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
+      payload.release();
+      throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
+    }
+    Request request = new Request(payload, budget, bytes, running);
+    running.add(request);
+    return request;
+  }
+
+  boolean isHeavy() {
+    return bytes > LIGHT_BYTES;
+  }
+
+  public static boolean isHeavy(Payload payload) {
+    return bytes(payload) > LIGHT_BYTES;
+  }
+
+  private static int bytes(Payload payload) {
+    return Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
+  }
+
+  /// Has `route` read the message, once, then releases it: a long stream does not keep its buffer.
+  <T> T route(String dataMimeType, ByteBufAllocator allocator, Function<Call, T> route) {
+    if (!state.compareAndSet(State.WAITING, State.READING)) {
+      throw new CancellationException("request ended before it was read");
+    }
+    boolean endless = false;
+    try {
+      Call call = Call.read(payload, dataMimeType, allocator);
+      endless = Routes.hasNoKeys(call.route());
+      return route.apply(call);
+    } finally {
+      payload.release();
+      if (!state.compareAndSet(State.READING, State.READ) || endless) {
+        end();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (state.compareAndSet(State.WAITING, State.CLOSED)) {
+      payload.release();
+      giveBack();
+    } else if (!state.compareAndSet(State.READING, State.CLOSED_MEANWHILE)) {
+      end();
+    }
+  }
+
+  private void end() {
+    if (state.getAndSet(State.CLOSED) != State.CLOSED) {
+      giveBack();
+    }
+  }
+
+  private void giveBack() {
+    running.remove(this);
+    budget.release(bytes);
+  }
+}

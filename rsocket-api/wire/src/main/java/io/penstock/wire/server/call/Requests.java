@@ -1,0 +1,121 @@
+package io.penstock.wire.server.call;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.credit.ConnectionRate;
+import io.penstock.wire.protocol.WireErrors;
+import io.rsocket.Payload;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+
+/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, has heavy
+/// ones wait for their turn, and cancels what runs when the connection is gone. Whatever fails is told as the wire has
+/// it.
+public final class Requests {
+  private final String dataMimeType;
+  private final ByteBufAllocator allocator;
+  private final Budget messages;
+  private final ConnectionRate rate;
+  private final Scheduler decisions;
+  /// Requests that are charged; those that an `Error` cut short end with the connection.
+  private final Set<Request> running = ConcurrentHashMap.newKeySet();
+  private final Disposable.Composite subscribed = Disposables.composite();
+
+  /// @param dataMimeType of messages that name no other
+  /// @param messages pays for the messages of running requests
+  /// @param decisions runs heavy requests
+  public Requests(String dataMimeType, ByteBufAllocator allocator, Budget messages, ConnectionRate rate,
+      Scheduler decisions) {
+    this.dataMimeType = dataMimeType;
+    this.allocator = allocator;
+    this.messages = messages;
+    this.rate = rate;
+    this.decisions = decisions;
+  }
+
+  /// Reads a message, which stays the caller's, without a charge.
+  public Call read(Payload payload) {
+    return Call.read(payload, dataMimeType, allocator);
+  }
+
+  /// Counts `call` for the rate.
+  public Call admitted(Call call) {
+    rate.admit(call.route());
+    return call;
+  }
+
+  /// One answer.
+  public Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
+    return Mono.using(() -> charged(payload), request -> {
+      Mono<Payload> answer = Mono.defer(() -> routed(request, route));
+      return request.isHeavy() ? answer.subscribeOn(decisions) : answer;
+    }).onErrorMap(WireErrors::toWire);
+  }
+
+  /// A stream of answers.
+  public Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
+    return ServedStream.of(() -> charged(payload), request -> request.isHeavy()
+        ? Flux.defer(() -> routed(request, route)).subscribeOn(decisions, false)
+        : routed(request, route), subscribed);
+  }
+
+  /// What the receiver of a channel is made of.
+  public interface Opening {
+    /// @param request ends with the channel
+    /// @param out hears the answers
+    CoreSubscriber<Payload> open(Call call, Request request, CoreSubscriber<? super Payload> out);
+  }
+
+  /// A channel, whose first payload is its request.
+  ///
+  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an
+  /// operator that ended the stream instead would drop it.
+  public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
+    BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
+        (payload, out) -> opened(payload, out, opening);
+    return Flux.defer(() -> {
+      Disposable.Swap one = Disposables.swap();
+      subscribed.add(one);
+      return Flux
+          .<Payload>from(
+              subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), first)))
+          .doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
+    }).onErrorMap(WireErrors::toWire);
+  }
+
+  /// @param payload stays the caller's
+  private CoreSubscriber<Payload> opened(Payload payload, CoreSubscriber<? super Payload> out, Opening opening) {
+    payload.retain();
+    Request request = charged(payload);
+    try {
+      return routed(request, call -> opening.open(call, request, out));
+    } catch (RuntimeException e) {
+      request.close();
+      throw e;
+    }
+  }
+
+  private Request charged(Payload payload) {
+    return Request.charged(payload, messages, running);
+  }
+
+  private <T> T routed(Request request, Function<Call, T> route) {
+    return request.route(dataMimeType, allocator, call -> route.apply(admitted(call)));
+  }
+
+  /// Cancels every stream, also one that RSocket lost sight of after a damaged frame.
+  public void close() {
+    subscribed.dispose();
+    running.forEach(Request::close);
+  }
+}

@@ -1,0 +1,41 @@
+package io.penstock.wire.server.route;
+
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.wire.report.Carried;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/// What a node serves beside blocks, so that prefill and decode ranks find each other and agree on ends.
+///
+/// @param registry of ranks; null on a node that keeps none
+/// @param rank what this node does as a rank; null on a node that is none, or whose engine has the connector
+public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
+  /// The requests whose blocks this node keeps as a prefill rank; null on another node.
+  public @Nullable PrefillConnector kept() {
+    return rank instanceof PrefillConnector prefill ? prefill : null;
+  }
+
+  /// Minimum wait of a `get`: a prefill rank lets it wait as long for pushed layers as receivers do.
+  public Duration leastAwait() {
+    PrefillConnector kept = kept();
+    return kept == null ? Duration.ZERO : kept.options().firstByte();
+  }
+
+  /// What hears of the slices of a `get`: it renews the lease of the request that the `get` is for.
+  ///
+  /// @param request null for none
+  Carried renewing(Carried counted, @Nullable String request) {
+    PrefillConnector requests = kept();
+    return requests == null || request == null ? counted : (bytes, shared) -> {
+      counted.count(bytes, shared);
+      requests.moved(request);
+    };
+  }
+
+  /// A node that serves neither.
+  public static DisaggServices none() {
+    return new DisaggServices(null, null);
+  }
+}

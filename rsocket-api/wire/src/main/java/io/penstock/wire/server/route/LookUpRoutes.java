@@ -1,0 +1,75 @@
+package io.penstock.wire.server.route;
+
+import io.penstock.block.BlockKey;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import io.penstock.tier.TierHolds.ReadLease;
+import io.penstock.wire.protocol.HoldMessages;
+import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.DrainGate;
+import io.penstock.wire.server.space.ConnectionHolds;
+import io.penstock.wire.server.space.ServedSpaces;
+import io.rsocket.Payload;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The routes `match` and `exists` on one connection of a node.
+public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate gate) {
+  /// What answers `match` at once; null if it takes longer.
+  @Nullable Callable<Payload> matchAtOnce(Call call) {
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    if (request.lease() != null) {
+      return null;
+    }
+    BlockTier tier = spaces.of(call.route(), request.keys());
+    return atOnce(tier.match(spaces.keys(request.keys(), tier)),
+        prefix -> call.reply(new Messages.MatchReply(prefix)));
+  }
+
+  /// What answers `exists` at once; null if it takes longer.
+  @Nullable Callable<Payload> existsAtOnce(Call call) {
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    if (request.lease() != null) {
+      return null;
+    }
+    BlockTier tier = spaces.of(call.route(), request.keys());
+    return atOnce(tier.contains(spaces.keys(request.keys(), tier)),
+        present -> call.reply(Messages.Bits.of(present)));
+  }
+
+  /// What answers by a call, as Reactor has it for a `Mono` that computes its value; null for another `Mono`.
+  @SuppressWarnings("unchecked") // a callable Mono calls for what it emits
+  private static <T> @Nullable Callable<Payload> atOnce(Mono<T> answer, Function<T, Payload> reply) {
+    return answer instanceof Callable<?> ready ? () -> reply.apply(((Callable<T>) ready).call()) : null;
+  }
+
+  Mono<Payload> match(Call call) {
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    BlockTier tier = spaces.of(call.route(), request.keys());
+    List<BlockKey> keys = spaces.keys(request.keys(), tier);
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? tier.match(keys).map(prefix -> call.reply(new Messages.MatchReply(prefix)))
+        : leased(tier, keys, wanted.terms(true)).map(lease -> call
+            .reply(new Messages.MatchReply(lease.found().prefix(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  Mono<Payload> exists(Call call) {
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    BlockTier tier = spaces.of(call.route(), request.keys());
+    List<BlockKey> keys = spaces.keys(request.keys(), tier);
+    HoldMessages.LeaseWanted wanted = request.lease();
+    return wanted == null
+        ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
+        : leased(tier, keys, wanted.terms(false)).map(lease -> call
+            .reply(Messages.ExistsReply.of(lease.found(), HoldMessages.LeaseGiven.of(lease))));
+  }
+
+  private Mono<ReadLease> leased(BlockTier tier, List<BlockKey> keys, LeaseTerms terms) {
+    return gate.working(() -> holds.in(tier).lease(keys, terms));
+  }
+}

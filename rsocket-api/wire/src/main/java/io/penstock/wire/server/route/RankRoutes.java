@@ -1,0 +1,188 @@
+package io.penstock.wire.server.route;
+
+import io.penstock.block.BlockKey;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.plan.PlanRefusedException;
+import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.registry.RegistrationRefusedException;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.wire.protocol.DisaggMessages;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.WireFailure.DrainingException;
+import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.space.LeasedBlocks;
+import io.penstock.wire.server.space.ServedSpaces;
+import io.rsocket.Payload;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The routes of prefill and decode ranks on one connection of a node.
+///
+/// @param spaces knows what the caller may
+/// @param party to whose share the blocks count that it has this node keep
+/// @param generation of this start of the node
+/// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
+public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,
+    Scheduler timers) {
+  /// Ranks that one reply tells.
+  public static final int MOST_RANKS = 1024;
+  /// Requests that a node keeps, and those that it remembers with them.
+  private static final int MOST_KEPT = 1 << 20;
+
+  /// Whether this node answers `route`.
+  boolean serves(String route) {
+    return switch (route) {
+      case Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA -> services.registry() != null;
+      case Routes.KEEP, Routes.SIGNAL -> services.kept() != null;
+      default -> false;
+    };
+  }
+
+  Mono<Payload> answered(Call call) {
+    spaces.requireSegments(call.route());
+    if (call.route().equals(Routes.SIGNAL)) {
+      return signal(call, served(call, services.kept()));
+    } else if (call.route().equals(Routes.KEEP)) {
+      return keep(call, served(call, services.kept()));
+    }
+    RankRegistry registry = served(call, services.registry());
+    return switch (call.route()) {
+      case Routes.REGISTER -> register(call, registry);
+      case Routes.HEARTBEAT -> heartbeat(call, registry);
+      case Routes.INSTANCES -> instances(call, registry);
+      default -> replica(call, registry);
+    };
+  }
+
+  private static <T> T served(Call call, @Nullable T service) {
+    if (service == null) {
+      throw new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one that is served by request/response",
+          call.route());
+    }
+    return service;
+  }
+
+  private Mono<Payload> register(Call call, RankRegistry registry) {
+    DisaggMessages.RegisterRequest request = call.message(DisaggMessages.RegisterRequest.class);
+    return deciding(() -> call.reply(DisaggMessages.RegisterReply.of(
+        refusing(() -> registry.register(request.registration())), registry.options())));
+  }
+
+  private Mono<Payload> heartbeat(Call call, RankRegistry registry) {
+    DisaggMessages.HeartbeatRequest request = call.message(DisaggMessages.HeartbeatRequest.class);
+    return deciding(() -> {
+      boolean known = registry.heartbeat(request.who().incarnation());
+      if (request.isLeaving()) {
+        registry.leave(request.who().incarnation());
+      }
+      return call.reply(new DisaggMessages.HeartbeatReply(known));
+    });
+  }
+
+  /// Runs where a wait for the registry's lock keeps no event loop: a registration compares manifests under it.
+  private Mono<Payload> deciding(Supplier<Payload> decision) {
+    return Mono.fromSupplier(decision).subscribeOn(timers);
+  }
+
+  private Mono<Payload> instances(Call call, RankRegistry registry) {
+    DisaggMessages.InstancesRequest request = call.message(DisaggMessages.InstancesRequest.class);
+    return deciding(() -> call.reply(DisaggMessages.InstancesReply.of(
+        registry.instances(request.instance(), request.afterRank(), MOST_RANKS), MOST_RANKS)));
+  }
+
+  private Mono<Payload> replica(Call call, RankRegistry registry) {
+    DisaggMessages.ReplicaRequest request = call.message(DisaggMessages.ReplicaRequest.class);
+    return deciding(() -> {
+      Integer told = request.replica();
+      if (told != null) {
+        refusing(() -> {
+          registry.assign(request.request(), told);
+          return told;
+        });
+      }
+      OptionalInt known = registry.replica(request.request());
+      return call.reply(new DisaggMessages.ReplicaReply(known.isPresent() ? known.getAsInt() : null));
+    });
+  }
+
+  private Mono<Payload> keep(Call call, PrefillConnector kept) {
+    DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
+    Messages.Keys keys = wanted.keys();
+    Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
+    Mono<Void> done = keys == null
+        ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
+        : isOpen(call, wanted, keys, kept)
+            ? Mono.empty()
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+    return done.then(Mono.fromSupplier(
+        () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
+  }
+
+  /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
+  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
+    BlockTier tier = spaces.of(call.route(), keys);
+    List<BlockKey> named = spaces.keys(keys, tier);
+    return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
+  }
+
+  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
+    BlockTier tier = spaces.of(call.route(), keys);
+    requireRoom(kept.figures(), MOST_KEPT);
+    if (kept.isDraining()) {
+      return Mono.error(new DrainingException());
+    }
+    return LeasedBlocks.of(tier, party, spaces.keys(keys, tier));
+  }
+
+  /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
+  public static void requireRoom(PrefillConnector.Figures figures, int most) {
+    long requests = figures.held() + figures.remembered();
+    if (requests >= most) {
+      throw new HoldLimitException("kept requests", requests + 1, most);
+    }
+  }
+
+  private static Mono<Void> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+    if (kept.isDraining()) { // it began while the blocks were leased
+      return blocks.release().then(Mono.error(new DrainingException()));
+    }
+    try {
+      boolean isNew =
+          receivers.isEmpty() ? kept.open(request, blocks) : kept.open(request, receivers, blocks);
+      return isNew ? Mono.empty() : blocks.release();
+    } catch (IllegalArgumentException e) { // the name was used otherwise
+      return blocks.release().then(Mono.error(e));
+    }
+  }
+
+  private Mono<Payload> signal(Call call, PrefillConnector kept) {
+    DisaggMessages.SignalRequest request = call.message(DisaggMessages.SignalRequest.class);
+    if (request.generation() != generation) { // what an earlier start of this node kept is gone
+      throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());
+    }
+    return kept.accept(request.signal())
+        .then(Mono.fromSupplier(() -> call.reply(new DisaggMessages.SignalReply(true))));
+  }
+
+  private static <T> T refusing(Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (RegistrationRefusedException e) {
+      ErrorCode code = e.field().equals("version") ? ErrorCode.VERSION_MISMATCH : ErrorCode.BAD_REQUEST;
+      throw new WireFormatException(code, e.field(), e.wanted(), e.actual());
+    } catch (PlanRefusedException e) {
+      throw new WireFormatException(ErrorCode.BAD_REQUEST, e.field(),
+          "one that goes with " + e.otherField() + " " + e.otherValue(), e.value());
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package io.penstock.wire.slice;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.SpaceId;
+import io.penstock.carrier.SliceSender;
+import io.penstock.carrier.UnlandedSlices;
+import io.penstock.wire.credit.Budget;
+import io.penstock.wire.report.Carried;
+import io.rsocket.Payload;
+import io.rsocket.util.ByteBufPayload;
+
+/// What every slice of a connection becomes a payload with: its header, then what its carrier puts behind it.
+///
+/// @param sender carries the bytes
+/// @param carried hears of each slice
+/// @param ofGranules whether the receiver takes rows with the checksums of their granules
+/// @param sendWindow pays for the bytes of slices that the socket has not released
+public record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, SliceSender sender,
+    Carried carried, int maxSliceBytes, boolean ofGranules, Budget sendWindow) {
+  /// The same, whose slices another one hears of.
+  public SliceFraming counted(Carried other) {
+    return new SliceFraming(space, layout, allocator, sender, other, maxSliceBytes, ofGranules, sendWindow);
+  }
+
+  /// A payload for `slice`, which stays the caller's.
+  ///
+  /// @param unlanded keeps the blocks of a slice whose bytes are not in its payload
+  /// @param released runs once when the last hold on the payload is gone
+  Payload encode(LayerSlice slice, UnlandedSlices unlanded, Runnable released) {
+    OutgoingSlice frame = new OutgoingSlice(this, slice, unlanded, released);
+    try {
+      if (slice.view() == null) {
+        sender.offer(slice, frame);
+      } else {
+        frame.pack();
+      }
+      carried.count(slice.bytes(), frame.isReferring());
+      return ByteBufPayload.create(frame);
+    } catch (Throwable e) { // memory may run out, too
+      frame.release();
+      throw e;
+    }
+  }
+}

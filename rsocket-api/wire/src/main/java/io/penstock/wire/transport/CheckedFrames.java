@@ -1,0 +1,178 @@
+package io.penstock.wire.transport;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.rsocket.DuplexConnection;
+import io.rsocket.RSocketErrorException;
+import io.rsocket.exceptions.ConnectionErrorException;
+import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
+import io.rsocket.frame.SetupFrameCodec;
+import io.rsocket.plugins.DuplexConnectionInterceptor;
+import io.rsocket.plugins.InterceptorRegistry;
+import java.net.SocketAddress;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SynchronousSink;
+
+/// A connection that ends with the first frame that RSocket would take and a node must not.
+///
+/// A payload must come in one frame: fragments would be put together by RSocket before anything of ours is asked, as
+/// many bytes a stream and as many streams as the peer likes. The times of keep-alive in SETUP must be positive and
+/// bounded: RSocket takes 0 for *never*, and a connection whose peer is gone would stay.
+///
+/// @param mostLifetime longest silence that SETUP may ask for; null at a client, which gets none
+public record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime) implements DuplexConnection {
+  /// A node looks at each connection this often at most.
+  private static final int LEAST_INTERVAL_MILLIS = 100;
+
+  /// Of the SETUP that this thread passes on: RSocket does not tell an acceptor where its peer is.
+  private static final ThreadLocal<Peer> PEER = ThreadLocal.withInitial(() -> Peer.UNKNOWN);
+
+  /// Where the other end of a connection is.
+  ///
+  /// @param source equal for connections that are counted together
+  /// @param address null if the connection does not tell
+  public record Peer(Object source, @Nullable SocketAddress address) {
+    static final Peer UNKNOWN = new Peer("no address", null);
+  }
+
+  /// Has every connection of a client that `registry` is for be such a one.
+  public static void ofClient(InterceptorRegistry registry) {
+    require(registry, null);
+  }
+
+  /// Has every connection of a node that `registry` is for be such a one.
+  public static void ofNode(InterceptorRegistry registry, Duration mostLifetime) {
+    require(registry, mostLifetime);
+  }
+
+  private static void require(InterceptorRegistry registry, @Nullable Duration mostLifetime) {
+    registry.forConnection((type, connection) -> type == DuplexConnectionInterceptor.Type.SOURCE
+        ? new CheckedFrames(connection, mostLifetime)
+        : connection);
+  }
+
+  /// Where the connection comes from whose SETUP is being accepted on this thread.
+  public static Peer peer() {
+    Peer peer = PEER.get();
+    PEER.remove();
+    return peer;
+  }
+
+  private boolean isSetup(ByteBuf frame) {
+    try {
+      return mostLifetime != null && FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP;
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
+      return false;
+    }
+  }
+
+  @Override
+  public Flux<ByteBuf> receive() {
+    return connection.receive().handle(this::pass);
+  }
+
+  private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
+    RSocketErrorException refusal = refusal(frame);
+    if (refusal == null) {
+      if (isSetup(frame)) {
+        // the acceptor runs when this has returned
+        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress()));
+      }
+      next.next(frame);
+    } else {
+      connection.sendErrorAndClose(refusal);
+      if (!(refusal instanceof RejectedSetupException)) { // without SETUP, RSocket takes nothing that follows
+        next.error(refusal); // the rest of the payload must not be taken for a whole
+      }
+    }
+  }
+
+  private @Nullable RSocketErrorException refusal(ByteBuf frame) {
+    try {
+      FrameType type = FrameHeaderCodec.nativeFrameType(frame);
+      return mostLifetime != null && type == FrameType.SETUP
+          ? refusalOfSetup(frame, mostLifetime.toMillis())
+          : refusalOfFragment(frame, type);
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
+      return null;
+    }
+  }
+
+  private static @Nullable RSocketErrorException refusalOfFragment(ByteBuf frame, FrameType type) {
+    return FrameHeaderCodec.hasFollows(frame) && type.isFragmentable()
+        ? new ConnectionErrorException("payloads must come in one frame each (was a fragment)")
+        : null;
+  }
+
+  private static @Nullable RSocketErrorException refusalOfSetup(ByteBuf frame, long mostMillis) {
+    if (isCut(frame)) { // RSocket would never release it
+      return new RejectedSetupException("SETUP must be whole (was cut short)");
+    }
+    int lifetime = SetupFrameCodec.keepAliveMaxLifetime(frame);
+    if (lifetime < LEAST_INTERVAL_MILLIS || lifetime > mostMillis) {
+      return outside("lifetime", LEAST_INTERVAL_MILLIS, mostMillis, lifetime);
+    }
+    int interval = SetupFrameCodec.keepAliveInterval(frame);
+    return interval < LEAST_INTERVAL_MILLIS || interval > lifetime
+        ? outside("interval", LEAST_INTERVAL_MILLIS, lifetime, interval)
+        : null;
+  }
+
+  private static boolean isCut(ByteBuf setup) {
+    try {
+      return SetupFrameCodec.dataMimeType(setup).isEmpty();
+    } catch (IndexOutOfBoundsException e) {
+      return true;
+    }
+  }
+
+  private static RejectedSetupException outside(String what, long least, long most, int was) {
+    return new RejectedSetupException(
+        "keep-alive %s must be in [%d, %d] ms (was %d)".formatted(what, least, most, was));
+  }
+
+  @Override
+  public void sendFrame(int streamId, ByteBuf frame) {
+    connection.sendFrame(streamId, frame);
+  }
+
+  @Override
+  public void sendErrorAndClose(RSocketErrorException error) {
+    connection.sendErrorAndClose(error);
+  }
+
+  @Override
+  public ByteBufAllocator alloc() {
+    return connection.alloc();
+  }
+
+  @Override
+  public SocketAddress remoteAddress() {
+    return connection.remoteAddress();
+  }
+
+  @Override
+  public Mono<Void> onClose() {
+    return connection.onClose();
+  }
+
+  @Override
+  public void dispose() {
+    connection.dispose();
+  }
+
+  @Override
+  public boolean isDisposed() {
+    return connection.isDisposed();
+  }
+
+  @Override
+  public double availability() {
+    return connection.availability();
+  }
+}

@@ -1,0 +1,59 @@
+package io.penstock.wire.transport.frame;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+import io.penstock.wire.transport.ConnectionLimits;
+
+/// Where the bytes of the next read go: into the frame that is open, or else into a receive buffer. Behind a long frame
+/// that buffer is small, for another long frame follows it as a rule, and what of that comes in the buffer is copied.
+public final class FrameBuffers implements RecvByteBufAllocator {
+  private static final int LONG_FRAME_BYTES = 128 << 10;
+  /// Most reads of a connection before others have their turn, as long as each fills its buffer.
+  private static final int READS = 4;
+
+  private final AdaptiveRecvByteBufAllocator buffers;
+  private final FrameDecoder decoder;
+  private final int leastBytes;
+
+  public FrameBuffers(ConnectionLimits limits, FrameDecoder decoder) {
+    this.buffers = new AdaptiveRecvByteBufAllocator(limits.minReceiveBytes(), limits.minReceiveBytes(),
+        limits.maxReceiveBytes());
+    this.buffers.maxMessagesPerRead(READS);
+    this.decoder = decoder;
+    this.leastBytes = limits.minReceiveBytes();
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // the interface returns its old handle; channels want the extended one
+  public Handle newHandle() {
+    return new FrameHandle((ExtendedHandle) buffers.newHandle());
+  }
+
+  private final class FrameHandle extends DelegatingHandle implements ExtendedHandle {
+    private final ExtendedHandle adaptive;
+
+    private FrameHandle(ExtendedHandle adaptive) {
+      super(adaptive);
+      this.adaptive = adaptive;
+    }
+
+    @Override
+    public ByteBuf allocate(ByteBufAllocator alloc) {
+      ByteBuf frame = decoder.lend();
+      if (frame != null) {
+        return frame;
+      }
+      return decoder.length() >= LONG_FRAME_BYTES
+          ? alloc.directBuffer(leastBytes)
+          : super.allocate(alloc);
+    }
+
+    @Override
+    public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
+      return adaptive.continueReading(maybeMoreData);
+    }
+  }
+}

@@ -1,8 +1,0 @@
-package io.penstock.wire.transport;
-
-/// WebSocket.
-final class WebSocketTransportTest extends SocketContract {
-  WebSocketTransportTest() {
-    super(true, true);
-  }
-}

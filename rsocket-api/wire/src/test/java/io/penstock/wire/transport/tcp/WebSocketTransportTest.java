@@ -1,0 +1,8 @@
+package io.penstock.wire.transport.tcp;
+
+/// WebSocket.
+final class WebSocketTransportTest extends SocketContract {
+  WebSocketTransportTest() {
+    super(true, true);
+  }
+}
