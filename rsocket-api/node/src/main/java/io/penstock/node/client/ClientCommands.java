@@ -13,7 +13,7 @@ public final class ClientCommands {
   private ClientCommands() {}
 
   public static List<CommandLine> lines(Console console) {
-    return lines(console, new WireDialer());
+    return lines(console, Dialer.ofWire());
   }
 
   static List<CommandLine> lines(Console console, Dialer dialer) {

@@ -15,4 +15,19 @@ interface Dialer {
   default NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
     return dial(address, config, patience);
   }
+
+  /// Opens links over the wire.
+  static Dialer ofWire() {
+    return new Dialer() {
+      @Override
+      public NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
+        return WireLink.dial(address, config, patience);
+      }
+
+      @Override
+      public NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
+        return StatLink.to(address, patience);
+      }
+    };
+  }
 }
