@@ -54,7 +54,7 @@ final class ReuseScore implements ScoreOrder.Score {
   }
 
   @Override
-  public void evicted(BlockKey key, int uses, long last, long score) {
+  public void evicted(BlockKey key, int uses, long last, long lowest) {
     evicted.add(key, uses, last);
   }
 
