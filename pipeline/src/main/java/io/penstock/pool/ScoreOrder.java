@@ -3,7 +3,12 @@ package io.penstock.pool;
 import io.penstock.block.BlockKey;
 import java.util.function.IntPredicate;
 
-/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is made anew with each use.
+/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is computed at each use.
+///
+/// LFU (Coffman and Denning, "Operating Systems Theory", 1973) scores by the uses since the key came, which never age.
+/// LENGTH_AWARE is named after the policy of Mooncake (Qin et al., FAST '25), which counts uses, too; here the position
+/// alone decides. A key that may not leave counts as the most recently used, and has the score of another key until its
+/// next use.
 final class ScoreOrder implements EvictionOrder {
   private final Score score;
   private final RowHeap heap = new RowHeap();
