@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,7 +139,7 @@ public final class Permits {
       try {
         ticket.refused.accept(reason.apply(ticket));
       } catch (Throwable e) {
-        tellThread(e);
+        Uncaught.report(e);
       }
     }
   }
@@ -217,7 +218,7 @@ public final class Permits {
         if (ticket == own) {
           failure = e;
         } else {
-          tellThread(e);
+          Uncaught.report(e);
         }
       }
     }
@@ -233,11 +234,6 @@ public final class Permits {
     Ticket next = due.poll();
     granting = next != null;
     return next;
-  }
-
-  private static void tellThread(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   /// What a `Runnable` throws is unchecked, whatever its static type.

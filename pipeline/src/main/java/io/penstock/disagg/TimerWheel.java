@@ -2,6 +2,7 @@ package io.penstock.disagg;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import io.penstock.operator.Trampoline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -172,14 +173,8 @@ final class TimerWheel implements Disposable {
         add(timer, Math.max(next, now + 1));
       }
     } catch (Throwable e) { // the other timers fire all the same
-      report(e);
+      Uncaught.report(e);
     }
-  }
-
-  /// Tells the thread's handler of a failure that keeps nothing else from going on.
-  static void report(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   /// Moves some timers of ticks up to `last` to `due`.

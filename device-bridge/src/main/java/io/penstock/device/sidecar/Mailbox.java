@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.Uncaught;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -25,8 +26,7 @@ final class Mailbox {
     try {
       event.run();
     } catch (Throwable e) { // later events must still run
-      Thread thread = Thread.currentThread();
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+      Uncaught.report(e);
     }
   }
 }
