@@ -33,7 +33,7 @@ final class PermitsModelTest {
 
   @ParameterizedTest
   @CsvSource({"0, 1, capacity must be > 0 (was 0)", "-1, 1, capacity must be > 0 (was -1)",
-      "1, 0, maxWaiters must be > 0 (was 0)", "1, -1, maxWaiters must be > 0 (was -1)"})
+    "1, 0, maxWaiters must be > 0 (was 0)", "1, -1, maxWaiters must be > 0 (was -1)"})
   void wrongSizes_areRefused(long capacity, int maxWaiters, String message) {
     assertThatThrownBy(() -> new Permits("p", capacity, maxWaiters)).isInstanceOf(IllegalArgumentException.class)
         .hasMessage(message);

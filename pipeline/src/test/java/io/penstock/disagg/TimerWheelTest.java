@@ -157,7 +157,7 @@ final class TimerWheelTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, TICK - 1, TICK, TICK + 1, TURN - TICK, TURN - 1, TURN, TURN + 1, TURN + TICK, 2 * TURN,
-      7 * TURN + 3 * TICK - 1, 1000 * TURN})
+    7 * TURN + 3 * TICK - 1, 1000 * TURN})
   void momentOfAnyDistance_firesAtTheFirstTickThatIsNotBefore(long moment) {
     Alarm alarm = alarm(moment);
     long tick = Math.ceilDiv(moment, TICK) * TICK;
@@ -237,7 +237,7 @@ final class TimerWheelTest {
 
   @ParameterizedTest
   @CsvSource({"0, 16, tick must be > 0 (was PT0S)", "-1, 16, tick must be > 0 (was PT-0.000000001S)",
-      "1, 0, slots must be > 0 (was 0)", "1, -1, slots must be > 0 (was -1)"})
+    "1, 0, slots must be > 0 (was 0)", "1, -1, slots must be > 0 (was -1)"})
   void wrongArguments_areRefused(long tickNanos, int slots, String message) {
     assertThatThrownBy(() -> new TimerWheel(clock, Duration.ofNanos(tickNanos), slots))
         .isInstanceOf(IllegalArgumentException.class).hasMessage(message);
@@ -578,8 +578,9 @@ final class TimerWheelTest {
       boolean mayFire = waits[i] && alarms[i].end <= now;
       boolean mustFire = waits[i] && Math.max(alarms[i].end, added[i]) + TICK <= now;
       if (fired ? !mayFire || alarms[i].fired.size() > 1 : mustFire) {
-        throw new AssertionError("seed %d, step %d: timer %d must fire once at %d (was %s, now %d)".formatted(seed, step,
-            i, alarms[i].end, alarms[i].fired, now));
+        throw new AssertionError(
+            "seed %d, step %d: timer %d must fire once at %d (was %s, now %d)".formatted(seed, step,
+                i, alarms[i].end, alarms[i].fired, now));
       }
       if (fired) {
         waits[i] = false;

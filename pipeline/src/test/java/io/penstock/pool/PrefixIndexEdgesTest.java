@@ -190,7 +190,8 @@ final class PrefixIndexEdgesTest {
       List<BlockHash> known = new ArrayList<>();
       for (int step = 0; step < 500; step++) {
         boolean isNew = known.isEmpty() || random.nextInt(4) == 0;
-        BlockHash hash = isNew ? new BlockHash(random.nextLong(), random.nextLong())
+        BlockHash hash = isNew
+            ? new BlockHash(random.nextLong(), random.nextLong())
             : known.get(random.nextInt(known.size()));
         int bits = hash.hashCode() & hashBits;
         int places = random.nextInt(ALL + 1);

@@ -33,8 +33,8 @@ final class RegionAllocatorModelTest {
 
   @ParameterizedTest
   @CsvSource({"0, 4096, totalBytes must be >= 4096 (was 0)", "4095, 4096, totalBytes must be >= 4096 (was 4095)",
-      "-1, 4096, totalBytes must be >= 4096 (was -1)", "4096, 0, chunkBytes must be > 0 (was 0)",
-      "4096, -4096, chunkBytes must be > 0 (was -4096)", "4096, 4097, chunkBytes must be a multiple of 4096 (was 4097)"})
+    "-1, 4096, totalBytes must be >= 4096 (was -1)", "4096, 0, chunkBytes must be > 0 (was 0)",
+    "4096, -4096, chunkBytes must be > 0 (was -4096)", "4096, 4097, chunkBytes must be a multiple of 4096 (was 4097)"})
   void wrongSizes_areRefused(long total, long chunk, String message) {
     assertThatThrownBy(() -> new RegionAllocator(total, chunk)).isInstanceOf(IllegalArgumentException.class)
         .hasMessage(message);

@@ -61,10 +61,13 @@ final class SegmentIndexTest {
     write(1, 10);
     write(2, 10);
     write(3, 10);
+    for (int later = 4; later < 20; later++) {
+      write(later, 10); // so that the three are about as old
+    }
     free(1, 3);
     free(3, 8);
     free(2, 7);
-    assertThat(victim(9, 1)).isEqualTo(3);
+    assertThat(victim(99, 1)).isEqualTo(3);
   }
 
   /// The paper's point: cold segments are worth compacting at a higher share than hot ones.
