@@ -2,7 +2,6 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
-import io.penstock.check.Uncaught;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,7 +138,7 @@ public final class Permits {
       try {
         ticket.refused.accept(reason.apply(ticket));
       } catch (Throwable e) {
-        Uncaught.report(e);
+        Checks.reportUncaught(e);
       }
     }
   }
@@ -218,7 +217,7 @@ public final class Permits {
         if (ticket == own) {
           failure = e;
         } else {
-          Uncaught.report(e);
+          Checks.reportUncaught(e);
         }
       }
     }

@@ -8,7 +8,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.UnexpectedSliceException;
-import io.penstock.check.Uncaught;
+import io.penstock.check.Checks;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
 import java.io.IOException;
@@ -212,7 +212,7 @@ public final class ClientRing implements AutoCloseable {
     try {
       question.hear(leased);
     } catch (RuntimeException | Error e) {
-      Uncaught.report(e);
+      Checks.reportUncaught(e);
     }
   }
 

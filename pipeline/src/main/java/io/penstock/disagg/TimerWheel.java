@@ -1,8 +1,9 @@
 package io.penstock.disagg;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
-import io.penstock.check.Uncaught;
 import io.penstock.operator.Trampoline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -173,7 +174,7 @@ final class TimerWheel implements Disposable {
         add(timer, Math.max(next, now + 1));
       }
     } catch (Throwable e) { // the other timers fire all the same
-      Uncaught.report(e);
+      Checks.reportUncaught(e);
     }
   }
 
@@ -239,7 +240,7 @@ final class TimerWheel implements Disposable {
     disposed = true;
     wake.dispose();
     for (int slot = filled.nextSetBit(0); slot >= 0; slot = filled.nextSetBit(slot)) {
-      unlink(slots[slot]);
+      unlink(requireNonNull(slots[slot]));
     }
   }
 

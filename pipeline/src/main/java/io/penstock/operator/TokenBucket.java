@@ -1,7 +1,5 @@
 package io.penstock.operator;
 
-import io.penstock.check.Checks;
-
 /// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm of
 /// ITU-T I.371, in its form of virtual scheduling.
 ///
@@ -21,8 +19,8 @@ public final class TokenBucket {
 
   /// @param burstUnits units that may pass at once after a pause
   public TokenBucket(long unitsPerSecond, long burstUnits, long nowNanos) {
-    this.nanosPerUnit = NANOS_PER_SECOND / Checks.positive("unitsPerSecond", unitsPerSecond);
-    this.burstNanos = (long) (Checks.positive("burstUnits", burstUnits) * nanosPerUnit);
+    this.nanosPerUnit = NANOS_PER_SECOND / atLeast(1, "unitsPerSecond", unitsPerSecond);
+    this.burstNanos = (long) (atLeast(1, "burstUnits", burstUnits) * nanosPerUnit);
     this.fullAtNanos = nowNanos;
   }
 
@@ -52,7 +50,7 @@ public final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public long waitNanos(long units, long nowNanos) {
-    Checks.notNegative("units", units);
+    atLeast(0, "units", units);
     if (fullAtNanos - nowNanos < 0) {
       fullAtNanos = nowNanos;
       fractionNanos = 0;
@@ -65,6 +63,13 @@ public final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public void giveBack(long units) {
-    move(fractionNanos - Checks.notNegative("units", units) * nanosPerUnit);
+    move(fractionNanos - atLeast(0, "units", units) * nanosPerUnit);
+  }
+
+  private static long atLeast(long least, String name, long value) {
+    if (value < least) {
+      throw new IllegalArgumentException(name + " must be >= " + least + " (was " + value + ")");
+    }
+    return value;
   }
 }

@@ -1,7 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.Owned;
-import io.penstock.check.Uncaught;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -64,7 +64,7 @@ final class DeferredActions {
     try {
       task.run();
     } catch (Throwable e) { // the other actions run all the same
-      Uncaught.report(e);
+      Checks.reportUncaught(e);
     }
   }
 }

@@ -104,7 +104,7 @@ final class TimerWheelTest {
 
   /// Fires once, at `end` or later.
   private static final class Alarm extends TimerWheel.Timer {
-    volatile long end;
+    long end;
     final List<Long> looked = new ArrayList<>();
     final List<Long> fired = new ArrayList<>();
 

@@ -302,7 +302,7 @@ final class RowTablesTest {
       int row = random.nextInt(200);
       Entry before = entries.get(row);
       if (before == null || random.nextInt(3) > 0) {
-        long priority = random.nextInt(priorities) - priorities / 2;
+        long priority = (long) random.nextInt(priorities) - priorities / 2;
         heap.put(row, priority);
         Entry entry = new Entry(row, priority, step);
         if (before != null) {

@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.check.Uncaught;
+import io.penstock.check.Checks;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -26,7 +26,7 @@ final class Mailbox {
     try {
       event.run();
     } catch (Throwable e) { // later events must still run
-      Uncaught.report(e);
+      Checks.reportUncaught(e);
     }
   }
 }
