@@ -2,9 +2,9 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
-import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// What the papers of [FrequencySketch] promise: never too low, seldom too high, and aged by half.
 @Timeout(30)
 final class FrequencySketchPromiseTest {
-  /// Uses between two halvings, for each expected key; half of them are left after the first.
+  /// Uses of a window for each expected key; a window after the first has half as many.
   private static final int USES_A_KEY = 8;
 
   private static BlockKey key(long id) {
@@ -82,7 +82,7 @@ final class FrequencySketchPromiseTest {
     for (int half = 0; half < expected.length; half++) {
       // a quiet key is compared with one that a sketch without its uses would estimate as high
       int least = expected[half];
-      assertThat(sketch.estimate(key(0))).as("after %d halvings", half).isGreaterThanOrEqualTo(least);
+      assertThat(sketch.estimate(key(0))).as("after %d times half", half).isGreaterThanOrEqualTo(least);
       int window = half == 0 ? keys * USES_A_KEY : keys * USES_A_KEY / 2;
       for (; used < window; used++) {
         sketch.use(key(1 + other++ % 8)); // few keys, so that hardly any shares a counter with the quiet one

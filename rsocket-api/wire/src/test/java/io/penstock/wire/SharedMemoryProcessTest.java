@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
+import io.penstock.carrier.PeerMemoryException;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.carrier.PeerMemoryException;
 import io.penstock.system.NativeMemory;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
