@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 /// must not block, and nested grants do not deepen the stack. A grant that throws does not stop the next grants. Its
 /// exception goes to the caller of [#acquire] if the grant runs on that thread, else to the uncaught exception handler;
 /// [#release] never throws it.
+///
+/// It runs its grants itself, not through the serial executor of the operators: a grant keeps its place in the same
+/// lock as its units, without a step for each, and an exception has to reach its own caller.
 public final class Permits {
   private final String name;
   private final int maxWaiters;
@@ -138,7 +142,7 @@ public final class Permits {
       try {
         ticket.refused.accept(reason.apply(ticket));
       } catch (Throwable e) {
-        Checks.reportUncaught(e);
+        Uncaught.report(e);
       }
     }
   }
@@ -217,7 +221,7 @@ public final class Permits {
         if (ticket == own) {
           failure = e;
         } else {
-          Checks.reportUncaught(e);
+          Uncaught.report(e);
         }
       }
     }

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. What is in
-/// order is returned. Beside them, the report of a failure that no caller receives.
+/// order is returned.
 public final class Checks {
   private Checks() {}
 
@@ -55,26 +55,10 @@ public final class Checks {
     return value;
   }
 
-  /// The error that answers a request for `n` elements, where `n` is not positive.
-  public static IllegalArgumentException misrequest(long n) {
-    return new IllegalArgumentException("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
-  }
-
   /// For an index.
   public static void within(String name, int value, int below) {
     if (value < 0 || value >= below) {
       throw new IndexOutOfBoundsException(name + " must be in [0, " + below + ") (was " + value + ")");
-    }
-  }
-
-  /// Passes the failure of a callback that has no caller to the uncaught exception handler of this thread. A failure of
-  /// the handler itself is ignored, as the JVM ignores it: the caller has other callbacks to run.
-  public static void reportUncaught(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    try {
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
-    } catch (Throwable ignored) {
-      // there is no other place to report it
     }
   }
 }

@@ -3,7 +3,7 @@ package io.penstock.disagg;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
-import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import io.penstock.disagg.Signal.Kind;
 import java.time.Duration;
 import java.util.List;
@@ -218,7 +218,7 @@ public final class DecodeRequests {
 
   private void fail(ReceiveOrder order, Received received, Mono<Void> quiet, Consumer<Received> emit) {
     end(received, emit);
-    follow(quiet.then(Mono.defer(order.blocks()::release).doOnError(Checks::reportUncaught)),
+    follow(quiet.then(Mono.defer(order.blocks()::release).doOnError(Uncaught::report)),
         () -> requests.remove(order.request()));
   }
 

@@ -1,7 +1,7 @@
 package io.penstock.disagg;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import io.penstock.disagg.Signal.Kind;
 import java.util.HashMap;
 import java.util.Map;
@@ -266,8 +266,7 @@ final class Sending extends TimerWheel.Timer {
       state = why.state();
     }
     owner.wheel().remove(this);
-    Mono.defer(given::release).doOnError(Checks::reportUncaught).onErrorComplete().subscribe(nothing -> {},
-        failed -> {},
+    Mono.defer(given::release).doOnError(Uncaught::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
         () -> over(why));
   }
 

@@ -4,7 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
-import io.penstock.operator.Trampoline;
+import io.penstock.check.Uncaught;
+import io.penstock.operator.SerialLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -39,7 +40,7 @@ final class TimerWheel implements Disposable {
   private final long tickNanos;
   private final long startNanos;
   private final int slotCount;
-  private final Trampoline turns = new Trampoline(this::turn);
+  private final SerialLoop turns = new SerialLoop(this::turn);
 
   @GuardedBy("this") private final @Nullable Timer[] slots;
   @GuardedBy("this") private final BitSet filled;
@@ -174,7 +175,7 @@ final class TimerWheel implements Disposable {
         add(timer, Math.max(next, now + 1));
       }
     } catch (Throwable e) { // the other timers fire all the same
-      Checks.reportUncaught(e);
+      Uncaught.report(e);
     }
   }
 

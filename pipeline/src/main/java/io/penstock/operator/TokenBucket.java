@@ -1,5 +1,7 @@
 package io.penstock.operator;
 
+import io.penstock.check.Checks;
+
 /// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm of
 /// ITU-T I.371, in its form of virtual scheduling.
 ///
@@ -19,8 +21,8 @@ public final class TokenBucket {
 
   /// @param burstUnits units that may pass at once after a pause
   public TokenBucket(long unitsPerSecond, long burstUnits, long nowNanos) {
-    this.nanosPerUnit = NANOS_PER_SECOND / atLeast(1, "unitsPerSecond", unitsPerSecond);
-    this.burstNanos = (long) (atLeast(1, "burstUnits", burstUnits) * nanosPerUnit);
+    this.nanosPerUnit = NANOS_PER_SECOND / Checks.positive("unitsPerSecond", unitsPerSecond);
+    this.burstNanos = (long) (Checks.positive("burstUnits", burstUnits) * nanosPerUnit);
     this.fullAtNanos = nowNanos;
   }
 
@@ -50,7 +52,7 @@ public final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public long waitNanos(long units, long nowNanos) {
-    atLeast(0, "units", units);
+    Checks.notNegative("units", units);
     if (fullAtNanos - nowNanos < 0) {
       fullAtNanos = nowNanos;
       fractionNanos = 0;
@@ -63,13 +65,6 @@ public final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public void giveBack(long units) {
-    move(fractionNanos - atLeast(0, "units", units) * nanosPerUnit);
-  }
-
-  private static long atLeast(long least, String name, long value) {
-    if (value < least) {
-      throw new IllegalArgumentException(name + " must be >= " + least + " (was " + value + ")");
-    }
-    return value;
+    move(fractionNanos - Checks.notNegative("units", units) * nanosPerUnit);
   }
 }

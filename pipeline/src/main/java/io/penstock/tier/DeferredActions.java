@@ -1,7 +1,6 @@
 package io.penstock.tier;
 
 import io.penstock.block.Owned;
-import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -64,7 +63,8 @@ final class DeferredActions {
     try {
       task.run();
     } catch (Throwable e) { // the other actions run all the same
-      Checks.reportUncaught(e);
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }
   }
 }

@@ -15,8 +15,8 @@ final class TokenBucketTest {
   private static final long SECOND = 1_000_000_000;
 
   @ParameterizedTest
-  @CsvSource({"0, 1, unitsPerSecond must be >= 1 (was 0)", "-5, 1, unitsPerSecond must be >= 1 (was -5)",
-    "1, 0, burstUnits must be >= 1 (was 0)", "1, -1, burstUnits must be >= 1 (was -1)"})
+  @CsvSource({"0, 1, unitsPerSecond must be > 0 (was 0)", "-5, 1, unitsPerSecond must be > 0 (was -5)",
+    "1, 0, burstUnits must be > 0 (was 0)", "1, -1, burstUnits must be > 0 (was -1)"})
   void wrongRates_areRefused(long rate, long burst, String message) {
     assertThatThrownBy(() -> new TokenBucket(rate, burst, 0)).isInstanceOf(IllegalArgumentException.class)
         .hasMessage(message);

@@ -17,6 +17,7 @@ import io.penstock.examples.OtherJvm;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.storage.EngineKind;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvPeerOptions;
 import io.penstock.wire.RegistryClient;
@@ -73,9 +74,7 @@ final class LostPeerTest {
   }
 
   private static void await(BooleanSupplier holds) {
-    while (!holds.getAsBoolean()) {
-      Thread.onSpinWait(); // the timeout of the class ends it
-    }
+    Eventually.holds("the condition holds", holds::getAsBoolean);
   }
 
   /// Its ranks say that they will read, and are never heard again: the lease ends, long before the time for a first

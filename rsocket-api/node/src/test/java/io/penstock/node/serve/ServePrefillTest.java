@@ -12,6 +12,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BlockView;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
 import io.penstock.disagg.DecodeRequests;
 import io.penstock.disagg.Ending;
 import io.penstock.disagg.FailurePolicy;
@@ -45,16 +46,16 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.Setting;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.ReshardedModel;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.spi.ViewLanding;
-import io.penstock.block.SliceShape;
+import io.penstock.wire.DrainingException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvPeerOptions;
-import io.penstock.wire.DrainingException;
 import io.penstock.wire.RankViews;
 import io.penstock.wire.RegistryClient;
 import io.penstock.wire.RemotePermanentException;
@@ -200,9 +201,7 @@ final class ServePrefillTest {
 
   private void awaitMetric(int rank, String line) throws Exception {
     int admin = node(rank).adminPort().orElseThrow();
-    while (!AdminRequest.get(admin, "/metrics").body().contains(line)) { // the timeout of the class ends it
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the metric is shown", () -> AdminRequest.get(admin, "/metrics").body().contains(line));
   }
 
   private void requireEnds(int rank, String reason, int count) throws Exception {
@@ -336,10 +335,8 @@ final class ServePrefillTest {
           new ViewLanding(FROM.getFirst().layout(), all).to(0, 0, draft.part(all))).subscribe();
       Mono<Boolean> drained = node(0).drain().cache();
       drained.subscribe();
-      // the timeout of the class ends it
-      while (requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() > 1) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the rank has left",
+          () -> requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() <= 1);
       assertThat(node(0).state()).as("a get still runs").isEqualTo(NodeState.DRAINING);
       waits.dispose();
       assertThat(drained.block(SOON)).as("every stream ended by itself").isTrue();
