@@ -1,9 +1,9 @@
 package io.penstock.node.trace;
 
-import io.penstock.PermanentKvException;
+import io.penstock.node.cli.DataException;
 
 /// A line of a trace breaks a rule of the form: *file, line N: field must be rule (was value)*.
-public final class TraceFormatException extends PermanentKvException {
+public final class TraceFormatException extends DataException {
   private static final int LONGEST_VALUE = 80;
 
   private final String file;
