@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.examples.OtherJvm;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

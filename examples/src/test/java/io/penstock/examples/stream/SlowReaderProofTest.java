@@ -3,7 +3,7 @@ package io.penstock.examples.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.examples.OtherJvm;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

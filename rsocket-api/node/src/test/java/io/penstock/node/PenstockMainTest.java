@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.shape.LayoutSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package io.penstock.node.attack;
 
 import io.penstock.block.BlockKey;
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.ConnectionLostException;
 import java.util.List;
 import java.util.Map;

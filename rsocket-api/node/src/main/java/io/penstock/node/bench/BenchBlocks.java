@@ -6,7 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Reservation;
 import java.lang.foreign.MemorySegment;

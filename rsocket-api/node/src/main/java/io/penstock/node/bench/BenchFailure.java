@@ -1,7 +1,7 @@
 package io.penstock.node.bench;
 
 import io.penstock.KvException;
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 
 /// Says that nothing could be measured: that is no bad figure, and has another exit code.

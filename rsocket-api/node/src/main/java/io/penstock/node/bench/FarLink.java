@@ -1,10 +1,10 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.node.client.HostPort;
+import io.penstock.node.link.HostPort;
+import io.penstock.node.text.Json;
 import io.penstock.wire.transport.CongestionControl;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;

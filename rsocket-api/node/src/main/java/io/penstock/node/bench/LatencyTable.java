@@ -5,9 +5,9 @@ import io.penstock.node.bench.LatencyReport.Get;
 import io.penstock.node.bench.LatencyReport.LookUps;
 import io.penstock.node.bench.LatencyReport.RoundTrip;
 import io.penstock.node.bench.LatencyReport.Times;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

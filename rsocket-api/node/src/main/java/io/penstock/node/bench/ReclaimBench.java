@@ -3,7 +3,7 @@ package io.penstock.node.bench;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.ReclaimOptions;

@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import io.penstock.storage.EngineKind;
 import java.time.Duration;
 

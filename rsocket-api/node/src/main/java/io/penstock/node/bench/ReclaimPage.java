@@ -1,8 +1,5 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.cli.Json;
-import io.penstock.node.config.Durations;
-import io.penstock.node.config.Sizes;
 import io.penstock.node.report.ChartData;
 import io.penstock.node.report.ChartData.Chart;
 import io.penstock.node.report.ChartData.Line;
@@ -10,6 +7,9 @@ import io.penstock.node.report.ReportPage;
 import io.penstock.node.report.Summary;
 import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.text.Durations;
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Sizes;
 import java.util.List;
 import java.util.Locale;
 

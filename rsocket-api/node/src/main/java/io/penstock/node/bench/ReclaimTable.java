@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.cli.TextTable;
+import io.penstock.node.text.TextTable;
 import java.util.Locale;
 
 /// A [ReclaimReport] for a reader.

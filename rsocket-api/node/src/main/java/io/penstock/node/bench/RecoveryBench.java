@@ -5,7 +5,7 @@ import io.penstock.node.bench.RecoveryReport.Journal;
 import io.penstock.node.bench.RecoveryReport.Round;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.check.CheckProgress;

@@ -1,7 +1,7 @@
 package io.penstock.node.bench;
 
 import io.penstock.check.Checks;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import io.penstock.storage.EngineKind;
 
 /// The journal that a [RecoveryBench] opens and checks, and how often.

@@ -1,9 +1,9 @@
 package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.SecondsOption;
-import io.penstock.node.cli.SizeOption;
-import io.penstock.node.client.HostPort;
+import io.penstock.node.link.HostPort;
+import io.penstock.node.option.SecondsOption;
+import io.penstock.node.option.SizeOption;
 import io.penstock.wire.transport.CongestionControl;
 import java.io.IOException;
 import java.nio.file.Files;

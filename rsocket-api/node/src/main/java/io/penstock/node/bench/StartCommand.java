@@ -5,7 +5,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.ProcessCpu;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.cli.SizeOption;
+import io.penstock.node.option.SizeOption;
 import io.penstock.wire.transport.CongestionControl;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

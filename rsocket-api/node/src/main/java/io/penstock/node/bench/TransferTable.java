@@ -1,9 +1,9 @@
 package io.penstock.node.bench;
 
 import io.penstock.node.bench.TransferReport.Row;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import java.util.Locale;
 
 /// A [TransferReport] for a reader.

@@ -3,7 +3,7 @@ package io.penstock.node.bench;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.SizeOption;
+import io.penstock.node.option.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

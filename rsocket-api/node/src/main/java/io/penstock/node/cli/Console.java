@@ -1,5 +1,6 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Json;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;

@@ -3,6 +3,7 @@ package io.penstock.node.cli;
 import io.penstock.KvException;
 import io.penstock.device.ascend.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
+import io.penstock.node.text.Reason;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineUnavailableException;
 import io.penstock.storage.engine.JournalFormatException;

@@ -1,5 +1,6 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Numbers;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;

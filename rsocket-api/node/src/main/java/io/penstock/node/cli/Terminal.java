@@ -6,7 +6,7 @@ import java.nio.file.Path;
 
 /// Finds out where a standard stream of this process goes. Linux tells it of each stream; elsewhere the JDK tells it of
 /// standard input and output together.
-final class Terminal {
+public final class Terminal {
   /// Columns that output for people keeps to.
   static final int COLUMNS = 80;
 
@@ -24,7 +24,7 @@ final class Terminal {
   }
 
   /// `text` broken at spaces so that each line fits, if its words do; the lines after the first are indented.
-  static String wrapped(String text, int indent) {
+  public static String wrapped(String text, int indent) {
     StringBuilder lines = new StringBuilder();
     String rest = text;
     while (rest.length() > COLUMNS) {

@@ -3,7 +3,7 @@ package io.penstock.node.plan;
 import io.penstock.KvException;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.InputFile;
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.node.plan;
 
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,10 @@
 package io.penstock.node.replay;
 
 import io.penstock.PenstockVersion;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.party.FlowPlan;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

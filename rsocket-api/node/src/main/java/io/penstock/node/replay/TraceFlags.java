@@ -1,6 +1,6 @@
 package io.penstock.node.replay;
 
-import io.penstock.node.cli.Plural;
+import io.penstock.node.text.Plural;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReader;

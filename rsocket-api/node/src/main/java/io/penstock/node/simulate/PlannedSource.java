@@ -3,7 +3,7 @@ package io.penstock.node.simulate;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.LayerSlice;
 import io.penstock.flow.ProducingSource;
-import io.penstock.node.replay.KvPattern;
+import io.penstock.node.content.KvPattern;
 import io.penstock.node.simulate.RequestRun.WriterGoneException;
 import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;

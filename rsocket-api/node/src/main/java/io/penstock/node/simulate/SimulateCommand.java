@@ -5,7 +5,7 @@ import ch.qos.logback.classic.Logger;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.cli.TextTable;
+import io.penstock.node.text.TextTable;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;

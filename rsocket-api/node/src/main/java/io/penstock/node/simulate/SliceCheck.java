@@ -5,7 +5,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.node.replay.KvPattern;
+import io.penstock.node.content.KvPattern;
 import java.util.ArrayList;
 import java.util.List;
 

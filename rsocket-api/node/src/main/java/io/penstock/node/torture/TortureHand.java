@@ -8,7 +8,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
-import io.penstock.node.replay.KvPattern;
+import io.penstock.node.content.KvPattern;
 import io.penstock.node.torture.AckLog.Word;
 import io.penstock.storage.JournalBusyException;
 import io.penstock.storage.JournalStore;

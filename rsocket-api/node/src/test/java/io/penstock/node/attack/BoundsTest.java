@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.CacheSpace;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

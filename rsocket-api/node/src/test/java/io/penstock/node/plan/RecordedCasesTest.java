@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.node.CommandLineRun;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
