@@ -58,7 +58,7 @@ public final class PenstockMain extends CommandGroup {
   }
 
   /// Returns the whole command line, ready to execute.
-  static CommandLine commandLine(Console console) {
+  public static CommandLine commandLine(Console console) {
     return commandLine(console, List.of());
   }
 

@@ -35,24 +35,24 @@ import picocli.CommandLine.Option;
     footer = {PlanCommand.EXAMPLE, ""})
 public class PlanCommand implements Callable<Integer> {
   /// The first line of the help.
-  protected static final String WHAT =
+  public static final String WHAT =
       "Plans which rank sends what to which when prefill and decode run with different parallelism.";
   /// What a plan shows.
-  protected static final String PRINTS = "It prints every transfer with its layers, heads and blocks, how many "
+  public static final String PRINTS = "It prints every transfer with its layers, heads and blocks, how many "
       + "completions each rank waits for, and which prefill ranks are never pulled.";
   /// The fields of a plan's input.
-  protected static final String FIELDS = "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for "
+  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for "
       + "MLA), type (bf16), draftLayers, windowTokens, or groups with layers (a list) and a shape each. Fields of a "
       + "side: tp, pp, pcp, dcp, dp (1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also "
       + "state fields of the model, but not windowTokens and groups. Fields of the request: id, promptTokens, "
       + "cachedTokens (0).";
   /// How the table is read.
-  protected static final String TABLE = "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel "
+  public static final String TABLE = "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel "
       + "number. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3 "
       + "of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's own list, the cached "
       + "prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.";
   /// A plan's input, and a picture of the plan.
-  protected static final String EXAMPLE = "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"
+  public static final String EXAMPLE = "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"
       + "    \"prefill\": {\"tp\": 4, \"pp\": 2, \"blockTokens\": 128},\n"
       + "    \"decode\": {\"tp\": 2, \"blockTokens\": 16},\n"
       + "    \"request\": {\"id\": \"a\", \"promptTokens\": 300, \"cachedTokens\": 16}}' |\n"
@@ -85,12 +85,12 @@ public class PlanCommand implements Callable<Integer> {
   }
 
   /// The file that a plan is drawn into; null if none was named.
-  protected final @Nullable Path svg() {
+  public final @Nullable Path svg() {
     return svg;
   }
 
   /// Whether results are for machines.
-  protected final boolean isJson() {
+  public final boolean isJson() {
     return json;
   }
 
@@ -130,7 +130,7 @@ public class PlanCommand implements Callable<Integer> {
   /// The plan of a case.
   ///
   /// @return empty if the case is of another kind, see [#answer]
-  protected Optional<TransferPlan> planned(Case one) {
+  public Optional<TransferPlan> planned(Case one) {
     return PlanInput.fits(one.json()) ? Optional.of(PlanInput.plan(one)) : Optional.empty();
   }
 

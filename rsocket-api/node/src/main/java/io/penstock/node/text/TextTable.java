@@ -1,6 +1,5 @@
 package io.penstock.node.text;
 
-import io.penstock.node.cli.Terminal;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,0 +1,13 @@
+package io.penstock.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.testkit.ArchitectureRules;
+import org.junit.jupiter.api.Test;
+
+final class ArchitectureTest {
+  @Test
+  void everyImport_followsAnArrowOfTheHouse() {
+    assertThat(ArchitectureRules.house().violationsInMain()).isEmpty();
+  }
+}
