@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.lab.plan.KvGroup.Kind;
-import io.penstock.pool.PrefixHit;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -100,14 +99,5 @@ final class KvGroupsTest {
       }
       assertThat(all.hit(tokens, present)).as("seed %d, %s", seed, groups).isEqualTo(KvGroups.common(positions));
     }
-  }
-
-  @ParameterizedTest
-  @CsvSource({"48, 16, 32", "48, 0, 48", "64, 0, 63", "16, 32, 0", "64, 63, 0"})
-  void tokensToLoad_leaveTheLastOneToTheEngine(int hit, int device, int needed) {
-    PrefixHit found = new PrefixHit(64, hit, device);
-    assertThat(found.neededTokens()).isEqualTo(needed);
-    assertThat(found.loadEnd()).isEqualTo(needed == 0 ? 0 : hit);
-    assertThat(found.savedTokens()).isEqualTo(hit);
   }
 }
