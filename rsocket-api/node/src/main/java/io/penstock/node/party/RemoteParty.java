@@ -21,7 +21,6 @@ final class RemoteParty implements DecodeParty, PrefillParty {
   @GuardedBy("this") private final Map<Long, Call> calls = new HashMap<>();
   @GuardedBy("this") private long nextCall = 1;
   @GuardedBy("this") private @Nullable PartyGoneException gone;
-  private volatile PartyStat last = new PartyStat(0, 0, 0, 0);
 
   RemoteParty(String name, ControlLine line) {
     this.name = name;
@@ -52,13 +51,7 @@ final class RemoteParty implements DecodeParty, PrefillParty {
 
   @Override
   public Mono<PartyStat> stat() {
-    return ask(Message.AskStat::new, RemoteParty::nothing).map(answer -> ((Message.Stat) answer).stat())
-        .doOnNext(stat -> last = stat);
-  }
-
-  /// What the last [#stat()] said.
-  PartyStat lastStat() {
-    return last;
+    return ask(Message.AskStat::new, RemoteParty::nothing).map(answer -> ((Message.Stat) answer).stat());
   }
 
   /// Takes what the party said.
