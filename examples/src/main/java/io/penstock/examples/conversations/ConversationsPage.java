@@ -14,6 +14,7 @@ import io.penstock.node.text.Json;
 import io.penstock.node.text.Numbers;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
 
 /// A [ConversationsReport] as a page for a browser.
@@ -107,6 +108,6 @@ final class ConversationsPage {
   }
 
   private static Line line(String label, Outcome outcome, ToDoubleFunction<TurnFigures> value) {
-    return new Line(label, outcome.turns().stream().mapToDouble(value).boxed().toList());
+    return new Line(label, outcome.turns().stream().<@Nullable Double>map(value::applyAsDouble).toList());
   }
 }
