@@ -11,8 +11,8 @@ import picocli.CommandLine.Command;
 @Command(name = "train", hidden = true, description = "Trains the AOT cache; started by the launcher.")
 final class TrainCommand implements Callable<Integer> {
   private static final List<List<String>> LINES = List.of(
-      List.of("replay", "--limit", "300"), replay("3000", "4KiB", "1"), replay("3000", "64KiB", "8"),
-      replay("600", "1MiB", "1"));
+      List.of("replay", "--limit", "300"), replay("1000", "4KiB", "1"), replay("1000", "64KiB", "8"),
+      replay("150", "1MiB", "1"));
 
   private final Console console;
 

@@ -1,8 +1,7 @@
 package io.penstock.lab.bench.disk;
 
-import io.penstock.lab.bench.side.BenchFailure;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.TemporaryFolder;
@@ -13,7 +12,6 @@ import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,9 +33,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench reclaim --report reclaim.html", ""})
-public final class ReclaimCommand implements Callable<Integer> {
-  private final Console console;
-
+public final class ReclaimCommand extends Bench<ReclaimReport> {
   @Option(names = "--dir", paramLabel = "FOLDER",
       description = "A folder on the disk that is measured; the bench deletes what it writes there (default: a"
           + " temporary folder). "
@@ -88,15 +84,12 @@ public final class ReclaimCommand implements Callable<Integer> {
   @Mixin
   private final ReportFiles reports = new ReportFiles();
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   ReclaimCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected ReclaimReport measured() throws IOException {
     ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare,
         reads, puts, churn, phase, seed);
     reports.require();
@@ -105,19 +98,9 @@ public final class ReclaimCommand implements Callable<Integer> {
     }
     try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
-      ReclaimReport report = BenchFailure.guarded(() -> bench.run(console));
-      tell(report);
+      ReclaimReport report = bench.run(console);
       reports.write(console, Json.of(report) + "\n", () -> ReclaimPage.of(report, load, bench.series()));
-      return report.keepsReadsFast() && report.followsModel() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+      return report;
     }
-  }
-
-  private void tell(ReclaimReport report) {
-    if (json) {
-      console.json(report);
-    } else {
-      console.out().print(ReclaimTable.of(report));
-    }
-    console.requireHeard();
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.disk;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import java.util.Locale;
 
 /// What a [ReclaimBench] found.
@@ -19,7 +20,7 @@ import java.util.Locale;
 /// @param model what it is by the model
 record ReclaimReport(String penstock, String engine, int blockBytes, long segmentBytes, double liveShare, Reads quiet,
     Reads reclaiming, double slowdown,
-    long putBytes, long movedBytes, double writeAmplification, double model) {
+    long putBytes, long movedBytes, double writeAmplification, double model) implements Bench.Report {
   /// Limits of the slowdown of the p99, and of the write amplification beside its model.
   private static final double MOST_SLOWDOWN = 2;
   private static final double MOST_OFF = 0.10;
@@ -44,5 +45,15 @@ record ReclaimReport(String penstock, String engine, int blockBytes, long segmen
 
   boolean followsModel() {
     return Math.abs(writeAmplification / model - 1) <= MOST_OFF;
+  }
+
+  @Override
+  public String table() {
+    return ReclaimTable.of(this);
+  }
+
+  @Override
+  public boolean meetsTargets() {
+    return keepsReadsFast() && followsModel();
   }
 }

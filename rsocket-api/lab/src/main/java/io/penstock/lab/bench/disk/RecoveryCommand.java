@@ -1,8 +1,7 @@
 package io.penstock.lab.bench.disk;
 
-import io.penstock.lab.bench.side.BenchFailure;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
@@ -12,7 +11,6 @@ import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -36,9 +34,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench recovery --size 10GiB --block-bytes 1MiB --cold", ""})
-public final class RecoveryCommand implements Callable<Integer> {
-  private final Console console;
-
+public final class RecoveryCommand extends Bench<RecoveryReport> {
   @Option(names = "--dir", paramLabel = "FOLDER",
       description = "The folder of blocks. A folder of an earlier run with the same options is measured as it is; a"
           + " new one is written and kept (default: a temporary folder, deleted afterwards). "
@@ -70,15 +66,12 @@ public final class RecoveryCommand implements Callable<Integer> {
       description = "Drop the files from the system's cache before each step; else all of them are in it.")
   private boolean cold;
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   RecoveryCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected @Nullable RecoveryReport measured() throws IOException {
     RecoveryLoad load =
         new RecoveryLoad(engine, size, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, rounds, cold);
     if (dir != null) {
@@ -90,27 +83,17 @@ public final class RecoveryCommand implements Callable<Integer> {
     }
   }
 
-  private int run(RecoveryLoad load, Path journal, boolean isNew) throws IOException {
+  private @Nullable RecoveryReport run(RecoveryLoad load, Path journal, boolean isNew) throws IOException {
     RecoveryBench bench = new RecoveryBench(load, journal);
     if (isNew) {
       console.say("writing " + Sizes.human(load.bytes()) + " to " + journal);
-      BenchFailure.guarded(() -> bench.build(console));
+      bench.build(console);
     }
     if (load.rounds() == 0) {
-      return ExitCode.OK;
+      return null;
     }
-    RecoveryReport report;
     try (Progress progress = Progress.of(console, "bench recovery", "steps")) {
-      report = BenchFailure.guarded(() -> bench.run(progress));
+      return bench.run(progress);
     }
-    if (json) {
-      console.json(report);
-    } else {
-      console.out().print(RecoveryTable.of(report));
-    }
-    console.requireHeard();
-    return !report.judged() || (report.checksFast() && report.opensFast() && report.opensFastWithout())
-        ? ExitCode.OK
-        : ExitCode.FOUND_FAILURE;
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.disk;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -24,7 +25,7 @@ import java.util.function.ToDoubleFunction;
 ///     and checking costs
 record RecoveryReport(String penstock, String engine, int blockBytes, long segmentBytes, int segments, long bytes,
     long blocks, boolean cold, int rounds,
-    Figure sequentialRead, Figure check, Figure open, Figure openWithout, boolean judged) {
+    Figure sequentialRead, Figure check, Figure open, Figure openWithout, boolean judged) implements Bench.Report {
   /// Bytes of files that are judged.
   static final long LEAST_JUDGED = 1L << 30;
   private static final double TEN_GB = 1e10;
@@ -74,5 +75,15 @@ record RecoveryReport(String penstock, String engine, int blockBytes, long segme
 
   boolean opensFastWithout() {
     return openWithout.secondsPerTenGigabytes() <= MOST_OPEN_WITHOUT_SECONDS;
+  }
+
+  @Override
+  public String table() {
+    return RecoveryTable.of(this);
+  }
+
+  @Override
+  public boolean meetsTargets() {
+    return !judged() || (checksFast() && opensFast() && opensFastWithout());
   }
 }

@@ -3,8 +3,8 @@ package io.penstock.lab.bench.replay;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.option.SecondsOption;
@@ -22,7 +22,6 @@ import io.penstock.node.trace.TraceSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -39,11 +38,9 @@ import reactor.core.scheduler.Schedulers;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench replay conversation_trace.jsonl --limit 200", ""})
-public final class ReplayBenchCommand implements Callable<Integer> {
+public final class ReplayBenchCommand extends Bench<ReplayBenchReport> {
   private static final int WAITERS = 4096;
   private static final int REQUESTS = 200;
-
-  private final Console console;
 
   @Mixin
   private final TraceFlags trace = new TraceFlags();
@@ -74,15 +71,12 @@ public final class ReplayBenchCommand implements Callable<Integer> {
       defaultValue = "5")
   private int rounds;
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   public ReplayBenchCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() {
+  protected ReplayBenchReport measured() {
     trace.requireTogether();
     Checks.positive("--rounds", rounds);
     FlowPlan plan =
@@ -90,14 +84,7 @@ public final class ReplayBenchCommand implements Callable<Integer> {
     ReplayPace.defaults().withConcurrency(concurrency);
     List<TraceRequest> requests = requests();
     long blocks = requests.stream().flatMap(request -> request.hashIds().stream()).distinct().count();
-    ReplayBenchReport report = measured(plan, requests, 2 * blocks);
-    if (json) {
-      console.json(report);
-    } else {
-      console.out().print(report.table());
-    }
-    console.requireHeard();
-    return ExitCode.OK;
+    return measured(plan, requests, 2 * blocks);
   }
 
   /// @param capacityBlocks what the node keeps: the blocks of a turn are still there after it

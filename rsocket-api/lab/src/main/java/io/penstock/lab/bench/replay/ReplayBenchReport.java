@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.replay;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
@@ -30,7 +31,7 @@ import java.util.function.ToDoubleFunction;
 /// @param ratio of the replay's CPU time to that of its parts, in the same round
 record ReplayBenchReport(String penstock, int blockBytes, int layers, int sliceBytes, int concurrency, int requests,
     double warmUpSeconds, int rounds, long readBytes, long putBytes, Part whole, List<Part> parts,
-    double partsCpuSecondsPerGigabyte, double ratio) {
+    double partsCpuSecondsPerGigabyte, double ratio) implements Bench.Report {
   /// What one turn of one of them took.
   record Cost(long cpuNanos, long nanos) {}
 
@@ -73,7 +74,8 @@ record ReplayBenchReport(String penstock, int blockBytes, int layers, int sliceB
   }
 
   /// For a reader.
-  String table() {
+  @Override
+  public String table() {
     TextTable table = new TextTable("", "BYTES", "GB/S", "CPU s/GB", "CPU s/GB DELIVERED");
     List<Part> rows = new ArrayList<>(parts);
     rows.add(whole);

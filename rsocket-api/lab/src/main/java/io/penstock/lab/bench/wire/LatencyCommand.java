@@ -1,22 +1,19 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.check.Checks;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchBlocks;
-import io.penstock.lab.bench.side.BenchFailure;
 import io.penstock.lab.bench.side.BenchProgress;
 import io.penstock.lab.bench.side.BenchTransport;
 import io.penstock.lab.bench.side.FarLink;
 import io.penstock.lab.bench.side.NearSide;
 import io.penstock.lab.bench.side.SideOptions;
 import io.penstock.lab.bench.side.SideSetting;
-import io.penstock.lab.bench.side.WrongBytesException;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.option.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,9 +34,7 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench latency --blocks 4KiB,64KiB",
       "  penstock bench latency --transport shared --spin 50", ""})
-public final class LatencyCommand implements Callable<Integer> {
-  private final Console console;
-
+public final class LatencyCommand extends Bench<LatencyReport> {
   @Option(names = "--blocks", paramLabel = "SIZES", split = ",", converter = SizeOption.class,
       description = "Bytes of a block, a row each (default: ${DEFAULT-VALUE}).", defaultValue = "4KiB,64KiB,256KiB")
   private List<Long> blocks = new ArrayList<>();
@@ -59,15 +54,12 @@ public final class LatencyCommand implements Callable<Integer> {
   @Mixin
   private final SideOptions side = new SideOptions();
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   LatencyCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected LatencyReport measured() throws IOException {
     Checks.positive("--under-way", underWay);
     if (batch < 1 || batch > NearSide.LOOKED_UP_BLOCKS) {
       throw new IllegalArgumentException(
@@ -77,19 +69,7 @@ public final class LatencyCommand implements Callable<Integer> {
     SideSetting setting = side.setting(1, layers);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
-    try {
-      LatencyReport report = BenchFailure.guarded(() -> measured(setting, sizes));
-      if (json) {
-        console.json(report);
-      } else {
-        console.out().print(LatencyTable.of(report));
-      }
-      console.requireHeard();
-      return ExitCode.OK;
-    } catch (WrongBytesException e) {
-      console.say("bench latency: " + e.getMessage());
-      return ExitCode.FOUND_FAILURE;
-    }
+    return measured(setting, sizes);
   }
 
   private LatencyReport measured(SideSetting setting, List<Integer> sizes) throws IOException {

@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchNames;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.Turns;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// @param lookUps of keys
 /// @param borrowed a block that is read where it lies, over shared memory; else null
 record LatencyReport(String penstock, String transport, String congestion, double seconds, double warmUpSeconds,
-    int rounds, List<Get> gets, LookUps lookUps, @Nullable Borrowed borrowed) {
+    int rounds, List<Get> gets, LookUps lookUps, @Nullable Borrowed borrowed) implements Bench.Report {
   /// @param averageMicros of a request
   /// @param p50Micros of a request
   /// @param p99Micros of a request
@@ -94,5 +95,10 @@ record LatencyReport(String penstock, String transport, String congestion, doubl
     return new LatencyReport(PenstockVersion.current(), BenchNames.of(setting.transport()),
         BenchNames.of(setting.congestion()), setting.time().toNanos() / 1e9, setting.warmUp().toNanos() / 1e9,
         setting.rounds(), gets, lookUps, borrowed);
+  }
+
+  @Override
+  public String table() {
+    return LatencyTable.of(this);
   }
 }

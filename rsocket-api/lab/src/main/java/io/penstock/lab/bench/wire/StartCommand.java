@@ -1,8 +1,8 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.check.Checks;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchBlocks;
-import io.penstock.lab.bench.side.BenchFailure;
 import io.penstock.lab.bench.side.BenchTransport;
 import io.penstock.lab.bench.side.Direction;
 import io.penstock.lab.bench.side.FarLink;
@@ -12,7 +12,6 @@ import io.penstock.lab.bench.side.ProcessCpu;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.WireShape;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.option.SizeOption;
 import io.penstock.wire.transport.CongestionControl;
@@ -21,7 +20,6 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -37,11 +35,9 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench start --direction put --seconds 40", ""})
-public final class StartCommand implements Callable<Integer> {
+public final class StartCommand extends Bench<StartReport> {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final long SOURCE_BYTES = 256 << 20;
-
-  private final Console console;
 
   @Option(names = "--direction", paramLabel = "NAME",
       description = "get, from the node, or put, to it (default: ${DEFAULT-VALUE}).", defaultValue = "get")
@@ -72,18 +68,12 @@ public final class StartCommand implements Callable<Integer> {
       description = "Seconds from the first request on, at least 3 (default: ${DEFAULT-VALUE}).", defaultValue = "30")
   private int seconds;
 
-  @Option(names = "--here", hidden = true)
-  private boolean here;
-
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   StartCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected StartReport measured() throws IOException {
     Checks.positive("--threads", threads);
     if (batch != null) {
       WireShape.requireBatch(batch);
@@ -98,19 +88,12 @@ public final class StartCommand implements Callable<Integer> {
     }
     SideSetting setting = new SideSetting(transport, CongestionControl.AUTOMATIC, layers,
         threads, 1, SOURCE_BYTES, false, Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO, 1);
-    StartReport report = BenchFailure.guarded(() -> measured(setting, bytes));
-    if (json) {
-      console.json(report);
-    } else {
-      console.out().print(report.table());
-    }
-    console.requireHeard();
-    return ExitCode.OK;
+    return measured(setting, bytes);
   }
 
   private StartReport measured(SideSetting setting, int bytes) throws IOException {
     int blocks = batch == null ? WireBench.batch(bytes) : batch;
-    try (FarLink far = here ? FarLink.here(SOURCE_BYTES) : FarLink.start(SOURCE_BYTES);
+    try (FarLink far = FarLink.start(SOURCE_BYTES);
         NearSide near = new NearSide(setting, far);
         Progress progress = Progress.of(console, "bench start", "seconds");
         Load load = near.blocks(bytes, blocks, direction)) {

@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchNames;
 import io.penstock.lab.bench.side.Direction;
 import io.penstock.lab.bench.side.SideSetting;
@@ -26,7 +27,7 @@ import java.util.Locale;
 /// @param seconds from the first request on
 record StartReport(String penstock, String transport, String direction, int blockBytes, int batch, int threads,
     double secondsToFirstRequest, double steadyGigabytesPerSecond, int goodSecond,
-    List<Second> seconds) {
+    List<Second> seconds) implements Bench.Report {
   /// Share of the steady rate that is wanted soon.
   private static final double GOOD = 0.8;
 
@@ -76,7 +77,8 @@ record StartReport(String penstock, String transport, String direction, int bloc
   }
 
   /// For a reader.
-  String table() {
+  @Override
+  public String table() {
     TextTable table = new TextTable("SECOND", "GB/S", "OF STEADY", "SO FAR OF STEADY", "CPU s");
     seconds.forEach(second -> table.row(second.second(), number(second.gigabytesPerSecond()),
         number(second.ofSteady()), number(second.soFarOfSteady()), number(second.cpuSeconds())));

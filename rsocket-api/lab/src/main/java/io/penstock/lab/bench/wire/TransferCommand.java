@@ -1,7 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.check.Checks;
-import io.penstock.lab.bench.side.BenchFailure;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchProgress;
 import io.penstock.lab.bench.side.FarLink;
 import io.penstock.lab.bench.side.NearSide;
@@ -10,14 +10,11 @@ import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.TransferDirection;
 import io.penstock.lab.bench.side.TransferLoad;
 import io.penstock.lab.bench.side.Turns;
-import io.penstock.lab.bench.side.WrongBytesException;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.option.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -44,9 +41,7 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench transfer --blocks 4KiB,1MiB --direction write --seconds 2",
       "  penstock bench transfer --transport shared --blocks 64KiB,1MiB", ""})
-public final class TransferCommand implements Callable<Integer> {
-  private final Console console;
-
+public final class TransferCommand extends Bench<TransferReport> {
   @Option(names = "--direction", paramLabel = "NAME",
       description = "read, from the far side; write, to it; or both, by turns (default: ${DEFAULT-VALUE}).",
       defaultValue = "read")
@@ -69,15 +64,12 @@ public final class TransferCommand implements Callable<Integer> {
   @Mixin
   private final SideOptions side = new SideOptions();
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   TransferCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected TransferReport measured() throws IOException {
     SideSetting setting = side.setting(threads, 1);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     for (int bytes : sizes) { // refuses what has no room
@@ -86,19 +78,7 @@ public final class TransferCommand implements Callable<Integer> {
         new TransferLoad.Shape(bytes, batch, direction, side.memory()).regions(setting);
       }
     }
-    try {
-      TransferReport report = BenchFailure.guarded(() -> measured(setting, sizes));
-      if (json) {
-        console.json(report);
-      } else {
-        console.out().print(TransferTable.of(report));
-      }
-      console.requireHeard();
-      return ExitCode.OK;
-    } catch (WrongBytesException e) {
-      console.say("bench transfer: " + e.getMessage());
-      return ExitCode.FOUND_FAILURE;
-    }
+    return measured(setting, sizes);
   }
 
   private TransferReport measured(SideSetting setting, List<Integer> sizes) throws IOException {

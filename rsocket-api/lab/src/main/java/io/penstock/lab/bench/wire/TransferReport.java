@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchNames;
 import io.penstock.lab.bench.side.MemoryKind;
 import io.penstock.lab.bench.side.SideSetting;
@@ -24,7 +25,7 @@ import java.util.List;
 /// @param verified whether each byte was compared with what was made, beside its checksum
 /// @param rows by block size and batch
 record TransferReport(String penstock, String transport, String congestion, String direction, String memory,
-    int threads, int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) {
+    int threads, int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) implements Bench.Report {
   /// @param blockBytes bytes of an item
   /// @param batch items submitted together
   /// @param carriedBy what carried the bytes, and the transport of its frames
@@ -52,5 +53,10 @@ record TransferReport(String penstock, String transport, String congestion, Stri
         BenchNames.of(setting.congestion()), BenchNames.of(direction), BenchNames.of(memory), setting.threads(),
         setting.connections(), setting.time().toNanos() / 1e9, setting.warmUp().toNanos() / 1e9, setting.rounds(),
         setting.verify(), rows);
+  }
+
+  @Override
+  public String table() {
+    return TransferTable.of(this);
   }
 }

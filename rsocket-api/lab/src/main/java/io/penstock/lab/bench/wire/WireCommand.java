@@ -1,8 +1,8 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.check.Checks;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchBlocks;
-import io.penstock.lab.bench.side.BenchFailure;
 import io.penstock.lab.bench.side.BenchProgress;
 import io.penstock.lab.bench.side.Direction;
 import io.penstock.lab.bench.side.FarLink;
@@ -11,14 +11,11 @@ import io.penstock.lab.bench.side.SideOptions;
 import io.penstock.lab.bench.side.SideSetting;
 import io.penstock.lab.bench.side.Turns;
 import io.penstock.lab.bench.side.WireShape;
-import io.penstock.lab.bench.side.WrongBytesException;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.option.SizeOption;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,9 +39,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench wire --blocks 64KiB,1MiB --direction get --seconds 2", ""})
-public final class WireCommand implements Callable<Integer> {
-  private final Console console;
-
+public final class WireCommand extends Bench<WireReport> {
   @Option(names = "--direction", paramLabel = "NAME",
       description = "get, from the far side, or put, to it (default: ${DEFAULT-VALUE}).", defaultValue = "get")
   private Direction direction = Direction.GET;
@@ -74,32 +69,19 @@ public final class WireCommand implements Callable<Integer> {
       description = "Measure the same reads of another store beside: redis, if a redis-server is installed.")
   private BenchPeer peer = BenchPeer.NONE;
 
-  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
-  private boolean json;
-
   WireCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() throws IOException {
+  protected WireReport measured() throws IOException {
     side.requireHostMemory();
     SideSetting setting = side.setting(threads, layers);
     List<Integer> sizes = blocks.stream().map(bytes -> Math.clamp(bytes, 0, Integer.MAX_VALUE)).toList();
     sizes.forEach(bytes -> new BenchBlocks(bytes, setting.layers())); // refuses what no block can be
     batches.forEach(WireShape::requireBatch);
     try (RedisPeer redis = peer == BenchPeer.REDIS ? RedisPeer.startIfInstalled(console) : null) {
-      WireReport report = BenchFailure.guarded(() -> measured(setting, sizes, redis));
-      if (json) {
-        console.json(report);
-      } else {
-        console.out().print(WireTable.of(report));
-      }
-      console.requireHeard();
-      return ExitCode.OK;
-    } catch (WrongBytesException e) {
-      console.say("bench wire: " + e.getMessage());
-      return ExitCode.FOUND_FAILURE;
+      return measured(setting, sizes, redis);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.penstock.lab.bench.wire;
 
 import io.penstock.PenstockVersion;
+import io.penstock.lab.bench.side.Bench;
 import io.penstock.lab.bench.side.BenchNames;
 import io.penstock.lab.bench.side.Direction;
 import io.penstock.lab.bench.side.MemoryKind;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// @param verified whether each byte was compared with what was made, beside its checksum
 /// @param rows by block size and batch
 record WireReport(String penstock, String transport, String congestion, String direction, String memory, int threads,
-    int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) {
+    int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) implements Bench.Report {
   /// @param blockBytes bytes of a block
   /// @param batch blocks of a request
   /// @param gigabytesPerSecond 10⁹ bytes of blocks a second
@@ -89,5 +90,10 @@ record WireReport(String penstock, String transport, String congestion, String d
         BenchNames.of(setting.congestion()), BenchNames.of(direction), BenchNames.of(memory), setting.threads(),
         setting.connections(), setting.time().toNanos() / 1e9, setting.warmUp().toNanos() / 1e9, setting.rounds(),
         setting.verify(), rows);
+  }
+
+  @Override
+  public String table() {
+    return WireTable.of(this);
   }
 }
