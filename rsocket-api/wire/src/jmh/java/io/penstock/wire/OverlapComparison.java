@@ -3,8 +3,8 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockKey;
 import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockView;
 import io.penstock.block.CacheSpace;

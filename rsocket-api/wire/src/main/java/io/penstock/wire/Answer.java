@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.operator.Demand;
 import io.rsocket.Payload;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -68,6 +69,10 @@ final class Answer extends Mono<Payload> {
         return;
       }
       over = true;
+      if (n <= 0) {
+        actual.onError(WireErrors.toWire(Demand.refusal(n)));
+        return;
+      }
       Payload payload;
       try {
         payload = answer.call();

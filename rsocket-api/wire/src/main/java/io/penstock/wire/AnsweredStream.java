@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import io.rsocket.Payload;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -57,7 +59,9 @@ final class AnsweredStream<T> implements CoreSubscriber<Payload>, Subscription, 
   @Override
   public void request(long n) {
     Subscription asked = in;
-    if (asked != null) {
+    if (n <= 0) {
+      serial.run(() -> fail(Demand.refusal(n)));
+    } else if (asked != null) {
       asked.request(n);
     }
   }

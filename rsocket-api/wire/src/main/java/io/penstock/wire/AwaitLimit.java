@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,7 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   public void request(long n) {
     serial.run(() -> {
       if (n <= 0) { // or it would count as demand without end
-        throw Checks.misrequest(n);
+        throw Demand.refusal(n);
       }
       requested = Demand.plus(requested, n);
       ask();

@@ -1,11 +1,11 @@
 package io.penstock.wire;
 
 import io.penstock.block.BlockKey;
-import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistrationRefusedException;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.rsocket.Payload;
@@ -105,7 +105,7 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     });
   }
 
-  private Mono<Payload> keep(Call call, PrefillRequests kept) {
+  private Mono<Payload> keep(Call call, PrefillConnector kept) {
     DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
     Messages.Keys keys = wanted.keys();
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
@@ -119,13 +119,13 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
-  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillRequests kept) {
+  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
     BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
     List<BlockKey> named = keys.in(tier.info().space().id(), spaces.limits().maxKeys());
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
-  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {
+  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
     BlockTier tier = spaces.of(call.route(), "keys.space", keys.spaceId());
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
@@ -135,14 +135,14 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
-  static void requireRoom(PrefillRequests.Figures figures, int most) {
+  static void requireRoom(PrefillConnector.Figures figures, int most) {
     long requests = figures.held() + figures.remembered();
     if (requests >= most) {
       throw new HoldLimitException("kept requests", requests + 1, most);
     }
   }
 
-  private static Mono<Void> open(PrefillRequests kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+  private static Mono<Void> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
     if (kept.isDraining()) { // it began while the blocks were leased
       return blocks.release().then(Mono.error(new DrainingException()));
     }
@@ -155,7 +155,7 @@ record DisaggRoutes(SpaceRoutes spaces, Object party, DisaggServices services, l
     }
   }
 
-  private Mono<Payload> signal(Call call, PrefillRequests kept) {
+  private Mono<Payload> signal(Call call, PrefillConnector kept) {
     DisaggMessages.SignalRequest request = call.message(DisaggMessages.SignalRequest.class);
     if (request.generation() != generation) { // what an earlier start of this node kept is gone
       throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.rsocket.Payload;
 import java.util.ArrayDeque;
@@ -237,7 +237,7 @@ final class GetReceiver extends SerialSubscription
 
   @Override
   RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   @Override

@@ -25,16 +25,15 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
-import org.jspecify.annotations.Nullable;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.trace.TraceContext;
+import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.TransportKind;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
-import io.penstock.wire.transport.AdvertisedEndpoints;
-import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.TransportKind;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
@@ -42,9 +41,10 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -57,8 +57,8 @@ import reactor.core.publisher.MonoSink;
 /// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, on
 /// the thread of the read ring if it went through that, or on the caller's thread if they are known at once. Neither of
 /// the first two may block. Each lease has one reader and each scope one owner: share the
-/// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
-/// several connections instead.
+/// client, not those. A connection has one event loop: threads that move more than one core copies take several
+/// clients.
 ///
 /// The arena and the budget are the caller's; several clients may share them, and all calls of a client do.
 public final class KvClient {

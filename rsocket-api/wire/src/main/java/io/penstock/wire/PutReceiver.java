@@ -5,6 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.carrier.SliceReceiver;
+import io.penstock.operator.Demand;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;

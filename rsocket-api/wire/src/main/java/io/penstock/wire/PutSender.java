@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
+import io.penstock.operator.Demand;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;

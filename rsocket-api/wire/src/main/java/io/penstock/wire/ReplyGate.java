@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.operator.Demand;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 import java.util.function.Function;

@@ -9,7 +9,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.carrier.LeasedMemory;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.slice.DraftWindow;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -66,7 +66,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
 
   @Override
   RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   @Override

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.penstock.check.Checksum;
+import io.penstock.operator.Demand;
 import io.penstock.wire.SharedSlices.SharedSlice;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
@@ -190,7 +191,7 @@ final class SegmentSender extends SerialSubscription implements Publisher<Payloa
 
   /// Releases what the receiver has landed, as its credit tells.
   private void releaseLanded() {
-    long landed = Demand.plus(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
+    long landed = Operators.addCap(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
     while (head == null && !unlanded.isEmpty() && unlanded.peek().number() <= landed) {
       Unlanded slice = unlanded.remove();
       landedBytes += slice.slice().bytes().byteSize();

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import org.reactivestreams.Subscription;
 
 /// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of

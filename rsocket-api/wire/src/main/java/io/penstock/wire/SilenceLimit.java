@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.operator.Serial;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;

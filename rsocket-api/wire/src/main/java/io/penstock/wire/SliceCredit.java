@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.operator.Serial;
 import io.rsocket.Payload;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.penstock.block.LayerSlice;
 import io.penstock.carrier.UnlandedSlices;
+import io.penstock.operator.Demand;
 import io.rsocket.Payload;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

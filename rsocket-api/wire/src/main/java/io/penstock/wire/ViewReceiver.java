@@ -5,7 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.UnexpectedSliceException;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.slice.DraftWindow;
 import io.penstock.tier.spi.ViewLanding;
@@ -128,7 +128,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
 
   @Override
   RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   /// Asks for the rest of the window and one slice more, which lets a server say that it is done.

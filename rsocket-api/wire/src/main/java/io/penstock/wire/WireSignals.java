@@ -3,8 +3,8 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.PeerSignals;
-import io.penstock.disagg.Signal;
+import io.penstock.disagg.request.PeerSignals;
+import io.penstock.disagg.request.Signal;
 import io.rsocket.transport.ClientTransport;
 import java.util.Map;
 import java.util.Set;

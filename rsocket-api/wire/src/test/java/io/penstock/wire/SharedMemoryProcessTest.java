@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
-import io.penstock.carrier.PeerMemoryException;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.carrier.PeerMemoryException;
 import io.penstock.system.NativeMemory;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -205,10 +206,6 @@ final class SharedMemoryProcessTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long until = System.nanoTime() + WireNode.PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("patience").isLessThan(until);
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.operator.Serial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

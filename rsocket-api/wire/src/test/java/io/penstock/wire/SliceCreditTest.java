@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Permits;
+import io.penstock.operator.Serial;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.HeldSlots;
 import io.penstock.block.SlabArena;
+import io.penstock.operator.Serial;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import java.util.List;

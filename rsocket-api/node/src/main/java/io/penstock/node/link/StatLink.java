@@ -4,11 +4,9 @@ import io.penstock.disagg.registry.InstanceView;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.ConnectionLostException;
-import io.penstock.wire.ErrorCode;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvPeerOptions;
 import io.penstock.wire.RegistryClient;
-import io.penstock.wire.RemotePermanentException;
 import io.penstock.wire.ServerStat;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -53,14 +51,10 @@ final class StatLink implements NodeLink {
   public Mono<List<InstanceView>> instances() {
     return Mono.usingWhen(Mono.fromSupplier(this::registry), RegistryClient::instances, RegistryClient::close)
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
-        .onErrorMap(StatLink::isUnknownRoute, unknown -> new UnavailableException(
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
             "registry must be true in the settings of the node at " + address
                 + ", as serve --registry true sets it (was false)",
             unknown));
-  }
-
-  private static boolean isUnknownRoute(Throwable error) {
-    return error instanceof RemotePermanentException remote && remote.code() == ErrorCode.UNKNOWN_ROUTE.code();
   }
 
   private RegistryClient registry() {

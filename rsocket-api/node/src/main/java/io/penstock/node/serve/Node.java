@@ -22,6 +22,7 @@ import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.setting.PortChoice;
 import io.penstock.node.config.TransportSettings;
 import io.penstock.node.config.Writing;
 import io.penstock.node.device.MeteredCopies;
@@ -29,7 +30,6 @@ import io.penstock.node.device.MeteredSideCar;
 import io.penstock.node.kvevents.KvEventsMeters;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.setting.Capacity;
-import io.penstock.node.setting.PortChoice;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -303,7 +303,7 @@ public final class Node {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.kept());
+    return new DisaggServices(ranks, rank.connector());
   }
 
   private KvServerOptions serverOptions() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.channel.Channel;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.testkit.Eventually;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;

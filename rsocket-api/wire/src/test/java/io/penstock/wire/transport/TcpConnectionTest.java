@@ -4,6 +4,7 @@ import static io.penstock.wire.transport.TcpPair.gauges;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.testkit.Eventually;
 import io.rsocket.DuplexConnection;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.CancelFrameCodec;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.handler.ssl.OpenSsl;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.security.ClientCertificates;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;

@@ -39,7 +39,6 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// Measures the CPU time of a replay beside that of its parts, by turns: the same requests are replayed, then their
