@@ -9,8 +9,7 @@ import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.pool.MissRatioCurve;
 import io.penstock.pool.MissRatioOptions;
-import io.penstock.tier.TierStack.Level;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackOptions.Sampling;
 import io.penstock.testkit.Blocks;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +57,7 @@ public class StackDecisionBenchmark {
 
   @Setup
   public void fill() {
-    stack = new TierStack(space, List.of(new Level.Host("dram", BLOCKS)), StackOptions.defaults("stack"),
+    stack = new TierStack(space, List.of(new StackLevel.Host("dram", BLOCKS)), StackOptions.defaults("stack"),
         TierListener.noop(), ChunkSource.ofSystem(), new Sampling(samples, 7));
     curve = new MissRatioCurve(space.id(), MissRatioOptions.live(BLOCKS, samples, 7));
     List<BlockKey> keys = new ArrayList<>();

@@ -10,7 +10,6 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -77,16 +76,17 @@ public class TierStackBenchmark {
   private BlockTier open() {
     StackOptions options = StackOptions.defaults("stack");
     return switch (level) {
-      case "host" -> new TierStack(space, List.of(new Level.Host("dram", BLOCKS), store("ssd", Medium.DISK)), options,
-          TierListener.noop());
+      case "host" ->
+        new TierStack(space, List.of(new StackLevel.Host("dram", BLOCKS), store("ssd", Medium.DISK)), options,
+            TierListener.noop());
       case "device" -> new TierStack(space, List.of(store("hbm", Medium.DEVICE)), options, TierListener.noop());
       case "disk" -> new TierStack(space, List.of(store("ssd", Medium.DISK)), options, TierListener.noop());
       default -> new HostTier(space, BLOCKS, TierListener.noop());
     };
   }
 
-  private Level store(String name, Medium medium) {
-    return new Level.Stored(
+  private StackLevel store(String name, Medium medium) {
+    return new StackLevel.Stored(
         new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : BLOCKS, Runnable::run), BLOCKS);
   }
 

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.TierEvent.Level;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

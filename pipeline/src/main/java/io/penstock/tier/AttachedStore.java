@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.Permits;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
@@ -31,7 +30,7 @@ final class AttachedStore {
   private final @Nullable Permits slots;
   private volatile StoreHealth health = StoreHealth.GOOD;
 
-  AttachedStore(StackState state, int level, Level.Stored stored) {
+  AttachedStore(StackState state, int level, StackLevel.Stored stored) {
     this.state = state;
     this.level = level;
     this.store = stored.store();

@@ -2,7 +2,6 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.TierStack.Level;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +14,7 @@ final class AttachedStores {
     this.shape = state.shape();
     this.stores = new @Nullable AttachedStore[shape.levels().size()];
     for (int i = 0; i < stores.length; i++) {
-      if (shape.levels().get(i) instanceof Level.Stored stored) {
+      if (shape.levels().get(i) instanceof StackLevel.Stored stored) {
         stores[i] = new AttachedStore(state, i, stored);
       }
     }

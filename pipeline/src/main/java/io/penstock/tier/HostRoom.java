@@ -3,7 +3,6 @@ package io.penstock.tier;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SlabPart;
 import io.penstock.pool.SharedMemory;
-import io.penstock.tier.TierStack.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,7 @@ final class HostRoom implements SharedMemory.Member {
   HostRoom(StackState state) {
     this.state = state;
     StackShape shape = state.shape();
-    this.share = shape.host() >= 0 && shape.levels().get(shape.host()) instanceof Level.Host host
+    this.share = shape.host() >= 0 && shape.levels().get(shape.host()) instanceof StackLevel.Host host
         ? host.share()
         : null;
   }

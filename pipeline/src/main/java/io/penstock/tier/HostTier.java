@@ -3,7 +3,6 @@ package io.penstock.tier;
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 
@@ -27,7 +26,7 @@ public final class HostTier extends ForwardingTier {
   /// @param chunks closed with this tier
   public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,
       ChunkSource chunks) {
-    this(new TierStack(space, List.of(new Level.Host(options.name(), capacityBlocks)), options, listener, chunks));
+    this(new TierStack(space, List.of(new StackLevel.Host(options.name(), capacityBlocks)), options, listener, chunks));
   }
 
   private HostTier(TierStack stack) {

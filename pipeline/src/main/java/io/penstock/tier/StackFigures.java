@@ -4,7 +4,6 @@ import io.penstock.tier.TierHolds.Pin;
 import io.penstock.pool.Hold;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.PrefixIndex;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -177,7 +176,7 @@ final class StackFigures {
     AttachedStores stores = state.stores();
     List<TierStat.Level> stats = new ArrayList<>(levels());
     for (int i = 0; i < levels(); i++) {
-      Level level = shape.levels().get(i);
+      StackLevel level = shape.levels().get(i);
       stats.add(new TierStat.Level(level.name(), level.medium(), capacity(state, i), visibleOnLevel[i],
           storedOnLevel[i], hitsOfLevel[i], arrivals[i], stores.health(i), stores.copies(i), stores.diskStat(i)));
     }

@@ -18,21 +18,23 @@ final class StackHistory {
   private final EventLog events;
   /// The lists of [#levels], which events share.
   private final Map<Long, List<Level>> lists = new HashMap<>();
+  private final List<Level> named;
   private MissRatioCurve curve;
 
   StackHistory(StackShape shape, StackFigures figures, EventLog events) {
     this.shape = shape;
     this.figures = figures;
     this.events = events;
-    this.curve = curve(shape, TierStack.Sampling.none());
+    this.named = shape.levels().stream().map(level -> new Level(level.name(), level.medium())).toList();
+    this.curve = curve(shape, StackOptions.Sampling.none());
   }
 
   /// Estimates from now on what other capacities would bring.
-  void sample(TierStack.Sampling sampling) {
+  void sample(StackOptions.Sampling sampling) {
     curve = curve(shape, sampling);
   }
 
-  private static MissRatioCurve curve(StackShape shape, TierStack.Sampling sampling) {
+  private static MissRatioCurve curve(StackShape shape, StackOptions.Sampling sampling) {
     return new MissRatioCurve(shape.info().space().id(),
         MissRatioOptions.live(shape.info().capacityBlocks(), sampling.keys(), sampling.seed()));
   }
@@ -44,8 +46,8 @@ final class StackHistory {
   }
 
   /// Blocks that `level` has, or gets when it needs them.
-  private long presentBlocks(TierStack.Level level) {
-    return level instanceof TierStack.Level.Host host ? host.presentBlocks(shape.blockBytes()) : level.capacityBlocks();
+  private long presentBlocks(StackLevel level) {
+    return level instanceof StackLevel.Host host ? host.presentBlocks(shape.blockBytes()) : level.capacityBlocks();
   }
 
   /// Whether `key` is sampled, and so must be [#asked].
@@ -127,7 +129,7 @@ final class StackHistory {
   }
 
   private Level level(int level) {
-    return new Level(shape.levels().get(level).name(), shape.levels().get(level).medium());
+    return named.get(level);
   }
 
   /// The store of `level` ceased to give blocks.
@@ -194,8 +196,7 @@ final class StackHistory {
       figures.arrived(to, blocks);
     }
     if (blocks > 0 && from >= 0) {
-      after.report(() -> shape.listener().moved(shape.levels().get(from), shape.levels().get(to), blocks,
-          blocks * shape.blockBytes()));
+      after.report(() -> shape.listener().moved(level(from), level(to), blocks, blocks * shape.blockBytes()));
     }
   }
 }

@@ -185,7 +185,7 @@ final class StackHolds {
   /// Most blocks of `level` that no other space takes away: of a level that shares memory, the guaranteed part.
   private long ownBlocks(int level) {
     StackShape shape = state.shape();
-    return shape.levels().get(level) instanceof TierStack.Level.Host host && host.share() != null
+    return shape.levels().get(level) instanceof StackLevel.Host host && host.share() != null
         ? host.capacityBlocks() + host.share().guaranteedBytes() / shape.blockBytes()
         : state.index().capacity(level);
   }

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabPart;
-import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +42,7 @@ final class StackMemory {
 
   StackMemory(StackShape shape, ChunkSource chunks) {
     StackOptions options = shape.options();
-    List<Level> levels = shape.levels();
+    List<StackLevel> levels = shape.levels();
     int host = shape.host();
     int storeCount = levels.size() - (host < 0 ? 0 : 1);
     boolean stores = shape.hasStores();
@@ -60,7 +59,7 @@ final class StackMemory {
     int slots = (int) (resting + moving + writing);
     String name = options.name();
     int waiters = options.maxWaiters();
-    long most = host >= 0 && levels.get(host) instanceof Level.Host memory
+    long most = host >= 0 && levels.get(host) instanceof StackLevel.Host memory
         ? Math.min(memory.mostBlocks(shape.layout().blockBytes()), Integer.MAX_VALUE)
         : 0;
     int movers = (int) Math.min(Integer.MAX_VALUE, waiters + slots + most + deviceSlots(shape));

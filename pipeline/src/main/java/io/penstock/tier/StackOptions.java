@@ -360,4 +360,15 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       return life;
     }
   }
+
+  /// Which keys a [TierStack] samples to estimate what other capacities would bring.
+  ///
+  /// @param keys most sampled keys; 0 for no estimate
+  /// @param seed of the choice; clients must not know it
+  public record Sampling(int keys, long seed) {
+    /// No estimate.
+    public static Sampling none() {
+      return new Sampling(0, 0);
+    }
+  }
 }

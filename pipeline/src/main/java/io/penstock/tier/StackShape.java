@@ -3,7 +3,6 @@ package io.penstock.tier;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.pool.PrefixIndex;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockStore;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -14,20 +13,20 @@ import java.util.Set;
 ///
 /// @param levels fastest first
 /// @param host the level of host memory; −1 if there is none
-record StackShape(TierInfo info, List<Level> levels, int host, StackOptions options, TierListener listener) {
+record StackShape(TierInfo info, List<StackLevel> levels, int host, StackOptions options, TierListener listener) {
   /// @throws IllegalArgumentException if the levels do not make a stack
-  static StackShape of(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
-    List<Level> fixed = List.copyOf(levels);
+  static StackShape of(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
+    List<StackLevel> fixed = List.copyOf(levels);
     int host = requireStack(space, fixed, options.mode());
     long capacity = mostBlocks(space, fixed, options.mode());
     TierInfo info = new TierInfo(options.name(), fixed.getFirst().medium(), space, capacity);
     return new StackShape(info, fixed, host, options, listener);
   }
 
-  private static long mostBlocks(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
+  private static long mostBlocks(CacheSpace space, List<StackLevel> levels, StackOptions.Mode mode) {
     long[] capacities = ledgerCapacities(levels, mode);
     for (int i = 0; i < levels.size(); i++) {
-      if (mode == StackOptions.Mode.EXCLUSIVE && levels.get(i) instanceof Level.Host memory) {
+      if (mode == StackOptions.Mode.EXCLUSIVE && levels.get(i) instanceof StackLevel.Host memory) {
         capacities[i] = memory.mostBlocks(space.layout().blockBytes());
       }
     }
@@ -68,7 +67,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
   }
 
   BlockStore store(int level) {
-    return ((Level.Stored) levels.get(level)).store();
+    return ((StackLevel.Stored) levels.get(level)).store();
   }
 
   boolean isDisk(int level) {
@@ -88,7 +87,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     return ledgerCapacities(levels, options.mode());
   }
 
-  private static int requireStack(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
+  private static int requireStack(CacheSpace space, List<StackLevel> levels, StackOptions.Mode mode) {
     if (levels.isEmpty() || levels.size() > Long.SIZE) {
       throw new IllegalArgumentException("levels must be 1 to " + Long.SIZE + " (was " + levels.size() + ")");
     }
@@ -99,7 +98,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     int host = -1;
     Set<String> names = new HashSet<>();
     for (int i = 0; i < levels.size(); i++) {
-      Level level = levels.get(i);
+      StackLevel level = levels.get(i);
       if (!names.add(level.name())) {
         throw new IllegalArgumentException("levels must have distinct names (was " + level.name() + " twice)");
       }
@@ -109,14 +108,14 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
                 levels.get(i - 1).name()));
       }
       switch (level) {
-        case Level.Host memory -> {
+        case StackLevel.Host memory -> {
           if (host >= 0) {
             throw new IllegalArgumentException(
                 "levels must have one host memory (was %s and %s)".formatted(levels.get(host).name(), memory.name()));
           }
           host = i;
         }
-        case Level.Stored stored -> requireSpace(space, stored.store());
+        case StackLevel.Stored stored -> requireSpace(space, stored.store());
       }
     }
     if (mode == StackOptions.Mode.WRITE_THROUGH && levels.getLast().medium() != Medium.DISK) {
@@ -134,7 +133,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     }
   }
 
-  private static int rank(Level level) {
+  private static int rank(StackLevel level) {
     return switch (level.medium()) {
       case DEVICE -> 0;
       case HOST -> 1;
@@ -144,8 +143,8 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
 
   /// How many blocks the ledger keeps on each level. In a write-through stack a level repeats the faster levels, so the
   /// ledger counts only the blocks beyond those.
-  private static long[] ledgerCapacities(List<Level> levels, StackOptions.Mode mode) {
-    long[] capacities = levels.stream().mapToLong(Level::capacityBlocks).toArray();
+  private static long[] ledgerCapacities(List<StackLevel> levels, StackOptions.Mode mode) {
+    long[] capacities = levels.stream().mapToLong(StackLevel::capacityBlocks).toArray();
     if (mode == StackOptions.Mode.EXCLUSIVE) {
       return capacities;
     }

@@ -13,9 +13,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
-import io.penstock.pool.SharedMemory;
 import io.penstock.pool.WhatIf;
-import io.penstock.tier.spi.BlockStore;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,34 +57,34 @@ public final class TierStack implements BlockTier {
   /// @param levels fastest first; at most one of them host memory
   /// @param listener hears what happens, outside every lock
   /// @throws IllegalArgumentException if the levels do not make a stack
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
+  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
     this(space, levels, options, listener, System::nanoTime);
   }
 
   /// The same on host memory of another kind.
   ///
   /// @param chunks closed with this stack
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
       ChunkSource chunks) {
-    this(space, levels, options, listener, chunks, Sampling.none());
+    this(space, levels, options, listener, chunks, StackOptions.Sampling.none());
   }
 
   /// The same, with an estimate of what other capacities would bring.
   ///
   /// @param sampling for [#whatIf]
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
-      ChunkSource chunks, Sampling sampling) {
+  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
+      ChunkSource chunks, StackOptions.Sampling sampling) {
     this(space, levels, options, listener, System::nanoTime, chunks, sampling);
   }
 
   /// The same with another clock, for the lives of leases and pins, and for the waits in the figures.
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
-    this(space, levels, options, listener, nanos, ChunkSource.ofSystem(), Sampling.none());
+    this(space, levels, options, listener, nanos, ChunkSource.ofSystem(), StackOptions.Sampling.none());
   }
 
-  private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
-      LongSupplier nanos, ChunkSource chunks, Sampling sampling) {
+  private TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
+      LongSupplier nanos, ChunkSource chunks, StackOptions.Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
     this.state = new StackState(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
@@ -295,83 +293,5 @@ public final class TierStack implements BlockTier {
       Resident block = state.index().inMemory(key);
       return block == null ? null : block.hostBlock().share();
     });
-  }
-
-  /// Which keys a [TierStack] samples to estimate what other capacities would bring.
-  ///
-  /// @param keys most sampled keys; 0 for no estimate
-  /// @param seed of the choice; clients must not know it
-  public record Sampling(int keys, long seed) {
-    /// No estimate.
-    public static Sampling none() {
-      return new Sampling(0, 0);
-    }
-  }
-
-  /// One level of a [TierStack], and how many blocks the ledger may put there.
-  public sealed interface Level {
-    /// Used in figures, errors and meters; unique in its stack.
-    String name();
-
-    Medium medium();
-
-    /// Most blocks that the ledger puts here; `Long.MAX_VALUE` for any number.
-    long capacityBlocks();
-
-    /// Host memory, which the stack allocates.
-    ///
-    /// @param capacityBlocks most blocks; with a share, those that the level has room for without it
-    /// @param share where the level gets room for more blocks; null for no more
-    record Host(String name, long capacityBlocks, SharedMemory.@Nullable Share share) implements Level {
-      public Host {
-        requireNonNull(name, "name");
-        Checks.positive("capacityBlocks", capacityBlocks);
-      }
-
-      public Host(String name, long capacityBlocks) {
-        this(name, capacityBlocks, null);
-      }
-
-      /// Most blocks that the level may ever have.
-      long mostBlocks(int blockBytes) {
-        long more = share == null ? 0 : share.mostBytes() / blockBytes;
-        return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;
-      }
-
-      /// Blocks that the level has, or gets when it needs them: with a share, those that no other space takes from it.
-      long presentBlocks(long blockBytes) {
-        return share == null
-            ? capacityBlocks
-            : capacityBlocks + Math.max(share.heldBytes(), Math.min(share.guaranteedBytes(), share.mostBytes()))
-                / blockBytes;
-      }
-
-      @Override
-      public Medium medium() {
-        return Medium.HOST;
-      }
-    }
-
-    /// A store, which the stack owns and closes.
-    record Stored(BlockStore store, long capacityBlocks) implements Level {
-      public Stored {
-        Checks.positive("capacityBlocks", capacityBlocks);
-        if (capacityBlocks > store.capacityBlocks()) {
-          throw new IllegalArgumentException(
-              "capacityBlocks must be <= the %d slots of %s (was %d)".formatted(store.capacityBlocks(),
-                  store.name(), capacityBlocks));
-        }
-      }
-
-      @Override
-      public String name() {
-        return store.name();
-      }
-
-      @Override
-      public Medium medium() {
-        return store.medium();
-      }
-    }
   }
 }

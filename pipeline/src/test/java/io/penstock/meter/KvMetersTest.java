@@ -34,7 +34,8 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.Medium;
+import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
@@ -91,7 +92,7 @@ final class KvMetersTest {
     Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
     Gauges.bindShared(registry, new SharedMemory("dram", 1 << 20, ChunkSource.ofSystem()));
-    listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
+    listener.moved(new Level("dram", Medium.HOST), new Level("more", Medium.HOST), 1, 2);
     CopyMeters copies = new CopyMeters(registry, "npu0");
     copies.show(() -> 1, () -> 2);
     copies.called("host_to_device", "batch", 3, 4, 5);
@@ -187,7 +188,7 @@ final class KvMetersTest {
   void stack_whatMovedAndWhereItIs_isShownByLevel() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     FaultyStore disk = new FaultyStore(ssd);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("ram", 1), new StackLevel.Stored(disk, 4)),
         StackOptions.defaults("stack"),
         new MicrometerTierListener(registry, "stack", Medium.HOST));
     TierGauges figures = TierGauges.bind(registry, stack);
@@ -240,7 +241,7 @@ final class KvMetersTest {
   private static BlockTier onDisk(TierStat.Disk told) {
     BlockStore disk =
         new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
-    return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("ram", 1), new StackLevel.Stored(disk, 4)),
         StackOptions.defaults("stack"), TierListener.noop());
   }
 

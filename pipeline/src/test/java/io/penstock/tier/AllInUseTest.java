@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -20,8 +19,8 @@ final class AllInUseTest extends StackSteps {
   final LeakLedger leaks = new LeakLedger();
 
   private final TierStack stack = new TierStack(SPACE,
-      List.of(new Level.Host("dram", 2),
-          new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 2)),
+      List.of(new StackLevel.Host("dram", 2),
+          new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 2)),
       StackOptions.defaults("stack").withExact(false).withIngressBlocks(16), TierListener.noop());
 
   /// Takes one window and stands still.

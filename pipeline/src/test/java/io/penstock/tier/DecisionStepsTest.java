@@ -8,7 +8,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.TierHolds.KeyFilter;
 import io.penstock.tier.TierHolds.RemovalCount;
-import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -31,7 +30,7 @@ final class DecisionStepsTest extends StackSteps {
   private int mostReferenced;
   private long referenced;
   private long evicted;
-  private final TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", BLOCKS)),
+  private final TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", BLOCKS)),
       StackOptions.defaults("stack").withIngressBlocks(2 * WINDOW).withExact(false), new TierListener() {
         @Override
         public void referenced(int references, int hits) {

@@ -13,7 +13,6 @@ import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.StackOptions.Mode;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.tier.StackOptions.Tiering;
-import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -51,7 +50,7 @@ final class DiskFaultMatrixTest extends StackSteps {
   @ParameterizedTest(name = "{0}, {1}, used {2} times")
   @MethodSource("matrix")
   void afterEachFault_nothingIsHeld_andEachBlockIsRightOrGoneWithAnEvent(Fault fault, Mode mode, int uses) {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", HOST), new Level.Stored(disk, 64)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", HOST), new StackLevel.Stored(disk, 64)),
         StackOptions.defaults("stack").withMode(mode).withIngressBlocks(16).withTransferBlocks(4).withBatchBlocks(2)
             .withTiering(Tiering.exact().withOffload(OffloadRule.usedAtLeast(uses))),
         TierListener.noop());

@@ -6,7 +6,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -61,20 +60,21 @@ final class FlushSimulation {
     this.stores = stores;
     StackOptions.Mode mode = random.nextInt(3) == 0 ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
     this.exclusive = mode == StackOptions.Mode.EXCLUSIVE;
-    List<Level> levels = new ArrayList<>();
+    List<StackLevel> levels = new ArrayList<>();
     int shape = random.nextInt(3);
     int above = 0;
     if (shape > 0) {
       above = 1 + random.nextInt(3);
       levels.add(
-          new Level.Stored(new MemoryStore("hbm", Medium.DEVICE, StackSteps.SPACE, above, deviceTasks::add), above));
+          new StackLevel.Stored(new MemoryStore("hbm", Medium.DEVICE, StackSteps.SPACE, above, deviceTasks::add),
+              above));
     }
     if (shape < 2) {
       int dram = 1 + random.nextInt(4);
       above += dram;
-      levels.add(new Level.Host("dram", exclusive ? dram : above));
+      levels.add(new StackLevel.Host("dram", exclusive ? dram : above));
     }
-    levels.add(new Level.Stored(disk, 100));
+    levels.add(new StackLevel.Stored(disk, 100));
     List<BlockKey> keys = Blocks.keys(StackSteps.SPACE, 0, above + 1 + random.nextInt(20));
     this.stack = new TierStack(StackSteps.SPACE, levels,
         StackOptions.defaults("stack").withMode(mode).withIngressBlocks(30).withTransferBlocks(1)

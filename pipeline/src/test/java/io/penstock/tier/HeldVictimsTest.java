@@ -11,7 +11,6 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +30,7 @@ final class HeldVictimsTest extends StackSteps {
   final LeakLedger leaks = new LeakLedger();
 
   private long now = 7;
-  private final TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", CAPACITY)),
+  private final TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", CAPACITY)),
       StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop(), () -> now);
   private final TierHolds holds = stack.holds("me");
   private final BlockScope scope = new BlockScope();

@@ -2,7 +2,6 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /// The lease of a group, while its members come and go.
 final class HoldGroupTest extends StackSteps {
-  private final StackFigures figures = new StackFigures(StackShape.of(SPACE, List.of(new Level.Host("dram", 16)),
+  private final StackFigures figures = new StackFigures(StackShape.of(SPACE, List.of(new StackLevel.Host("dram", 16)),
       StackOptions.defaults("stack"), TierListener.noop()));
   private final Map<String, HoldGroup> groups = new HashMap<>();
 

@@ -17,7 +17,6 @@ import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.tier.TierHolds.RemovalCount;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -67,7 +66,7 @@ final class HoldsSimulationTest extends StackSteps {
       this.seed = seed;
       this.random = new Random(seed);
       this.now = random.nextLong();
-      this.stack = new TierStack(SPACE, List.of(new Level.Host("dram", CAPACITY)),
+      this.stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", CAPACITY)),
           StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop(), () -> now);
       this.holds = stack.holds("model");
       named.add(1L);

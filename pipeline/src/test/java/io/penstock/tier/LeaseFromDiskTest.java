@@ -13,7 +13,6 @@ import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +41,7 @@ final class LeaseFromDiskTest extends StackSteps {
   private long now = 7;
   private final MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
   private final TierStack stack = new TierStack(SPACE,
-      List.of(new Level.Host("dram", HOST), new Level.Stored(disk, 64)),
+      List.of(new StackLevel.Host("dram", HOST), new StackLevel.Stored(disk, 64)),
       StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop(), () -> now);
   private final TierHolds holds = stack.holds("me");
   private final BlockScope scope = new BlockScope();

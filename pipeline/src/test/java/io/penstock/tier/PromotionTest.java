@@ -12,7 +12,6 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.StackOptions.Tiering;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,11 +44,12 @@ final class PromotionTest extends StackSteps {
   }
 
   private TierStack stack(Tiering tiering, int promotionBlocks) {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", HOST), new Level.Stored(disk, DISK)),
-        StackOptions.defaults("stack").withIngressBlocks(INGRESS).withTransferBlocks(8)
-            .withPromotionBlocks(promotionBlocks)
-            .withTiering(tiering),
-        TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new StackLevel.Host("dram", HOST), new StackLevel.Stored(disk, DISK)),
+            StackOptions.defaults("stack").withIngressBlocks(INGRESS).withTransferBlocks(8)
+                .withPromotionBlocks(promotionBlocks)
+                .withTiering(tiering),
+            TierListener.noop());
     for (int i = 0; i < HOST + DISK / 2; i++) { // 0 to 7 are on the disk
       put(stack, i);
       runTasks();

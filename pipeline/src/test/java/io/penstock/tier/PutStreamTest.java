@@ -17,7 +17,6 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.StackOptions.Tiering;
 import io.penstock.tier.TierHolds.LeaseTerms;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -64,7 +63,7 @@ final class PutStreamTest extends StackSteps {
 
   @Test
   void demand_isTheOnlySourceOfWindows_andOneIsInFlight() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 16)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 16)),
         StackOptions.defaults("stack").withIngressBlocks(4 * WINDOW), TierListener.noop());
     PutSource watched = computed();
     List<Long> inFlight = new ArrayList<>();
@@ -93,7 +92,7 @@ final class PutStreamTest extends StackSteps {
   /// A reader that looks while slices land finds nothing; afterwards it finds all bytes.
   @Test
   void block_isNotThere_untilAllOfItIs() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 16)), StackOptions.defaults("stack"),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 16)), StackOptions.defaults("stack"),
         TierListener.noop());
     List<String> seen = new ArrayList<>();
     PutSource computed = computed();
@@ -114,7 +113,7 @@ final class PutStreamTest extends StackSteps {
 
   @Test
   void duplicates_moveNotAByte() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 16)), StackOptions.defaults("stack"),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 16)), StackOptions.defaults("stack"),
         TierListener.noop());
     putAll(stack, keys(0, 6));
     PutSource computed = computed();
@@ -139,7 +138,7 @@ final class PutStreamTest extends StackSteps {
   private long decisions(int layers) {
     CacheSpace space = CacheSpace.of("layers", BlockLayout.attention(layers, 4, 1, 4, ElementType.BF16));
     AtomicLong readings = new AtomicLong();
-    TierStack stack = new TierStack(space, List.of(new Level.Host("dram", 16)),
+    TierStack stack = new TierStack(space, List.of(new StackLevel.Host("dram", 16)),
         StackOptions.defaults("stack").withExact(false), TierListener.noop(), () -> {
           readings.incrementAndGet();
           return 7;
@@ -178,8 +177,8 @@ final class PutStreamTest extends StackSteps {
     int ingress = 2 * WINDOW;
     int bounce = 1;
     TierStack stack = new TierStack(SPACE,
-        List.of(new Level.Host("dram", host),
-            new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
+        List.of(new StackLevel.Host("dram", host),
+            new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
         StackOptions.defaults("stack").withIngressBlocks(ingress).withBounceBlocks(bounce).withBatchBlocks(1)
             .withTransferBlocks(1).withPromotionBlocks(1).withTiering(Tiering.exact().withQueue(3, Tiering.UNBOUNDED)),
         TierListener.noop());

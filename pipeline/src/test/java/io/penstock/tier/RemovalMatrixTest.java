@@ -18,7 +18,6 @@ import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.RemovalCount;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -84,8 +83,8 @@ final class RemovalMatrixTest extends StackSteps {
   final LeakLedger leaks = new LeakLedger();
 
   private final TierStack stack = new TierStack(SPACE,
-      List.of(new Level.Host("dram", HOST),
-          new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
+      List.of(new StackLevel.Host("dram", HOST),
+          new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
       StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop());
   private final TierHolds holds = stack.holds("me");
   private final BlockScope scope = new BlockScope();

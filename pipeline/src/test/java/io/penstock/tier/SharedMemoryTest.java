@@ -60,7 +60,7 @@ final class SharedMemoryTest extends StackSteps {
   }
 
   private TierStack stack(CacheSpace space, SharedMemory.Share share) {
-    TierStack stack = new TierStack(space, List.of(new TierStack.Level.Host("dram", LEAST, share)),
+    TierStack stack = new TierStack(space, List.of(new StackLevel.Host("dram", LEAST, share)),
         StackOptions.defaults(space.model()).withIngressBlocks(4).withMaxWaiters(64).withExact(false),
         TierListener.noop());
     stacks.add(stack);

@@ -8,7 +8,6 @@ import io.penstock.block.CacheSpace;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
@@ -47,8 +46,8 @@ final class SimulatedStores {
   }
 
   /// Levels of any of device, host, disk, with a store each.
-  List<Level> levels(StackOptions.Mode mode) {
-    List<Level> levels = new ArrayList<>();
+  List<StackLevel> levels(StackOptions.Mode mode) {
+    List<StackLevel> levels = new ArrayList<>();
     int shape = 1 + random.nextInt(7);
     int capacity = 0;
     for (int kind = 0; kind < 3; kind++) {
@@ -56,7 +55,7 @@ final class SimulatedStores {
         capacity = mode == StackOptions.Mode.WRITE_THROUGH ? capacity + 1 + random.nextInt(4) : 1 + random.nextInt(4);
         levels.add(switch (kind) {
           case 0 -> store("hbm", Medium.DEVICE, capacity);
-          case 1 -> new Level.Host("dram", capacity);
+          case 1 -> new StackLevel.Host("dram", capacity);
           default -> store("ssd", Medium.DISK, capacity);
         });
       }
@@ -64,7 +63,7 @@ final class SimulatedStores {
     return levels;
   }
 
-  private Level store(String name, Medium medium, int capacity) {
+  private StackLevel store(String name, Medium medium, int capacity) {
     boolean onDisk = medium == Medium.DISK;
     MemoryStore store =
         new MemoryStore(name, medium, SPACE, onDisk ? Long.MAX_VALUE : capacity, onDisk ? diskTasks::add : tasks::add);
@@ -72,7 +71,7 @@ final class SimulatedStores {
     FaultyStore watched = new FaultyStore(store).puts(oneAtATime(name));
     FaultyStore last = faulty ? new FaultyStore(watched).puts(this::maybePut).reads(this::maybe) : watched;
     disk = onDisk ? last : disk;
-    return new Level.Stored(last, capacity);
+    return new StackLevel.Stored(last, capacity);
   }
 
   /// A store has a line of one: whatever commits and moves there are, they wait for each other.

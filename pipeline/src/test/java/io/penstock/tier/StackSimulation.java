@@ -6,7 +6,6 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.StackOptions.OffloadRule;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.time.Duration;
@@ -59,7 +58,7 @@ final class StackSimulation {
     this.weak = random.nextInt(3) == 0;
     StackOptions.Mode mode = random.nextInt(4) == 0 ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
     this.stores = new SimulatedStores(random, faulty, weak);
-    List<Level> levels = stores.levels(mode);
+    List<StackLevel> levels = stores.levels(mode);
     if (levels.getLast().medium() != Medium.DISK) {
       mode = StackOptions.Mode.EXCLUSIVE;
     }

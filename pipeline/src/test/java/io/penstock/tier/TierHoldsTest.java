@@ -23,7 +23,6 @@ import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +46,7 @@ final class TierHoldsTest extends StackSteps {
   private long now = Long.MAX_VALUE - 1000; // a clock may wrap
   private final StackOptions options = StackOptions.defaults("stack").withIngressBlocks(4).withExact(false);
   private final TierStack stack =
-      new TierStack(SPACE, List.of(new Level.Host("dram", CAPACITY)), options, TierListener.noop(), () -> now);
+      new TierStack(SPACE, List.of(new StackLevel.Host("dram", CAPACITY)), options, TierListener.noop(), () -> now);
   private final TierHolds holds = stack.holds("me");
   private final BlockScope scope = new BlockScope();
 
@@ -235,7 +234,7 @@ final class TierHoldsTest extends StackSteps {
 
   @Test
   void partyWithTooManyLeases_isRefused_withBothNumbers() {
-    TierStack small = new TierStack(SPACE, List.of(new Level.Host("dram", CAPACITY)),
+    TierStack small = new TierStack(SPACE, List.of(new StackLevel.Host("dram", CAPACITY)),
         options.withHolds(HoldOptions.defaults().withLeasesPerParty(1)), TierListener.noop(), () -> now);
     fill(small, 0, 2);
     small.holds("one").lease(keys(0, 1), LeaseTerms.defaults()).block(SOON);
@@ -317,7 +316,7 @@ final class TierHoldsTest extends StackSteps {
 
   @Test
   void softPinnedBlocks_yieldToNewOnes_whenLeasesAndHardPinsHoldTheRest() {
-    TierStack small = new TierStack(SPACE, List.of(new Level.Host("dram", 4)),
+    TierStack small = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 4)),
         options.withHolds(HoldOptions.defaults().withPinShare(1)), TierListener.noop(), () -> now);
     fill(small, 0, 4);
     TierHolds of = small.holds("me");
@@ -361,8 +360,9 @@ final class TierHoldsTest extends StackSteps {
   @Test
   void pinnedBlocks_areDemoted_andLeasedBlocksAreReadFromTheDisk() {
     MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
-    TierStack tiered = new TierStack(SPACE, List.of(new Level.Host("dram", 8), new Level.Stored(disk, 16)), options,
-        TierListener.noop(), () -> now);
+    TierStack tiered =
+        new TierStack(SPACE, List.of(new StackLevel.Host("dram", 8), new StackLevel.Stored(disk, 16)), options,
+            TierListener.noop(), () -> now);
     for (int i = 0; i < 16; i++) {
       put(tiered, i);
       runTasks();
@@ -393,8 +393,9 @@ final class TierHoldsTest extends StackSteps {
   @Test
   void diskThatIsFull_getsRoom_thoughTheNextVictimsArePinned() {
     MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
-    TierStack tiered = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 16)), options,
-        TierListener.noop(), () -> now);
+    TierStack tiered =
+        new TierStack(SPACE, List.of(new StackLevel.Host("dram", 2), new StackLevel.Stored(disk, 16)), options,
+            TierListener.noop(), () -> now);
     for (int i = 0; i < 16; i++) {
       put(tiered, i);
       runTasks();
@@ -442,7 +443,7 @@ final class TierHoldsTest extends StackSteps {
   @Test
   void removalByFilter_removesEachKeyThatItTakes_numbersOnADiskToo_withAnEventForEach() {
     MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
-    TierStack tiered = new TierStack(SPACE, List.of(new Level.Host("dram", 8), new Level.Stored(disk, 4000)),
+    TierStack tiered = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 8), new StackLevel.Stored(disk, 4000)),
         options.withIngressBlocks(64), TierListener.noop(), () -> now);
     for (int i = 0; i < 3000; i += 50) {
       putAll(tiered, keys(i, i + 50));

@@ -16,7 +16,6 @@ import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.ReadLease;
-import io.penstock.tier.TierStack.Level;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -33,7 +32,7 @@ final class TierPutsTest extends StackSteps {
   final LeakLedger leaks = new LeakLedger();
 
   private long now = 7;
-  private final TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 4)),
+  private final TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 4)),
       StackOptions.defaults("stack").withIngressBlocks(4).withExact(false)
           .withHolds(StackOptions.HoldOptions.defaults().withRoomTimeout(Duration.ofHours(1))),
       TierListener.noop(), () -> now);

@@ -8,7 +8,6 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Receipt.Durability;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.RoomSignal;
 import io.penstock.tier.spi.StoreBusyException;
 import java.util.ArrayList;
@@ -33,7 +32,7 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void move_toABusyStore_waitsUntilThereIsRoom_andLosesNothing() {
-    TierStack stack = stack(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack = stack(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     disk.puts(this::refusedAtFirst);
     put(stack, 1);
@@ -50,7 +49,7 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesTheBlockThatNeedsItsSlot() {
-    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 2));
+    TierStack stack = stack(new StackLevel.Stored(device, 2), new StackLevel.Host("dram", 2));
     put(stack, 0);
     put(stack, 1);
     runTasks();
@@ -69,7 +68,8 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void move_refusedOverAndOver_whileOthersAsk_goesOnInTheEnd() {
-    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 1), new Level.Stored(disk, 40));
+    TierStack stack =
+        stack(new StackLevel.Stored(device, 2), new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 40));
     disk.puts(this::refusedFourTimesOfFive);
     device.reads(this::refusedFourTimesOfFive);
     device.puts(this::refusedFourTimesOfFive);
@@ -88,7 +88,7 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void commit_writtenThroughToABusyStore_waitsUntilThereIsRoom() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 4)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 2), new StackLevel.Stored(disk, 4)),
         OPTIONS.withMode(StackOptions.Mode.WRITE_THROUGH),
         TierListener.noop());
     disk.puts(this::refusedAtFirst);
@@ -108,7 +108,8 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void whoWaitsForRoom_whenTheStackCloses_hearsSo_andMemoryComesBack() {
-    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack =
+        stack(new StackLevel.Stored(device, 2), new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     disk.puts(put -> Mono.error(new StoreBusyException("busy", Mono.never())));
     device.reads(read -> Mono.error(new StoreBusyException("busy", Mono.never())));
     for (int i = 0; i < 6; i++) {
@@ -131,7 +132,7 @@ final class TierStackBusyTest extends StackSteps {
     return Mono.error(new StoreBusyException("busy", room.refused()));
   }
 
-  private static TierStack stack(Level... levels) {
+  private static TierStack stack(StackLevel... levels) {
     return new TierStack(SPACE, List.of(levels), OPTIONS, TierListener.noop());
   }
 }

@@ -5,7 +5,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.testkit.BlockTierContract;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -21,7 +20,7 @@ final class TierStackContractTest {
   private abstract static class StackContract extends BlockTierContract {
     private final List<MemoryStore> stores = new ArrayList<>();
 
-    abstract List<Level> levels(int capacityBlocks);
+    abstract List<StackLevel> levels(int capacityBlocks);
 
     Executor executor() {
       return Runnable::run;
@@ -33,11 +32,11 @@ final class TierStackContractTest {
           .withBounceBlocks(1).withBatchBlocks(3).withEventLogSize(EVENT_LOG_SIZE);
     }
 
-    Level store(String name, Medium medium, int capacityBlocks) {
+    StackLevel store(String name, Medium medium, int capacityBlocks) {
       MemoryStore store =
           new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : capacityBlocks, executor());
       stores.add(store);
-      return new Level.Stored(store, capacityBlocks);
+      return new StackLevel.Stored(store, capacityBlocks);
     }
 
     @Override
@@ -59,7 +58,7 @@ final class TierStackContractTest {
   @Nested
   final class OneDevice extends StackContract {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       return List.of(store("hbm", Medium.DEVICE, capacityBlocks));
     }
   }
@@ -67,7 +66,7 @@ final class TierStackContractTest {
   @Nested
   final class OneDiskWrittenThrough extends StackContract {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       return List.of(store("ssd", Medium.DISK, capacityBlocks));
     }
 
@@ -80,12 +79,12 @@ final class TierStackContractTest {
   @Nested
   class ThreeLevels extends StackContract {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       if (capacityBlocks < 3) {
         return List.of(store("hbm", Medium.DEVICE, capacityBlocks));
       }
       int third = capacityBlocks / 3;
-      return List.of(store("hbm", Medium.DEVICE, third), new Level.Host("dram", third),
+      return List.of(store("hbm", Medium.DEVICE, third), new StackLevel.Host("dram", third),
           store("ssd", Medium.DISK, capacityBlocks - 2 * third));
     }
   }
@@ -93,11 +92,11 @@ final class TierStackContractTest {
   @Nested
   class HostOverDisk extends StackContract {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       int half = capacityBlocks / 2;
       return half == 0
-          ? List.of(new Level.Host("dram", capacityBlocks))
-          : List.of(new Level.Host("dram", half), store("ssd", Medium.DISK, capacityBlocks - half));
+          ? List.of(new StackLevel.Host("dram", capacityBlocks))
+          : List.of(new StackLevel.Host("dram", half), store("ssd", Medium.DISK, capacityBlocks - half));
     }
 
     @Override
@@ -109,21 +108,21 @@ final class TierStackContractTest {
   @Nested
   class DeviceOverHost extends StackContract {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       int half = capacityBlocks / 2;
       return half == 0
-          ? List.of(new Level.Host("dram", capacityBlocks))
-          : List.of(store("hbm", Medium.DEVICE, half), new Level.Host("dram", capacityBlocks - half));
+          ? List.of(new StackLevel.Host("dram", capacityBlocks))
+          : List.of(store("hbm", Medium.DEVICE, half), new StackLevel.Host("dram", capacityBlocks - half));
     }
   }
 
   @Nested
   final class ThreeLevelsWrittenThrough extends ThreeLevels {
     @Override
-    List<Level> levels(int capacityBlocks) {
+    List<StackLevel> levels(int capacityBlocks) {
       return capacityBlocks < 3
           ? List.of(store("ssd", Medium.DISK, capacityBlocks))
-          : List.of(store("hbm", Medium.DEVICE, 1), new Level.Host("dram", 2),
+          : List.of(store("hbm", Medium.DEVICE, 1), new StackLevel.Host("dram", 2),
               store("ssd", Medium.DISK, capacityBlocks));
     }
 

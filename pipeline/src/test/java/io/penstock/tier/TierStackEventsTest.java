@@ -199,7 +199,7 @@ final class TierStackEventsTest extends StackSteps {
   }
 
   private TierStack stack(StackOptions.Mode mode, int dram, int eventLogSize) {
-    return new TierStack(SPACE, List.of(new TierStack.Level.Host("dram", dram), new TierStack.Level.Stored(disk, 12)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, 12)),
         StackOptions.defaults("stack").withMode(mode).withIngressBlocks(4).withTransferBlocks(2)
             .withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(2).withEventLogSize(eventLogSize),
         TierListener.noop());

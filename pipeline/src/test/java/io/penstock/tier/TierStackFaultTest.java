@@ -14,7 +14,6 @@ import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +57,7 @@ final class TierStackFaultTest extends StackSteps {
   @ParameterizedTest
   @EnumSource
   void commitWrittenThrough_toAStoreThatFails_freesKeysAndMemoryAtOnce(Fault fault) {
-    TierStack stack = written(new Level.Stored(disk, 4));
+    TierStack stack = written(new StackLevel.Stored(disk, 4));
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.ADMIT, scope).block(SOON));
       Reservation failing = reserved(stack, 0, scope);
@@ -78,7 +77,7 @@ final class TierStackFaultTest extends StackSteps {
   @ParameterizedTest
   @EnumSource
   void blockBeingDemoted_toAStoreThatFails_isLostAlone(Fault fault) {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     disk.puts(fault::in);
     put(stack, 1);
@@ -95,7 +94,7 @@ final class TierStackFaultTest extends StackSteps {
   @ParameterizedTest
   @EnumSource
   void blockOnDisk_whoseDeviceFails_isNotLost(Fault fault) {
-    TierStack stack = written(new Level.Stored(device, 1), new Level.Stored(disk, 4));
+    TierStack stack = written(new StackLevel.Stored(device, 1), new StackLevel.Stored(disk, 4));
     device.puts(fault::in);
     put(stack, 0);
     assertThat(present(stack, 0)).as("it was receipted as written").isEqualTo("1");
@@ -110,7 +109,7 @@ final class TierStackFaultTest extends StackSteps {
   @ParameterizedTest
   @EnumSource(names = {"THROWS", "FAILS"})
   void blockToDemoteFromADevice_thatDoesNotGiveIt_isLostAlone(Fault fault) {
-    TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
+    TierStack stack = exclusive(new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 2));
     put(stack, 0);
     device.reads(fault::in);
     put(stack, 1);
@@ -124,7 +123,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void blockToDemote_readOnlyInPart_isLostAndNothingStuck() {
-    TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
+    TierStack stack = exclusive(new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 2));
     put(stack, 0);
     device.reads(read -> Mono.empty()); // says that it is done, and did nothing
     put(stack, 1);
@@ -137,7 +136,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void lease_whoseStoreThrowsBetweenItsKeys_endsWithNothingHeld() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     put(stack, 1);
     disk.numbers(key -> {
@@ -159,7 +158,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void reservation_whoseStoreThrowsAsItEvicts_freesItsKeys() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 1));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 1));
     put(stack, 0);
     put(stack, 1);
     disk.numbers(key -> {
@@ -175,7 +174,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void slices_ofAWindowClosedWhileItIsRead_end() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
     runTasks();
@@ -196,7 +195,7 @@ final class TierStackFaultTest extends StackSteps {
     FaultyStore forgetful = new FaultyStore(slowDisk);
     BlockScope scope = new BlockScope();
     AtomicReference<Throwable> stuck = new AtomicReference<>(new AssertionError("never told"));
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(forgetful, 4)), options(), new TierListener() {
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Stored(forgetful, 4)), options(), new TierListener() {
       @Override
       public void lost(int blocks) {
         try { // closes the window, which takes its lock
@@ -220,7 +219,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void windowWaitingForMemory_whenTheStackCloses_hearsSo() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
     put(stack, 2);
@@ -239,7 +238,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void close_whileABlockIsDemoted_givesItsMemoryBack() {
-    TierStack stack = exclusive(new Level.Stored(slowDevice, 1), new Level.Host("dram", 2));
+    TierStack stack = exclusive(new StackLevel.Stored(slowDevice, 1), new StackLevel.Host("dram", 2));
     put(stack, 0);
     runTasks();
     put(stack, 1);
@@ -252,7 +251,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void close_whileAnEvictedBlockIsCopied_givesItsMemoryBack() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 1));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(slowDisk, 1));
     put(stack, 0);
     put(stack, 1);
     put(stack, 2); // evicts 0, which is on its way to the disk
@@ -265,7 +264,8 @@ final class TierStackFaultTest extends StackSteps {
   void close_withQueuesOfCopies_startsNoneOfThem() {
     MemoryStore roomy = new MemoryStore("hbm", Medium.DEVICE, SPACE, 4, tasks::add);
     TierStack stack =
-        new TierStack(SPACE, List.of(new Level.Stored(roomy, 4)), options().withIngressBlocks(4).withBatchBlocks(1),
+        new TierStack(SPACE, List.of(new StackLevel.Stored(roomy, 4)),
+            options().withIngressBlocks(4).withBatchBlocks(1),
             TierListener.noop());
     for (int i = 0; i < 4; i++) {
       put(stack, i);
@@ -278,7 +278,7 @@ final class TierStackFaultTest extends StackSteps {
   @Test
   void close_givesTheDevicesMemoryBack_andLeavesWhatIsOnDisk() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
-    TierStack stack = exclusive(new Level.Stored(memoryDevice, 1), new Level.Stored(ssd, 4));
+    TierStack stack = exclusive(new StackLevel.Stored(memoryDevice, 1), new StackLevel.Stored(ssd, 4));
     put(stack, 0);
     put(stack, 1);
     assertClosesClean(stack);
@@ -288,7 +288,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void close_again_waitsForTheFirst() {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    TierStack stack = exclusive(new StackLevel.Host("dram", 1), new StackLevel.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
     AtomicReference<Boolean> second = new AtomicReference<>(false);
@@ -303,12 +303,12 @@ final class TierStackFaultTest extends StackSteps {
   @Test
   void recovery_writtenThrough_keepsAllThatTheDiskHolds() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
-    TierStack first = written(new Level.Host("dram", 2), new Level.Stored(ssd, 4));
+    TierStack first = written(new StackLevel.Host("dram", 2), new StackLevel.Stored(ssd, 4));
     for (int i = 0; i < 4; i++) {
       put(first, i);
     }
     first.close().block(SOON);
-    TierStack again = written(new Level.Host("dram", 2), new Level.Stored(ssd.reopened(), 4));
+    TierStack again = written(new StackLevel.Host("dram", 2), new StackLevel.Stored(ssd.reopened(), 4));
     assertThat(present(again, 0, 1, 2, 3)).isEqualTo("1111");
     put(again, 4);
     assertThat(present(again, 0, 1, 2, 3, 4)).as("the oldest goes first").isEqualTo("01111");
@@ -321,11 +321,11 @@ final class TierStackFaultTest extends StackSteps {
   void recovery_ofABlockOnTwoDisks_keepsBothCopies() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     MemoryStore hdd = new MemoryStore("hdd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
-    TierStack first = written(new Level.Stored(ssd, 1), new Level.Stored(hdd, 4));
+    TierStack first = written(new StackLevel.Stored(ssd, 1), new StackLevel.Stored(hdd, 4));
     put(first, 0);
     assertThat(levels(first)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
     first.close().block(SOON);
-    TierStack again = written(new Level.Stored(ssd.reopened(), 1), new Level.Stored(hdd.reopened(), 4));
+    TierStack again = written(new StackLevel.Stored(ssd.reopened(), 1), new StackLevel.Stored(hdd.reopened(), 4));
     assertThat(levels(again)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
     assertClosesClean(again);
   }
@@ -333,8 +333,9 @@ final class TierStackFaultTest extends StackSteps {
   @Test
   void manyMovesAtOnce_toAStoreThatAnswersAtOnce_doNotDeepenTheStack() {
     int many = 20_000;
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", many), new Level.Stored(disk, many)),
-        options().withIngressBlocks(many).withBatchBlocks(1), TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new StackLevel.Host("dram", many), new StackLevel.Stored(disk, many)),
+            options().withIngressBlocks(many).withBatchBlocks(1), TierListener.noop());
     putAll(stack, Blocks.keys(SPACE, 0, many));
     putAll(stack, Blocks.keys(SPACE, many, 2L * many));
     assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly((long) many, (long) many);
@@ -345,7 +346,7 @@ final class TierStackFaultTest extends StackSteps {
   void blockOfManyLayers_fromAStoreThatAnswersAtOnce_doesNotDeepenTheStack() {
     CacheSpace deep = CacheSpace.of("deep", BlockLayout.attention(10_000, 1, 1, 1, ElementType.BF16));
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, deep, Long.MAX_VALUE, Runnable::run);
-    TierStack stack = new TierStack(deep, List.of(new Level.Stored(ssd, 4)), options(), TierListener.noop());
+    TierStack stack = new TierStack(deep, List.of(new StackLevel.Stored(ssd, 4)), options(), TierListener.noop());
     BlockKey key = Blocks.key(deep, 0);
     putAll(stack, List.of(key));
     try (BlockScope scope = new BlockScope()) {
@@ -373,7 +374,7 @@ final class TierStackFaultTest extends StackSteps {
   private void reads_whileTheStoresThreadSeals_neverGetHalfAWindow(int reads) {
     try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
       TierStack stack =
-          exclusive(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
+          exclusive(new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
       put(stack, 0);
       for (int i = 0; i < reads; i++) {
         read(stack, 0);
@@ -389,7 +390,7 @@ final class TierStackFaultTest extends StackSteps {
     AtomicReference<Throwable> heard = new AtomicReference<>();
     thread.setUncaughtExceptionHandler((any, error) -> heard.set(error));
     try {
-      TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1)), options(), new TierListener() {
+      TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 1)), options(), new TierListener() {
         @Override
         public void referenced(int references, int hits) {
           throw new IllegalStateException("listener");
@@ -409,11 +410,11 @@ final class TierStackFaultTest extends StackSteps {
         .withBounceBlocks(1);
   }
 
-  private static TierStack exclusive(Level... levels) {
+  private static TierStack exclusive(StackLevel... levels) {
     return new TierStack(SPACE, List.of(levels), options(), TierListener.noop());
   }
 
-  private static TierStack written(Level... levels) {
+  private static TierStack written(StackLevel... levels) {
     return new TierStack(SPACE, List.of(levels), options().withMode(StackOptions.Mode.WRITE_THROUGH),
         TierListener.noop());
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Receipt.Durability;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,7 +143,7 @@ final class TierStackFlushTest extends StackSteps {
   }
 
   private TierStack stack(StackOptions.Mode mode, int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 100)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, 100)),
         StackOptions.defaults("stack").withMode(mode)
             .withIngressBlocks(8).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1),
         TierListener.noop());

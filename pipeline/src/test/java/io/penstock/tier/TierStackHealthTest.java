@@ -11,7 +11,6 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Receipt.Durability;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,9 +158,10 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 1);
     assertThat(evicted(stack)).containsExactly(key(0));
     assertClosesClean(stack);
-    TierStack other = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(new FaultyStore(
-        new MemoryStore("ssd", Medium.DISK, SPACE, 4, Runnable::run))
-        .puts(put -> Mono.error(new StoreUnavailableException("no room"))), 4)),
+    TierStack other = new TierStack(SPACE,
+        List.of(new StackLevel.Host("dram", 1), new StackLevel.Stored(new FaultyStore(
+            new MemoryStore("ssd", Medium.DISK, SPACE, 4, Runnable::run))
+            .puts(put -> Mono.error(new StoreUnavailableException("no room"))), 4)),
         options(), TierListener.noop());
     put(other, 0);
     put(other, 1);
@@ -171,7 +171,7 @@ final class TierStackHealthTest extends StackSteps {
 
   @Test
   void commit_ofATierThatHasNothingButTheDisk_hearsWhy() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(disk, 4)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Stored(disk, 4)),
         options().withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     disk.health(StoreHealth.State.OFF);
     assertThatThrownBy(() -> put(stack, 0)).isInstanceOf(StoreUnavailableException.class)
@@ -230,7 +230,8 @@ final class TierStackHealthTest extends StackSteps {
   void readFromADevice_isNotHeldUpByReadsThatTheDiskLeavesLying() {
     MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, Long.MAX_VALUE, Runnable::run);
     TierStack stack =
-        new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1), new Level.Stored(disk, 4)),
+        new TierStack(SPACE,
+            List.of(new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4)),
             options(), TierListener.noop());
     for (int i = 0; i < 3; i++) {
       put(stack, i);
@@ -315,8 +316,9 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void blockWrittenAnew_whileAStalledStoreIsToGiveIt_isThereAtOnce() {
     FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, tasks::add));
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 2)), options(),
-        TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 2)), options(),
+            TierListener.noop());
     put(stack, 0);
     runTasks();
     put(stack, 1); // 0 is to be demoted, and is being read
@@ -366,12 +368,12 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   private TierStack exclusive(int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options(),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, 4)), options(),
         TierListener.noop());
   }
 
   private TierStack written(int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, 4)),
         options().withMode(StackOptions.Mode.WRITE_THROUGH),
         TierListener.noop());
   }

@@ -12,7 +12,6 @@ import io.penstock.testkit.Linearisability.Timed;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.testkit.Race;
 import io.penstock.tier.StackOptions.Mode;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -57,18 +56,18 @@ final class TierStackLinearTest {
       this.mode = mode;
     }
 
-    List<Level> levels() {
+    List<StackLevel> levels() {
       return switch (this) {
-        case HOST, HOST_IN_SERVICE -> List.of(new Level.Host("dram", capacity));
-        case DEVICE_OVER_HOST -> List.of(store(Medium.DEVICE, 1), new Level.Host("dram", capacity - 1));
-        case WRITTEN_THROUGH -> List.of(new Level.Host("dram", 2), store(Medium.DISK, capacity));
+        case HOST, HOST_IN_SERVICE -> List.of(new StackLevel.Host("dram", capacity));
+        case DEVICE_OVER_HOST -> List.of(store(Medium.DEVICE, 1), new StackLevel.Host("dram", capacity - 1));
+        case WRITTEN_THROUGH -> List.of(new StackLevel.Host("dram", 2), store(Medium.DISK, capacity));
         case HOST_OVER_DISK, HOST_OVER_DISK_IN_SERVICE ->
-          List.of(new Level.Host("dram", 2), store(Medium.DISK, capacity - 2));
+          List.of(new StackLevel.Host("dram", 2), store(Medium.DISK, capacity - 2));
       };
     }
 
-    private static Level store(Medium medium, int capacity) {
-      return new Level.Stored(new MemoryStore(medium.name(), medium, SPACE,
+    private static StackLevel store(Medium medium, int capacity) {
+      return new StackLevel.Stored(new MemoryStore(medium.name(), medium, SPACE,
           medium == Medium.DISK ? Long.MAX_VALUE : capacity, copies), capacity);
     }
 

@@ -9,7 +9,6 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.testkit.Race;
 import io.penstock.tier.BlockTier.Run;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -36,8 +35,8 @@ final class TierStackLookupTest extends StackSteps {
   @Test
   void blocksThatMoveBetweenLevels_areFoundAllTheTime() {
     try (ExecutorService thread = Executors.newSingleThreadExecutor(); Race race = new Race(3)) {
-      TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 8),
-          new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 64)), serving(),
+      TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 8),
+          new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 64)), serving(),
           TierListener.noop());
       for (int number = 0; number < BLOCKS; number++) {
         put(stack, number);
@@ -74,8 +73,9 @@ final class TierStackLookupTest extends StackSteps {
   @Test
   void lookup_doesNotWaitForADecision() throws InterruptedException {
     FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(disk, 4)), serving(),
-        TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4)), serving(),
+            TierListener.noop());
     put(stack, 0);
     put(stack, 1);
     CountDownLatch within = new CountDownLatch(1);
@@ -111,8 +111,8 @@ final class TierStackLookupTest extends StackSteps {
 
   @Test
   void locate_saysTheFastestLevelOfEachBlock() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2),
-        new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run), 4)), serving(),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 2),
+        new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run), 4)), serving(),
         TierListener.noop());
     List<Integer> numbers = new ArrayList<>(List.of(0, 1, 2, 3));
     numbers.forEach(number -> put(stack, number));

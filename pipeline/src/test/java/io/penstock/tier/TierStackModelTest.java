@@ -8,7 +8,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -76,9 +75,9 @@ final class TierStackModelTest extends StackSteps {
           runTasks();
         }
       };
-      List<Level> levels = new ArrayList<>(List.of(new Level.Host("dram", host)));
+      List<StackLevel> levels = new ArrayList<>(List.of(new StackLevel.Host("dram", host)));
       if (disk > 0) {
-        levels.add(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, copies), disk));
+        levels.add(new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, copies), disk));
       }
       stack = new TierStack(SPACE, levels, StackOptions.defaults("stack").withPolicy(policy)
           .withExact(random.nextBoolean()).withEventLogSize(64).withIngressBlocks(8), TierListener.noop());

@@ -15,7 +15,6 @@ import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.TierStackFaultTest.Fault;
 import io.penstock.tier.spi.StoreBusyException;
 import java.lang.foreign.MemorySegment;
@@ -39,7 +38,8 @@ final class TierStackReadTest extends StackSteps {
   @ParameterizedTest
   @EnumSource
   void read_ofAStoreThatFails_isAnErrorOnce_thenAMiss(Fault fault) {
-    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack =
+        stack(StackOptions.Mode.EXCLUSIVE, new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     put(stack, 1);
     disk.reads(fault::in);
@@ -56,7 +56,8 @@ final class TierStackReadTest extends StackSteps {
   @EnumSource
   void read_ofOneOfTwoStores_looksAtTheOtherFromThenOn(Fault fault) {
     FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run));
-    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, new Level.Stored(device, 1), new Level.Stored(disk, 4));
+    TierStack stack =
+        stack(StackOptions.Mode.WRITE_THROUGH, new StackLevel.Stored(device, 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     device.reads(fault::in);
     assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(RuntimeException.class);
@@ -67,7 +68,8 @@ final class TierStackReadTest extends StackSteps {
 
   @Test
   void read_ofABusyStore_isAnErrorAndTheBlockStays() {
-    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    TierStack stack =
+        stack(StackOptions.Mode.EXCLUSIVE, new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 4));
     put(stack, 0);
     put(stack, 1);
     disk.reads(read -> Mono.error(new StoreBusyException("busy", Mono.never())));
@@ -87,7 +89,8 @@ final class TierStackReadTest extends StackSteps {
           ? Mono.error(new StoreBusyException("busy", Mono.never()))
           : put.doOnTerminate(open::decrementAndGet);
     });
-    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, new Level.Host("dram", 4), new Level.Stored(narrow, 8));
+    TierStack stack =
+        stack(StackOptions.Mode.WRITE_THROUGH, new StackLevel.Host("dram", 4), new StackLevel.Stored(narrow, 8));
     AtomicInteger receipts = new AtomicInteger();
     AtomicReference<Throwable> error = new AtomicReference<>();
     try (BlockScope scope = new BlockScope()) {
@@ -105,7 +108,8 @@ final class TierStackReadTest extends StackSteps {
 
   @Test
   void commits_thatWait_whenTheStackCloses_hearSo() {
-    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, new Level.Host("dram", 4), new Level.Stored(slowDisk, 8));
+    TierStack stack =
+        stack(StackOptions.Mode.WRITE_THROUGH, new StackLevel.Host("dram", 4), new StackLevel.Stored(slowDisk, 8));
     AtomicReference<Throwable> second = new AtomicReference<>();
     try (BlockScope scope = new BlockScope()) {
       Reservation first = reserved(stack, 0, scope);
@@ -120,7 +124,8 @@ final class TierStackReadTest extends StackSteps {
 
   @Test
   void commit_besideOneOfADamagedBlock_succeeds() {
-    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, new Level.Host("dram", 4), new Level.Stored(slowDisk, 8));
+    TierStack stack =
+        stack(StackOptions.Mode.WRITE_THROUGH, new StackLevel.Host("dram", 4), new StackLevel.Stored(slowDisk, 8));
     AtomicReference<Throwable> damaged = new AtomicReference<>();
     AtomicInteger receipts = new AtomicInteger();
     try (BlockScope scope = new BlockScope()) {
@@ -154,7 +159,8 @@ final class TierStackReadTest extends StackSteps {
 
   @Test
   void windowFromALaterLayer_bringsTheWholeBlockUp() {
-    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    TierStack stack =
+        stack(StackOptions.Mode.EXCLUSIVE, new StackLevel.Host("dram", 1), new StackLevel.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
     runTasks();
@@ -170,7 +176,7 @@ final class TierStackReadTest extends StackSteps {
       reads.incrementAndGet();
       return read;
     });
-    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new Level.Stored(disk, 4));
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new StackLevel.Stored(disk, 4));
     put(stack, 0);
     int slices = slicesFrom(stack, 0, 1);
     assertThat(reads).as("a read for each slice").hasValue(slices);
@@ -181,7 +187,8 @@ final class TierStackReadTest extends StackSteps {
   @Test
   void hostCopy_thatCameWhileAWindowWaited_isVerified() {
     MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, tasks::add);
-    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, new Level.Stored(device, 1), new Level.Host("dram", 2));
+    TierStack stack =
+        stack(StackOptions.Mode.EXCLUSIVE, new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 2));
     put(stack, 1);
     runTasks();
     AtomicReference<Throwable> end = new AtomicReference<>();
@@ -228,7 +235,7 @@ final class TierStackReadTest extends StackSteps {
     }
   }
 
-  private static TierStack stack(StackOptions.Mode mode, Level... levels) {
+  private static TierStack stack(StackOptions.Mode mode, StackLevel... levels) {
     return new TierStack(SPACE, List.of(levels),
         StackOptions.defaults("stack").withIngressBlocks(4).withTransferBlocks(1)
             .withPromotionBlocks(1).withBounceBlocks(1).withMode(mode),

@@ -16,7 +16,6 @@ import io.penstock.tier.StackOptions.Mode;
 import io.penstock.tier.StackOptions.Tiering;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,11 +44,11 @@ final class TierStackRoomTest extends StackSteps {
   private TierStack stack = memory(OPTIONS);
 
   private TierStack memory(StackOptions options) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", 4)), options, TierListener.noop(), () -> now);
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", 4)), options, TierListener.noop(), () -> now);
   }
 
   private TierStack withDisk(StackOptions options) {
-    stack = new TierStack(SPACE, List.of(new Level.Host("dram", 4), new Level.Stored(disk, 64)), options,
+    stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 4), new StackLevel.Stored(disk, 64)), options,
         TierListener.noop(), () -> now);
     return stack;
   }

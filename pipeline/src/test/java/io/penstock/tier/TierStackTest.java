@@ -3,7 +3,6 @@ package io.penstock.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -14,8 +13,9 @@ final class TierStackTest extends StackSteps {
 
   @Test
   void blocksPromotedAndDemoted_betweenFullLevels_bothArrive() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1)), options(),
-        TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(device, 1), new StackLevel.Host("dram", 1)), options(),
+            TierListener.noop());
     put(stack, 0);
     put(stack, 1);
     assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);

@@ -11,7 +11,6 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.StackOptions.OffloadRule;
-import io.penstock.tier.TierStack.Level;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -142,7 +141,7 @@ final class TierStackTieringTest extends StackSteps {
 
   @Test
   void fullQueue_thatTooManyWaitFor_refuses_andItsWaitersHearOfTheClose() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(disk, 8)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 1), new StackLevel.Stored(disk, 8)),
         options(EXACT.withQueue(1, StackOptions.Tiering.UNBOUNDED)).withMaxWaiters(1), TierListener.noop(), nanos::get);
     put(stack, 0);
     put(stack, 1);
@@ -191,7 +190,7 @@ final class TierStackTieringTest extends StackSteps {
   @Test
   void nextBlocks_ofADiskThatIsOff_areNotReadAhead_andAreReadWhenItIsBack() {
     FaultyStore weak = new FaultyStore(disk);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(weak, 8)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 1), new StackLevel.Stored(weak, 8)),
         options(EXACT.withPrefetchBlocks(1)),
         TierListener.noop(), nanos::get);
     put(stack, 0);
@@ -262,7 +261,8 @@ final class TierStackTieringTest extends StackSteps {
   }
 
   private TierStack stack(long dram, long ssd, StackOptions.Tiering tiering) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, ssd)), options(tiering),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", dram), new StackLevel.Stored(disk, ssd)),
+        options(tiering),
         TierListener.noop(),
         nanos::get);
   }

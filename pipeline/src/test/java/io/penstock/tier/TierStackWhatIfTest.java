@@ -9,8 +9,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.pool.WhatIf;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.TierStack.Level;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackOptions.Sampling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -49,11 +48,11 @@ final class TierStackWhatIfTest extends StackSteps {
   @Test
   void blocksThatAStoreKept_countAsPresent() {
     MemoryStore store = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
-    TierStack first = stack(List.of(new Level.Stored(store, 8)), true, Sampling.none());
+    TierStack first = stack(List.of(new StackLevel.Stored(store, 8)), true, Sampling.none());
     put(first, 1);
     assertClosesClean(first);
 
-    TierStack second = stack(List.of(new Level.Stored(store.reopened(), 8)), true, ALL);
+    TierStack second = stack(List.of(new StackLevel.Stored(store.reopened(), 8)), true, ALL);
     ask(second, List.of(key(1)));
 
     assertThat(second.whatIf().curve().at(8).hitRate()).isEqualTo(1);
@@ -119,10 +118,10 @@ final class TierStackWhatIfTest extends StackSteps {
 
   private static TierStack hostAndDisk(int host, int disk, boolean exact, Sampling sampling) {
     MemoryStore store = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
-    return stack(List.of(new Level.Host("dram", host), new Level.Stored(store, disk)), exact, sampling);
+    return stack(List.of(new StackLevel.Host("dram", host), new StackLevel.Stored(store, disk)), exact, sampling);
   }
 
-  private static TierStack stack(List<Level> levels, boolean exact, Sampling sampling) {
+  private static TierStack stack(List<StackLevel> levels, boolean exact, Sampling sampling) {
     return new TierStack(SPACE, levels, StackOptions.defaults("stack").withExact(exact), TierListener.noop(),
         ChunkSource.ofSystem(), sampling);
   }

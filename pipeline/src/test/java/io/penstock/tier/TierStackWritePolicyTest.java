@@ -16,7 +16,6 @@ import io.penstock.tier.StackOptions.WritePolicy;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.ReadLease;
-import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -38,7 +37,7 @@ final class TierStackWritePolicyTest extends StackSteps {
   private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, 1024, tasks::add));
 
   private TierStack stack(int memory, StackOptions options) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", memory), new Level.Stored(disk, 512)), options,
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", memory), new StackLevel.Stored(disk, 512)), options,
         TierListener.noop());
   }
 
@@ -140,7 +139,7 @@ final class TierStackWritePolicyTest extends StackSteps {
 
   @Test
   void watermarks_evictNoPinnedBlock_andGoOnWhenThePinsEnd() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 20)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 20)),
         OPTIONS.withHolds(StackOptions.HoldOptions.defaults().withPinShare(1))
             .withTiering(Tiering.exact().withWatermarks(0.5, 0.25)),
         TierListener.noop());
@@ -240,7 +239,7 @@ final class TierStackWritePolicyTest extends StackSteps {
   private void atRandom(int seed) {
     Random random = new Random(seed);
     disk.health(StoreHealth.State.ACTIVE);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 20), new Level.Stored(disk, 24)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 20), new StackLevel.Stored(disk, 24)),
         OPTIONS.withPolicy(EvictionPolicy.values()[seed % EvictionPolicy.values().length])
             .withTiering(Tiering.exact().withWatermarks(0.6, 0.3).withQueue(1 + random.nextInt(8), 1L << 40)),
         TierListener.noop());

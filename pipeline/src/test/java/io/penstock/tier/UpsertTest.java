@@ -12,7 +12,6 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierHolds.PutTerms;
-import io.penstock.tier.TierStack.Level;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +37,8 @@ final class UpsertTest extends StackSteps {
   private long now = 7;
   private int others = 1;
   private final TierStack stack = new TierStack(SPACE,
-      List.of(new Level.Host("dram", HOST),
-          new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
+      List.of(new StackLevel.Host("dram", HOST),
+          new StackLevel.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add), 64)),
       StackOptions.defaults("stack").withIngressBlocks(4).withExact(false), TierListener.noop(), () -> now);
   private final TierHolds holds = stack.holds("me");
   private final BlockScope scope = new BlockScope();

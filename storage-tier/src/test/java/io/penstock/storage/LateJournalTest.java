@@ -21,7 +21,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.StackLevel;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -75,7 +75,7 @@ final class LateJournalTest {
   }
 
   private TierStack stack(LateJournal late) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(late, 100)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", 2), new StackLevel.Stored(late, 100)),
         StackOptions.defaults("stack").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
   }
 
@@ -104,8 +104,9 @@ final class LateJournalTest {
   @Test
   void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
     broken = false;
-    TierStack before = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    TierStack before =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(journal(), 100)), StackOptions.defaults("stack")
+            .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(put(before, 1)).isEqualTo(Durability.WRITTEN);
     assertThat(put(before, 2)).isEqualTo(Durability.WRITTEN);
     before.close().block(SOON);
@@ -129,8 +130,9 @@ final class LateJournalTest {
     stack.close().block(SOON);
     assertThat(stack.arena().claimedSlots()).isZero();
 
-    TierStack after = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    TierStack after =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(journal(), 100)), StackOptions.defaults("stack")
+            .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
     after.close().block(SOON);
   }

@@ -22,7 +22,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.StackLevel;
 import io.penstock.tier.spi.BlockUnreadableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
@@ -164,7 +164,7 @@ final class ReclaimTest {
       before.close().block(PATIENCE);
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
-      TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)),
+      TierStack tier = new TierStack(SPACE, List.of(new StackLevel.Stored(store, 10_000)),
           StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH),
           TierListener.noop());
       List<BlockKey> keys = keys(all);

@@ -32,7 +32,7 @@ import io.penstock.tier.Receipt;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.StackLevel;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
@@ -107,10 +107,10 @@ final class ConversationNode implements AutoCloseable {
   private Mono<TierStack> stack(ConversationsOptions options, boolean withSsd) {
     long hbmBlocks = ConversationsOptions.blocks(options.hbmBytes());
     return DeviceStore.open(device, HBM, SPACE, Math.toIntExact(hbmBlocks)).map(hbm -> {
-      List<Level> levels = new ArrayList<>(List.of(new Level.Stored(hbm, hbmBlocks),
-          new Level.Host(DRAM, ConversationsOptions.blocks(options.dramBytes()))));
+      List<StackLevel> levels = new ArrayList<>(List.of(new StackLevel.Stored(hbm, hbmBlocks),
+          new StackLevel.Host(DRAM, ConversationsOptions.blocks(options.dramBytes()))));
       if (withSsd) {
-        levels.add(new Level.Stored(
+        levels.add(new StackLevel.Stored(
             JournalStore.open(SPACE, journal(options)),
             ConversationsOptions.blocks(options.ssdBytes())));
       }

@@ -50,7 +50,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.tier.TierInfo;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackOptions.Sampling;
 import io.penstock.wire.DisaggServices;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;

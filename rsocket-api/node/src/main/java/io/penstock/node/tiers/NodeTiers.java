@@ -20,8 +20,8 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackLevel;
+import io.penstock.tier.StackOptions.Sampling;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.ForwardingTier;
@@ -106,15 +106,15 @@ public final class NodeTiers extends ForwardingTier {
   static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
       @Nullable BlockStore ssd, TierListener listener, Sampling sampling) {
     int blockBytes = plan.space().layout().blockBytes();
-    List<Level> levels = new ArrayList<>();
+    List<StackLevel> levels = new ArrayList<>();
     if (hbm != null) {
-      levels.add(new Level.Stored(hbm, hbm.capacityBlocks()));
+      levels.add(new StackLevel.Stored(hbm, hbm.capacityBlocks()));
     }
     if (!plan.dram().isOff()) {
       levels.add(plan.host());
     }
     if (ssd != null) {
-      levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
+      levels.add(new StackLevel.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
     ChunkSource chunks = memory.chunks();
     TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks, sampling);

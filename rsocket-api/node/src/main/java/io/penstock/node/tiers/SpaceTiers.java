@@ -10,7 +10,7 @@ import io.penstock.node.config.Capacity;
 import io.penstock.pool.SharedMemory;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackOptions.Sampling;
 import io.penstock.wire.NodeSpaces;
 import java.time.Duration;
 import java.util.ArrayList;

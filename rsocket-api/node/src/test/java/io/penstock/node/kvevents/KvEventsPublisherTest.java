@@ -17,6 +17,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.StackLevel;
 import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.time.Duration;
@@ -47,7 +48,7 @@ final class KvEventsPublisherTest {
   private final FaultyStore disk =
       new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
   private final TierStack tier = new TierStack(SPACE,
-      List.of(new TierStack.Level.Host("dram", 12), new TierStack.Level.Stored(disk, 24)),
+      List.of(new StackLevel.Host("dram", 12), new StackLevel.Stored(disk, 24)),
       StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(4).withPromotionBlocks(2)
           .withBounceBlocks(1).withBatchBlocks(4),
       TierListener.noop());

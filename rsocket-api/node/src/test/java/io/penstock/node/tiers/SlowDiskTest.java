@@ -17,7 +17,7 @@ import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack.Sampling;
+import io.penstock.tier.StackOptions.Sampling;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
