@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.Permits;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -20,27 +20,41 @@ import reactor.core.publisher.Mono;
 /// room. So the queues go on and give memory back, whatever the store does. Used in decisions only, unless a method
 /// says otherwise.
 final class AttachedStore {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackHistory history;
+  private final LevelStates states;
+  private final StoreSlots slots;
+  private final Placement placement;
+  private final Removals removals;
+  private final StoreWaiters waiters;
+  private final OffloadQueue offloads;
+  private final Function<DeferredActions, BlockStore.Recovered> recovery;
   private final int level;
   private final BlockStore store;
   private final StoreFailures failures;
   private final WriteQueue writes;
   private final ReadQueue reads;
-  /// Slots of the store; null for a store without a fixed number of slots, such as a disk.
-  private final @Nullable Permits slots;
-  private volatile StoreHealth health = StoreHealth.GOOD;
 
-  AttachedStore(StackState state, int level, StackLevel.Stored stored) {
-    this.state = state;
+  /// @param recovery enters a block that the store of `level` kept
+  AttachedStore(Decisions decisions, StackShape shape, StackHistory history, LevelStates states, StoreSlots slots,
+      Placement placement, Removals removals, StoreWaiters waiters, OffloadQueue offloads,
+      Function<DeferredActions, BlockStore.Recovered> recovery, int level) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.history = history;
+    this.states = states;
+    this.slots = slots;
+    this.placement = placement;
+    this.removals = removals;
+    this.waiters = waiters;
+    this.offloads = offloads;
+    this.recovery = recovery;
     this.level = level;
-    this.store = stored.store();
-    this.failures = new StoreFailures(state, level, store.name());
-    this.writes = new WriteQueue(state, store);
-    this.reads = new ReadQueue(state, level, this);
-    this.slots = stored.medium() == Medium.DISK
-        ? null
-        : new Permits(stored.name() + " slots", Math.min(store.capacityBlocks(), Integer.MAX_VALUE),
-            (int) state.memory().arena().capacitySlots());
+    this.store = shape.store(level);
+    this.failures = new StoreFailures(decisions, history, removals, placement, slots, level, store.name());
+    this.writes = new WriteQueue(decisions, shape, store);
+    this.reads = new ReadQueue(decisions, shape, history, slots, failures, level);
   }
 
   StoreFailures failures() {
@@ -49,36 +63,31 @@ final class AttachedStore {
 
   // Health
 
-  /// The state of the store as the stack last heard of it.
-  StoreHealth.State state() {
-    return health.state();
-  }
-
   /// The error of a caller that needs this unhealthy store.
   StoreUnavailableException unavailable() {
-    return StoreUnavailableException.of(store.name(), health);
+    return StoreUnavailableException.of(store.name(), states.of(level));
   }
 
   /// Listens to the store: its health, its wish for room, its damaged blocks. Outside a decision.
   void connect() {
     store.watch(this::healthChanged);
     healthChanged();
-    store.useEvictor(blocks -> state.answer(after -> state.removals().evictForRoom(level, blocks, after)));
-    store.report(key -> state.removals().damaged(level, key));
+    store.useEvictor(blocks -> decisions.answer(after -> removals.evictForRoom(level, blocks, after)));
+    store.report(key -> removals.damaged(level, key));
   }
 
   private void healthChanged() {
-    state.decide(after -> {
+    decisions.decide(after -> {
       StoreHealth now = store.health();
-      if (now.state() != health.state()) {
+      if (now.state() != states.of(level).state()) {
         change(now, after);
       }
     });
   }
 
   private void change(StoreHealth now, DeferredActions after) {
-    boolean gave = health.state().gives();
-    health = now;
+    boolean gave = states.gives(level);
+    states.set(level, now);
     tell(gave, now);
     if (now.state().takes()) {
       writes.admit();
@@ -87,72 +96,33 @@ final class AttachedStore {
     }
     if (gave && !now.state().gives()) {
       reads.clear(after);
-      state.windows().interrupt(level, unavailable(), after);
+      waiters.interrupt(level, unavailable(), after);
     }
-    if (!state.isClosed()) { // else only copies that are under way still matter
+    if (!decisions.isClosed()) { // else only copies that are under way still matter
       resume(after);
     }
   }
 
   private void tell(boolean gave, StoreHealth now) {
-    if (gave && !now.state().gives() && !state.isClosed()) {
-      state.history().down(level, now.problem() == null ? "" : now.problem());
-    } else if (!gave && now.state().gives() && !state.isClosed()) {
-      state.history().up(level);
+    if (gave && !now.state().gives() && !decisions.isClosed()) {
+      history.down(level, now.problem() == null ? "" : now.problem());
+    } else if (!gave && now.state().gives() && !decisions.isClosed()) {
+      history.up(level);
     }
   }
 
   private void resume(DeferredActions after) {
-    if (health.state().gives()) {
+    if (states.gives(level)) {
       recover(after); // blocks that the store could not look for before
     }
-    state.mover().stateChanged(level, after);
+    placement.stateChanged(level, after);
     after.then(writes::start);
     after.then(reads::start);
   }
 
   /// Enters the blocks that the store kept into the ledger.
   void recover(DeferredActions after) {
-    store.recover(new Recovery(state, level, after));
-  }
-
-  // Slots
-
-  /// Takes a slot if one is free and no block waits for one.
-  boolean tryTakeSlot() {
-    return slots == null || slots.tryAcquire(1);
-  }
-
-  /// Runs `granted` once a slot was taken for it. Outside a decision.
-  Permits.Ticket takeSlot(Runnable granted) {
-    return requireNonNull(slots).acquire(1, granted);
-  }
-
-  /// Frees a slot. Outside a decision.
-  void releaseSlot() {
-    if (slots != null) {
-      slots.release(1);
-    }
-  }
-
-  // Copies in the store
-
-  /// Drops `copy`. The slot becomes free when the last read of the copy has ended.
-  void drop(StoreCopy copy, DeferredActions after) {
-    if (copy.drop()) {
-      free(copy, after);
-    }
-  }
-
-  void endRead(StoreCopy copy, DeferredActions after) {
-    if (copy.endRead()) {
-      free(copy, after);
-    }
-  }
-
-  private void free(StoreCopy copy, DeferredActions after) {
-    after.close(copy.block());
-    after.then(this::releaseSlot);
+    store.recover(recovery.apply(after));
   }
 
   // Moves
@@ -165,7 +135,7 @@ final class AttachedStore {
 
   /// Queues `write`: a commit, or a move to this store.
   void put(WriteQueue.Write write, DeferredActions after) {
-    writes.add(store.medium() == Medium.DISK ? state.offloads().counted(write) : write, after);
+    writes.add(store.medium() == Medium.DISK ? offloads.counted(write) : write, after);
   }
 
   /// Reads `block` from this store into `draft`.
@@ -202,10 +172,10 @@ final class AttachedStore {
     @Override
     public void done(List<StoredBlock> stored, DeferredActions after) {
       if (stored.isEmpty()) {
-        after.then(AttachedStore.this::releaseSlot);
+        after.then(() -> slots.release(level));
       } else {
-        int from = block.isOnHostLevel() ? state.shape().host() : block.fastestStore();
-        state.history().moved(from, level, 1, after);
+        int from = block.isOnHostLevel() ? shape.host() : block.fastestStore();
+        history.moved(from, level, 1, after);
         block.addCopy(level, new StoreCopy(stored.getFirst()));
       }
       block.endMove(after);
@@ -214,7 +184,7 @@ final class AttachedStore {
     @Override
     public void failed(Throwable error, DeferredActions after) {
       failures.notTaken(block, error, after);
-      after.then(AttachedStore.this::releaseSlot);
+      after.then(() -> slots.release(level));
       block.endMove(after);
     }
   }

@@ -7,19 +7,26 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Work that one decision on a [StackState] leaves: blocks to review before the lock is released, and actions to run
-/// after that (free memory, start copies, tell readers).
+/// Work that one decision leaves: blocks to review before the lock is released, and actions to run after that, in this
+/// order: handles are closed, tasks run, readers are signalled, recorded events are emitted, the listener gets its
+/// reports, and callers that wait for the end of moves are signalled.
 ///
-/// A method that takes this object runs inside a decision: only [StackState#decide] makes it. All actions run, even if
-/// an action throws, because most actions serve other callers. The thread's uncaught exception handler gets the error.
+/// A method that takes this object runs inside a decision: only [Decisions] makes it. All actions run, even if an
+/// action throws, because most actions serve other callers. The thread's uncaught exception handler gets the error.
 final class DeferredActions {
   private final LinkedHashSet<Resident> changed = new LinkedHashSet<>(0);
   private final List<Owned> handles = new ArrayList<>(0);
   private final List<Runnable> tasks = new ArrayList<>(0);
-  private final Set<StackLease> leases = new LinkedHashSet<>(0);
+  private final Set<Reader> readers = new LinkedHashSet<>(0);
   private final List<Runnable> reports = new ArrayList<>(1);
 
-  /// Has the [Mover] review `block` at the end of the decision.
+  /// A reader that waits for blocks.
+  interface Reader {
+    /// Signals that an item is ready, or that no more items will come. Outside the lock.
+    void signal();
+  }
+
+  /// Lets the end of the decision review `block`.
   void review(Resident block) {
     changed.add(block);
   }
@@ -34,32 +41,33 @@ final class DeferredActions {
     handles.add(handle);
   }
 
-  /// Runs `task` after the decision: when handles were closed, before readers are told.
+  /// Runs `task` after the decision: when handles were closed, before readers are signalled.
   void then(Runnable task) {
     tasks.add(task);
   }
 
-  /// Tells the reader of `lease`, after the tasks, that an item is ready or that no more items will come.
-  void signal(StackLease lease) {
-    leases.add(lease);
+  /// Signals `reader` once, after the tasks.
+  void signal(Reader reader) {
+    readers.add(reader);
   }
 
-  /// Runs `report`, which tells a listener, after everything else.
+  /// Runs `report`, which calls a listener, after the recorded events were emitted.
   void report(Runnable report) {
     reports.add(report);
   }
 
-  /// Runs everything outside the lock.
-  void run(EventLog events, List<Flush> flushes) {
+  /// Runs all actions. Outside the lock.
+  void run(Decisions.Rules rules) {
     handles.forEach(handle -> attempt(handle::close));
     tasks.forEach(DeferredActions::attempt);
-    leases.forEach(lease -> attempt(lease::signal));
-    attempt(events::signal);
+    readers.forEach(reader -> attempt(reader::signal));
+    attempt(rules::emit);
     reports.forEach(DeferredActions::attempt);
-    flushes.forEach(flush -> attempt(flush::signal));
+    rules.signal();
   }
 
-  private static void attempt(Runnable task) {
+  /// Runs `task`. The thread's uncaught exception handler gets its error.
+  static void attempt(Runnable task) {
     try {
       task.run();
     } catch (Throwable e) { // the other actions run all the same

@@ -50,7 +50,7 @@ final class HeldLease {
     if (!blocks.add(block)) {
       return false;
     }
-    block.toHold().lease();
+    ResidentHold.addTo(block).lease();
     return true;
   }
 
@@ -102,7 +102,7 @@ final class HeldLease {
   void end(DeferredActions after) {
     over = true;
     for (Resident block : blocks) {
-      ResidentHold held = block.held();
+      ResidentHold held = ResidentHold.of(block);
       if (held != null) { // else the block was removed
         held.unlease();
         block.holdEnded(after);

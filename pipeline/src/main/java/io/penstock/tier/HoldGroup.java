@@ -27,7 +27,7 @@ final class HoldGroup {
 
   void join(Resident block) {
     members.add(block);
-    block.toHold().join(this);
+    ResidentHold.addTo(block).join(this);
   }
 
   void leave(Resident block) {

@@ -15,12 +15,19 @@ final class HostRoom implements SharedMemory.Member {
   /// Blocks evicted in one decision.
   private static final int STEP = 64;
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackMemory memory;
+  private final StackIndex index;
+  private final HostWatermarks watermarks;
   private final SharedMemory.@Nullable Share share;
 
-  HostRoom(StackState state) {
-    this.state = state;
-    StackShape shape = state.shape();
+  HostRoom(Decisions decisions, StackShape shape, StackMemory memory, StackIndex index, HostWatermarks watermarks) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.memory = memory;
+    this.index = index;
+    this.watermarks = watermarks;
     this.share = shape.host() >= 0 && shape.levels().get(shape.host()) instanceof StackLevel.Host host
         ? host.share()
         : null;
@@ -35,7 +42,7 @@ final class HostRoom implements SharedMemory.Member {
   /// Takes memory until the level has room for `blocks` more, as far as the share gives it.
   void want(int blocks) {
     if (share != null) {
-      for (int i = 0; i < MOST_RUNS && blocks > 0 && !state.isClosed() && lacks(blocks) && share.grow(); i++) {
+      for (int i = 0; i < MOST_RUNS && blocks > 0 && !decisions.isClosed() && lacks(blocks) && share.grow(); i++) {
       }
     }
   }
@@ -43,37 +50,37 @@ final class HostRoom implements SharedMemory.Member {
   /// The same for the blocks of `keys` that a lease may promote. Keys of no block take no memory from other spaces.
   void wantFor(List<BlockKey> keys) {
     if (share != null) {
-      want(state.shape().options().exact() ? keys.size() : state.index().lookups().onSlowerLevels(keys));
+      want(shape.options().exact() ? keys.size() : index.lookups().onSlowerLevels(keys));
     }
   }
 
   private boolean lacks(int blocks) {
-    return state.look(() -> state.watermarks().wouldPass(blocks));
+    return decisions.look(() -> watermarks.wouldPass(blocks));
   }
 
   @Override
   public SlabPart slots() {
-    return state.memory().resident();
+    return memory.resident();
   }
 
   @Override
   public SlabPart.Run grow(MemorySegment memory, Runnable returned) {
     SlabPart.Run run = slots().borrow(memory, returned);
-    state.decide(after -> state.index().resize(run.slots(), after));
+    decisions.decide(after -> index.resize(run.slots(), after));
     return run;
   }
 
   @Override
   public boolean canLeave(SlabPart.Run run) {
     List<BlockKey> keys = run.keys();
-    return state.look(() -> keys.stream().noneMatch(state.index()::isKept));
+    return decisions.look(() -> keys.stream().noneMatch(index::isKept));
   }
 
   @Override
   public void giveUp(SlabPart.Run run) {
     run.retire();
     clear(run);
-    state.decide(after -> state.index().resize(-run.slots(), after));
+    decisions.decide(after -> index.resize(-run.slots(), after));
   }
 
   @Override
@@ -81,7 +88,7 @@ final class HostRoom implements SharedMemory.Member {
     List<BlockKey> keys = run.keys();
     for (int from = 0; from < keys.size(); from += STEP) {
       List<BlockKey> some = keys.subList(from, Math.min(keys.size(), from + STEP));
-      state.decide(after -> some.forEach(key -> state.index().leave(key, run, after)));
+      decisions.decide(after -> some.forEach(key -> index.leave(key, run, after)));
     }
   }
 }

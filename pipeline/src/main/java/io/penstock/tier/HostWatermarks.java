@@ -15,44 +15,48 @@ final class HostWatermarks {
   /// Decisions until the next try, when every block was held.
   private static final int PAUSE = 256;
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final LevelStates states;
+  private final OffloadQueue offloads;
+  private final StackFigures figures;
   private final StackOptions.Tiering options;
   private final boolean isOn;
   private final Trampoline steps = new Trampoline(this::steps);
   private boolean demoting;
   private boolean stepping;
   private int pause;
-  private long demoted;
 
-  HostWatermarks(StackState state) {
-    this.state = state;
-    this.options = state.shape().options().tiering();
-    this.isOn = state.shape().host() >= 0 && !state.shape().options().exact() && options.memoryHigh() < 1;
-  }
-
-  /// Blocks that left memory because of the watermarks.
-  long demoted() {
-    return demoted;
+  HostWatermarks(Decisions decisions, StackShape shape, StackIndex index, LevelStates states, OffloadQueue offloads, StackFigures figures) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.states = states;
+    this.offloads = offloads;
+    this.figures = figures;
+    this.options = shape.options().tiering();
+    this.isOn = shape.host() >= 0 && !shape.options().exact() && options.memoryHigh() < 1;
   }
 
   /// Whether `blocks` more would pass the high watermark, or the capacity.
   boolean wouldPass(long blocks) {
     double most = isOn ? options.memoryHigh() * capacity() : capacity();
-    return state.index().onHostLevel() + blocks > most;
+    return index.onHostLevel() + blocks > most;
   }
 
   private long capacity() {
-    return state.index().capacity(state.shape().host());
+    return index.capacity(shape.host());
   }
 
   /// Has steps follow the decision that ends, if there are blocks to demote.
   void review(DeferredActions after) {
-    if (!isOn || stepping || state.isClosed()) {
+    if (!isOn || stepping || decisions.isClosed()) {
       stepping = false;
     } else if (pause > 0) {
       pause--;
     } else {
-      demoting = state.index().onHostLevel() > (demoting ? options.memoryLow() : options.memoryHigh()) * capacity();
+      demoting = index.onHostLevel() > (demoting ? options.memoryLow() : options.memoryHigh()) * capacity();
       if (demoting) {
         after.then(steps::run);
       }
@@ -60,32 +64,32 @@ final class HostWatermarks {
   }
 
   private void steps() {
-    for (int i = 0; i < STEPS && state.answer(this::step); i++) {
+    for (int i = 0; i < STEPS && decisions.answer(this::step); i++) {
     }
   }
 
   /// @return whether another step may follow
   private boolean step(DeferredActions after) {
     stepping = true;
-    double beyond = state.index().onHostLevel() - options.memoryLow() * capacity();
-    int wanted = (int) Math.min(Math.min(STEP, state.offloads().free()), Math.ceil(beyond));
-    if (wanted <= 0 || state.isClosed() || !hasRoomBelow()) {
+    double beyond = index.onHostLevel() - options.memoryLow() * capacity();
+    int wanted = (int) Math.min(Math.min(STEP, offloads.free()), Math.ceil(beyond));
+    if (wanted <= 0 || decisions.isClosed() || !hasRoomBelow()) {
       return false;
     }
-    int left = state.index().demoteFromHost(wanted, after);
-    demoted += left;
+    int left = index.demoteFromHost(wanted, after);
+    figures.demotedByMark(left);
     pause = left == 0 ? PAUSE : 0;
     return left == STEP;
   }
 
   /// Whether a slower level takes blocks now, or there is none, so that memory is all there is.
   private boolean hasRoomBelow() {
-    int host = state.shape().host();
-    for (int level = host + 1; level <= state.shape().last(); level++) {
-      if (state.stores().takes(level)) {
+    int host = shape.host();
+    for (int level = host + 1; level <= shape.last(); level++) {
+      if (states.takes(level)) {
         return true;
       }
     }
-    return host == state.shape().last();
+    return host == shape.last();
   }
 }

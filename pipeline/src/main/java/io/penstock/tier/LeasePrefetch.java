@@ -16,7 +16,9 @@ import reactor.core.publisher.SignalType;
 /// them in the same queue. A read that fails ends the prefetch of its lease; the store that failed is told of it as of
 /// every failed read, and a later reader hears the error. Fields are used in decisions only.
 final class LeasePrefetch {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackHolds holds;
   private final StackLeases leases;
   private final ArrayDeque<Wanted> waiting = new ArrayDeque<>();
   private final Trampoline reads = new Trampoline(this::readNext);
@@ -24,17 +26,19 @@ final class LeasePrefetch {
 
   private record Wanted(long lease, List<BlockKey> keys) {}
 
-  LeasePrefetch(StackState state, StackLeases leases) {
-    this.state = state;
+  LeasePrefetch(Decisions decisions, StackShape shape, StackHolds holds, StackLeases leases) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.holds = holds;
     this.leases = leases;
   }
 
   /// Has `keys` read, which the read lease `lease` holds, unless too many leases wait already. A lease that has ended
   /// waits no more, and its keys take no memory. Outside a decision.
   void begin(long lease, List<BlockKey> keys) {
-    state.decide(after -> {
-      waiting.removeIf(each -> !state.holds().isLive(each.lease()));
-      if (waiting.size() < state.shape().options().maxWaiters()) {
+    decisions.decide(after -> {
+      waiting.removeIf(each -> !holds.isLive(each.lease()));
+      if (waiting.size() < shape.options().maxWaiters()) {
         waiting.add(new Wanted(lease, keys));
         after.then(reads::run);
       }
@@ -42,7 +46,7 @@ final class LeasePrefetch {
   }
 
   private @Nullable Wanted next() {
-    return state.answer(after -> {
+    return decisions.answer(after -> {
       Wanted next = reading ? null : waiting.poll();
       reading |= next != null;
       return next;
@@ -56,7 +60,7 @@ final class LeasePrefetch {
     }
     Reader reader = new Reader();
     try {
-      StackOptions options = state.shape().options();
+      StackOptions options = shape.options();
       int blocks = Math.max(1, Math.min(options.transferBlocks() / 2, options.promotionBlocks()));
       reader.scope.adopt(leases.prefetch(next.lease, next.keys)).windows(blocks, reader.scope).subscribe(reader);
     } catch (RuntimeException e) { // the lease has ended, or the stack has closed: no read was begun
@@ -91,7 +95,7 @@ final class LeasePrefetch {
 
     private void end() {
       scope.close();
-      state.decide(after -> {
+      decisions.decide(after -> {
         reading = false;
         after.then(reads::run);
       });

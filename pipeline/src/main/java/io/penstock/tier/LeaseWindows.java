@@ -15,7 +15,11 @@ import org.reactivestreams.Subscriber;
 /// The stream of the windows of one [StackLease], in order: no window overtakes one that waits for memory. The emitting
 /// thread writes the fields; a cancel writes `done`, on any thread. Emits outside decisions only.
 final class LeaseWindows extends DemandLoop {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape stack;
+  private final StackFigures figures;
+  private final Removals removals;
+  private final WindowReads reads;
   private final StackLease lease;
   private final Subscriber<? super LeasedWindow> subscriber;
   private final SliceShape shape;
@@ -27,12 +31,16 @@ final class LeaseWindows extends DemandLoop {
   private volatile boolean prefetched;
   private boolean begun;
 
-  LeaseWindows(StackState state, StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape,
+  LeaseWindows(Decisions decisions, StackShape stack, StackFigures figures, Removals removals, WindowReads reads,
+      StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape,
       BlockScope scope) {
-    this.state = state;
+    this.decisions = decisions;
+    this.stack = stack;
+    this.figures = figures;
+    this.removals = removals;
+    this.reads = reads;
     this.lease = lease;
     this.subscriber = subscriber;
-    StackShape stack = state.shape();
     // Transfer memory bounds a window that is read from stores; without stores all blocks are in memory
     int most = stack.hasStores() ? stack.options().transferBlocks() : Integer.MAX_VALUE;
     this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), most));
@@ -91,7 +99,7 @@ final class LeaseWindows extends DemandLoop {
       lease.hold(window);
       emit(window);
     } else {
-      StoreWindow window = new StoreWindow(state, items, shape);
+      StoreWindow window = new StoreWindow(reads, removals, stack.layout(), items, shape);
       lease.hold(window);
       next = window;
       window.claim(this::drain);
@@ -102,7 +110,7 @@ final class LeaseWindows extends DemandLoop {
     for (LeaseItem item : lease.verifies() ? items : List.<LeaseItem>of()) {
       try {
         if (item instanceof LeaseItem.InMemory here) {
-          state.removals().requireIntact(here.block());
+          removals.requireIntact(here.block());
         }
       } catch (BlockCorruptException e) {
         return e;
@@ -118,7 +126,7 @@ final class LeaseWindows extends DemandLoop {
     StoreWindow window = requireNonNull(next);
     Throwable refusal = window.refusal();
     if (refusal instanceof ArenaClosedException) {
-      fail(state.shape().closed());
+      fail(stack.closed());
     } else if (refusal != null) {
       fail(refusal);
     } else if (lease.isClosed()) {
@@ -145,17 +153,17 @@ final class LeaseWindows extends DemandLoop {
   /// Starts to read the next window before there is demand for it; false if its blocks are in memory, or memory is
   /// short.
   private boolean prefetch() {
-    int most = Math.min(shape.windowBlocks(), state.shape().options().tiering().prefetchBlocks());
+    int most = Math.min(shape.windowBlocks(), stack.options().tiering().prefetchBlocks());
     List<LeaseItem> items = most == 0 ? List.of() : lease.takeStored(most);
     if (items.isEmpty()) {
       return false;
     }
-    StoreWindow window = new StoreWindow(state, items, shape);
+    StoreWindow window = new StoreWindow(reads, removals, stack.layout(), items, shape);
     if (!window.prefetch(this::drain)) {
       lease.putBack(items);
       return false;
     }
-    state.decide(after -> state.figures().prefetched(window.missing()));
+    decisions.decide(after -> figures.prefetched(window.missing()));
     lease.hold(window);
     prefetched = true;
     next = window;
@@ -165,13 +173,13 @@ final class LeaseWindows extends DemandLoop {
   private void countPrefetched(StoreWindow window, boolean useful) {
     if (prefetched) {
       prefetched = false;
-      state.decide(after -> state.figures().prefetchEnded(window.missing(), useful));
+      decisions.decide(after -> figures.prefetchEnded(window.missing(), useful));
     }
   }
 
   /// The error of a stream whose lease was closed before the stream ended.
   private RuntimeException ended() {
-    return state.isClosed() ? state.shape().closed() : new CancellationException("lease ended before its stream");
+    return decisions.isClosed() ? stack.closed() : new CancellationException("lease ended before its stream");
   }
 
   private void fail(@Nullable Throwable error) {

@@ -24,49 +24,61 @@ final class MoveQueue {
     BOUNCE_SLOT
   }
 
-  private final StackState state;
-  private final Set<Wait> waits = new LinkedHashSet<>();
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackMemory memory;
+  private final StackHistory history;
+  private final StoreSlots slots;
+  private final AttachedStores stores;
+  private final Placement placement;
+  private final Removals removals;
 
-  MoveQueue(StackState state) {
-    this.state = state;
+  MoveQueue(Decisions decisions, StackShape shape, StackMemory memory, StackHistory history, StoreSlots slots, AttachedStores stores, Placement placement, Removals removals) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.memory = memory;
+    this.history = history;
+    this.slots = slots;
+    this.stores = stores;
+    this.placement = placement;
+    this.removals = removals;
   }
 
   /// Queues `block`, which needs `need` to get to level `target`.
   void add(Resident block, Need need, int target, DeferredActions after) {
     Wait wait = new Wait(block, need, target);
-    block.waitFor(wait);
-    waits.add(wait);
+    placement.startWait(block, wait);
     after.then(() -> queueUp(wait));
   }
 
   /// Takes `block` out of the queue, if it waits.
   void leave(Resident block, DeferredActions after) {
-    Wait wait = block.currentWait();
+    Wait wait = (Wait) block.currentWait();
     if (wait != null) {
       end(wait);
       after.then(wait.ticket::cancel);
     }
   }
 
-  /// Blocks that wait to get to `level`.
-  List<Resident> waitingFor(int level) {
-    return waits.stream().filter(wait -> wait.target == level).map(wait -> wait.block).toList();
+  /// Whether `block` waits for something other than `need` to get to level `target`.
+  static boolean waitsForOther(Resident block, @Nullable Need need, int target) {
+    Wait wait = (Wait) block.currentWait();
+    return wait != null && !(wait.need == need && wait.target == target);
   }
 
   /// Ends `wait`; false if it had ended before.
   private boolean end(Wait wait) {
-    waits.remove(wait);
-    return wait.block.endWait(wait);
+    return placement.endWait(wait.block, wait);
   }
 
   private void queueUp(Wait wait) {
     try {
       wait.ticket.hold(switch (wait.need) {
-        case STORE_SLOT -> state.stores().at(wait.target).takeSlot(() -> storeSlotGranted(wait));
-        case HOST_CHARGE -> state.memory().resident()
+        case STORE_SLOT -> slots.take(wait.target, () -> storeSlotGranted(wait));
+        case HOST_CHARGE -> memory.resident()
             .adopt(room -> chargeGranted(wait, room), error -> refused(wait, error));
-        case HOST_SLOT -> claim(wait, state.memory().resident());
-        case BOUNCE_SLOT -> claim(wait, state.memory().bounce());
+        case HOST_SLOT -> claim(wait, memory.resident());
+        case BOUNCE_SLOT -> claim(wait, memory.bounce());
       });
     } catch (RuntimeException e) {
       refused(wait, e);
@@ -80,31 +92,30 @@ final class MoveQueue {
 
   /// Loses the block: the system has no memory for it, and other blocks need the room that it has now.
   private void refused(Wait wait, Throwable error) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       if (end(wait)) {
-        state.removals().lose(wait.block, "no memory to move it: " + error.getMessage(), after);
+        removals.lose(wait.block, "no memory to move it: " + error.getMessage(), after);
       }
     });
   }
 
   private void storeSlotGranted(Wait wait) {
-    AttachedStore store = state.stores().at(wait.target);
-    state.decide(after -> {
+    decisions.decide(after -> {
       if (end(wait)) {
-        store.put(wait.block, after);
+        stores.at(wait.target).put(wait.block, after);
       } else {
-        after.then(store::releaseSlot);
+        after.then(() -> slots.release(wait.target));
       }
     });
   }
 
   private void chargeGranted(Wait wait, SlabPart.Room room) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       if (end(wait) && wait.block.isInMemory()) {
         Block share = wait.block.hostBlock().share();
         after.then(() -> adopt(room, share));
         wait.block.chargeToHostLevel();
-        state.history().moved(wait.block.fastestStore(), state.shape().host(), 1, after);
+        history.moved(wait.block.fastestStore(), shape.host(), 1, after);
         after.review(wait.block);
       } else {
         after.close(room);
@@ -119,10 +130,10 @@ final class MoveQueue {
   }
 
   private void memoryGranted(Wait wait, BlockDraft draft) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       int from = wait.block.fastestStore();
       if (end(wait) && from >= 0) {
-        state.stores().at(from).read(wait.block, draft, wait.need == Need.HOST_SLOT, after);
+        stores.at(from).read(wait.block, draft, wait.need == Need.HOST_SLOT, after);
       } else {
         after.close(draft);
       }
@@ -130,7 +141,7 @@ final class MoveQueue {
   }
 
   /// One block in the queue.
-  static final class Wait {
+  private static final class Wait implements Resident.Wait {
     private final Resident block;
     private final Need need;
     private final int target;
@@ -142,13 +153,10 @@ final class MoveQueue {
       this.target = target;
     }
 
-    /// The level to which the block moves.
-    int target() {
+    @Override
+    public int target() {
       return target;
     }
 
-    boolean isFor(@Nullable Need other, int level) {
-      return need == other && target == level;
-    }
   }
 }

@@ -18,26 +18,37 @@ import java.util.function.LongSupplier;
 /// exceed its bound by the number of memory slots. Blocks that a lease admits, and promoted blocks, do not wait here;
 /// their memory bounds them. Used in decisions only, except [#admit].
 final class OffloadQueue {
-  private static final long NANOS_A_MILLI = 1_000_000;
   private static final String NAME = "write queue of the disk";
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackFigures figures;
   private final LongSupplier nanos;
   private final long most;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   private final Trampoline admissions = new Trampoline(this::admitWaiting);
   private long blocks;
-  private long peak;
-  private long waitedNanos;
-  private long longestNanos;
-  private long withheld;
 
-  private record Waiting(StackReservation reservation, int blocks, Runnable go) {}
+  /// A writer that may have to wait here.
+  interface Writer {
+    /// It waits here, or does so no more.
+    void queued(boolean now);
 
-  OffloadQueue(StackState state, LongSupplier nanos) {
-    this.state = state;
+    boolean isClosed();
+
+    /// Ends it. Outside a decision.
+    void fail(Throwable error);
+  }
+
+  private record Waiting(Writer reservation, int blocks, Runnable go) {}
+
+  OffloadQueue(Decisions decisions, StackShape shape, StackFigures figures, LongSupplier nanos) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.figures = figures;
     this.nanos = nanos;
-    this.most = state.shape().options().tiering().mostQueued(state.shape().blockBytes());
+    this.most = shape.options().tiering().mostQueued(shape.blockBytes());
+    figures.boundQueue(most);
   }
 
   boolean isEmpty() {
@@ -47,9 +58,9 @@ final class OffloadQueue {
   /// Runs `go` when the queue has room for `count` more blocks. Outside a decision.
   ///
   /// @throws BudgetExhaustedException if too many reservations wait already
-  void admit(StackReservation reservation, int count, Runnable go) {
-    boolean now = state.answer(after -> {
-      state.requireOpen();
+  void admit(Writer reservation, int count, Runnable go) {
+    boolean now = decisions.answer(after -> {
+      decisions.requireOpen();
       if (waiting.isEmpty() && !isFull(count)) {
         return true;
       }
@@ -62,31 +73,32 @@ final class OffloadQueue {
   }
 
   private void await(Waiting next) {
-    int maxWaiters = state.shape().options().maxWaiters();
+    int maxWaiters = shape.options().maxWaiters();
     waiting.removeIf(each -> each.reservation().isClosed());
     if (waiting.size() >= maxWaiters) {
       throw new BudgetExhaustedException(NAME, next.blocks(), free(), maxWaiters);
     }
-    withheld++;
     waiting.add(next);
+    figures.withheld();
+    figures.waitForQueue(waiting.size());
     next.reservation().queued(true);
   }
 
   /// The error of a reservation of `wanted` blocks that has waited here for `timeout`.
   RoomTimeoutException timeout(int wanted, Duration timeout) {
-    return new RoomTimeoutException(NAME, wanted, state.look(this::free), timeout);
+    return new RoomTimeoutException(NAME, wanted, decisions.look(this::free), timeout);
   }
 
   /// `reservation` has ended: if it waits here, the next may go on. Outside a decision.
-  void leave(StackReservation reservation) {
-    if (state.answer(after -> waiting.removeIf(each -> each.reservation() == reservation))) {
+  void leave(Writer reservation) {
+    boolean left = decisions.answer(after -> {
+      boolean removed = waiting.removeIf(each -> each.reservation() == reservation);
+      figures.waitForQueue(waiting.size());
+      return removed;
+    });
+    if (left) {
       admissions.run();
     }
-  }
-
-  /// Reservations that wait here.
-  int waiting() {
-    return waiting.size();
   }
 
   /// Blocks for which there is room.
@@ -106,37 +118,39 @@ final class OffloadQueue {
 
   /// Removes and answers the first waiter, if it may go on or has ended; else answers none.
   private List<Waiting> nextAdmitted() {
-    return state.answer(after -> {
+    return decisions.answer(after -> {
       Waiting next = waiting.peek();
       boolean stays = next == null || (isFull(next.blocks()) && !next.reservation().isClosed());
       if (stays) {
         return List.of();
       }
       next.reservation().queued(false);
-      return List.of(waiting.remove());
+      waiting.remove();
+      figures.waitForQueue(waiting.size());
+      return List.of(next);
     });
   }
 
   /// Fails the reservations that wait.
   void close(DeferredActions after) {
-    TierClosedException reason = state.shape().closed();
+    TierClosedException reason = shape.closed();
     waiting.forEach(each -> after.then(() -> each.reservation().fail(reason)));
     waiting.clear();
+    figures.waitForQueue(0);
   }
 
   /// Counts the blocks of `write` from now until the write ends.
   WriteQueue.Write counted(WriteQueue.Write write) {
     int count = write.blocks().size();
     blocks += count;
-    peak = Math.max(peak, blocks);
+    figures.queue(blocks);
     return new Counted(write, count, nanos.getAsLong());
   }
 
   private void left(Counted write, DeferredActions after) {
     blocks -= write.count;
-    long waited = nanos.getAsLong() - write.since;
-    waitedNanos += waited * write.count;
-    longestNanos = Math.max(longestNanos, waited);
+    figures.queue(blocks);
+    figures.leftQueue(write.count, nanos.getAsLong() - write.since);
     if (!waiting.isEmpty()) {
       after.then(admissions::run);
     }
@@ -169,13 +183,5 @@ final class OffloadQueue {
       left(this, after);
       write.failed(error, after);
     }
-  }
-
-  /// The figures of this queue, joined with the given figures.
-  TierStat.Tiering stat(long held, long prefetched, long useful, long wasted, long evictedForRoom,
-      long aboveWatermark) {
-    return new TierStat.Tiering(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
-        longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom,
-        aboveWatermark);
   }
 }

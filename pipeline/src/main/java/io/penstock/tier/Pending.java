@@ -9,19 +9,39 @@ import org.jspecify.annotations.Nullable;
 /// A key whose block is being written, or was admitted to be written, and the leases that wait for the block. Used in
 /// decisions only.
 final class Pending implements StackEntry {
+  /// A lease that waits for blocks.
+  interface Reader {
+    /// Adds `item`, because `block` was written.
+    void serve(Pending block, LeaseItem item, DeferredActions after);
+
+    /// Stops waiting for `block`, which will not be written.
+    void abandon(Pending block, DeferredActions after);
+  }
+
+  /// A reservation that writes blocks.
+  interface Writer {
+    void write(Pending block);
+
+    /// Another writer takes over the write of `key`.
+    void lose(BlockKey key);
+
+    /// Whether it waits for a store to take the blocks.
+    boolean isCommitting();
+  }
+
   private final BlockKey key;
   private final int position;
-  private @Nullable StackLease admittedBy;
-  private @Nullable StackReservation writer;
+  private @Nullable Reader admittedBy;
+  private @Nullable Writer writer;
   private long since;
   private boolean listed;
   private final List<Waiter> waiters = new ArrayList<>(1);
 
-  private record Waiter(StackLease lease, int position) {}
+  private record Waiter(Reader lease, int position) {}
 
   /// @param position of the key in the request that names it
   /// @param admittedBy the lease that admitted the key; null if a reservation writes it
-  Pending(BlockKey key, int position, @Nullable StackLease admittedBy) {
+  Pending(BlockKey key, int position, @Nullable Reader admittedBy) {
     this.key = key;
     this.position = position;
     this.admittedBy = admittedBy;
@@ -44,8 +64,8 @@ final class Pending implements StackEntry {
   /// `next` takes the write over, from the lease that admitted the key or from the reservation that wrote it.
   ///
   /// @param now by the stack's clock
-  void reserve(StackReservation next, long now) {
-    StackReservation before = writer;
+  void reserve(Writer next, long now) {
+    Writer before = writer;
     if (before != null) {
       before.lose(key);
     }
@@ -65,7 +85,7 @@ final class Pending implements StackEntry {
     return since;
   }
 
-  boolean isAdmittedBy(StackLease lease) {
+  boolean isAdmittedBy(Reader lease) {
     return admittedBy == lease;
   }
 
@@ -78,11 +98,11 @@ final class Pending implements StackEntry {
     listed = now;
   }
 
-  void await(StackLease lease, int position) {
+  void await(Reader lease, int position) {
     waiters.add(new Waiter(lease, position));
   }
 
-  void forget(StackLease lease) {
+  void forget(Reader lease) {
     waiters.removeIf(waiter -> waiter.lease() == lease);
   }
 

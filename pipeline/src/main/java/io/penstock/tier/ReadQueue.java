@@ -17,19 +17,25 @@ final class ReadQueue {
   /// The read of one block into host memory, where the block stays or passes through.
   private record Read(Resident block, StoreCopy copy, BlockDraft draft, boolean toHost) {}
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackHistory history;
+  private final StoreSlots slots;
+  private final StoreFailures failures;
   private final int level;
-  private final AttachedStore store;
   private final Trampoline starts = new Trampoline(this::startBatch);
   private final ArrayDeque<Read> waiting = new ArrayDeque<>();
   private boolean reading;
   /// Whether the store refused a batch as busy and has not had room since.
   private boolean busy;
 
-  ReadQueue(StackState state, int level, AttachedStore store) {
-    this.state = state;
+  ReadQueue(Decisions decisions, StackShape shape, StackHistory history, StoreSlots slots, StoreFailures failures, int level) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.history = history;
+    this.slots = slots;
+    this.failures = failures;
     this.level = level;
-    this.store = store;
   }
 
   /// Queues the read of `block` into `draft`.
@@ -53,10 +59,10 @@ final class ReadQueue {
   }
 
   private void startBatch() {
-    List<Read> batch = state.answer(after -> nextBatch());
+    List<Read> batch = decisions.answer(after -> nextBatch());
     if (!batch.isEmpty()) {
-      GranuleRange all = GranuleRange.all(state.shape().layout());
-      Mono.defer(() -> state.shape().store(level)
+      GranuleRange all = GranuleRange.all(shape.layout());
+      Mono.defer(() -> shape.store(level)
           .read(batch.stream().map(read -> read.copy().block()).toList(), drafts(batch), all))
           .subscribe(nothing -> {}, error -> failed(batch, error), () -> done(batch));
     }
@@ -64,7 +70,7 @@ final class ReadQueue {
 
   private List<Read> nextBatch() {
     List<Read> batch = new ArrayList<>();
-    while (!reading && !busy && batch.size() < state.shape().options().batchBlocks() && !waiting.isEmpty()) {
+    while (!reading && !busy && batch.size() < shape.options().batchBlocks() && !waiting.isEmpty()) {
       batch.add(waiting.remove());
     }
     reading |= !batch.isEmpty();
@@ -78,19 +84,31 @@ final class ReadQueue {
   private void done(List<Read> batch) {
     List<Block> blocks;
     try {
-      blocks = StackCommit.sealed(drafts(batch));
+      blocks = sealed(drafts(batch));
     } catch (RuntimeException e) { // the store left something out
       failed(batch, e);
       return;
     }
-    state.decide(after -> {
+    decisions.decide(after -> {
       int stayed = 0;
       for (int i = 0; i < blocks.size(); i++) {
         stayed += landed(batch.get(i), blocks.get(i), after) ? 1 : 0;
       }
-      state.history().moved(level, state.shape().host(), stayed, after);
+      history.moved(level, shape.host(), stayed, after);
       end(after);
     });
+  }
+
+  /// Seals all drafts. If a draft cannot be sealed, closes the blocks sealed before.
+  static List<Block> sealed(List<BlockDraft> drafts) {
+    List<Block> blocks = new ArrayList<>(drafts.size());
+    try {
+      drafts.forEach(draft -> blocks.add(draft.seal()));
+      return blocks;
+    } catch (RuntimeException e) {
+      blocks.forEach(Block::close);
+      throw e;
+    }
   }
 
   /// Whether the block stays on the host level.
@@ -102,21 +120,21 @@ final class ReadQueue {
     } else {
       block.land(bytes, stays);
     }
-    store.endRead(read.copy(), after);
+    slots.endRead(level, read.copy(), after);
     block.endMove(after);
     return stays;
   }
 
   private void failed(List<Read> batch, Throwable error) {
-    state.decide(after -> {
-      if (error instanceof StoreBusyException refused && !state.isClosed()) {
+    decisions.decide(after -> {
+      if (error instanceof StoreBusyException refused && !decisions.isClosed()) {
         reading = false;
         busy = true;
         batch.reversed().forEach(waiting::addFirst);
         after.then(() -> refused.room().subscribe(nothing -> {}, e -> roomAgain(), this::roomAgain));
       } else {
         batch.forEach(read -> giveBack(read, after));
-        store.failures().notGiven(batch.stream().map(Read::block).toList(), error, after);
+        failures.notGiven(batch.stream().map(Read::block).toList(), error, after);
         end(after);
       }
     });
@@ -124,7 +142,7 @@ final class ReadQueue {
 
   private void giveBack(Read read, DeferredActions after) {
     after.close(read.draft());
-    store.endRead(read.copy(), after);
+    slots.endRead(level, read.copy(), after);
     read.block().endMove(after);
   }
 
@@ -134,7 +152,7 @@ final class ReadQueue {
   }
 
   private void roomAgain() {
-    state.decide(after -> busy = false);
+    decisions.decide(after -> busy = false);
     starts.run();
   }
 }

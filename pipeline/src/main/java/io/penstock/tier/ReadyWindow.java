@@ -28,7 +28,7 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  Flux<LayerSlice> transferred(int number) {
+  protected Flux<LayerSlice> transferred(int number) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
         shape.sliceBytes(), shape.order());
     return Flux.from(subscriber -> {
@@ -57,7 +57,7 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  Mono<List<LeasedBlock>> blocks(BlockScope scope) {
+  public Mono<List<LeasedBlock>> blocks(BlockScope scope) {
     return Mono.fromCallable(() -> handOver(scope));
   }
 

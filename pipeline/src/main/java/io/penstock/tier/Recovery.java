@@ -7,19 +7,25 @@ import org.jspecify.annotations.Nullable;
 
 /// Enters the blocks that a store kept into the ledger, in one decision.
 final class Recovery implements BlockStore.Recovered {
-  private final StackState state;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final StackHistory history;
+  private final StackFigures figures;
   private final int level;
   private final DeferredActions after;
 
-  Recovery(StackState state, int level, DeferredActions after) {
-    this.state = state;
+  Recovery(StackShape shape, StackIndex index, StackHistory history, StackFigures figures, int level, DeferredActions after) {
+    this.shape = shape;
+    this.index = index;
+    this.history = history;
+    this.figures = figures;
     this.level = level;
     this.after = after;
   }
 
   @Override
   public void stored(StoredBlock block) {
-    StackEntry entry = state.index().find(block.key(), after);
+    StackEntry entry = index.find(block.key(), after);
     if (entry instanceof Resident known) { // a faster store has it, too
       if (known.isStored(level)) {
         after.close(block);
@@ -29,39 +35,39 @@ final class Recovery implements BlockStore.Recovered {
       after.review(known);
     } else {
       unlist(entry);
-      Resident found = new Resident(block.key(), start(), state.figures());
+      Resident found = new Resident(block.key(), start(), figures);
       found.addCopy(level, new StoreCopy(block));
-      state.index().enter(found, after);
+      index.enter(found, after);
     }
   }
 
   @Override
   public void numbered(BlockKey key, int number) {
-    StackEntry entry = state.index().find(key, after);
+    StackEntry entry = index.find(key, after);
     if (!(entry instanceof Resident)) {
       unlist(entry);
-      if (state.index().enter(key, number, level, start(), after)) {
+      if (index.enter(key, number, level, start(), after)) {
         return;
       }
     }
-    stored(state.shape().store(level).fromNumber(key, number));
+    stored(shape.store(level).fromNumber(key, number));
   }
 
   @Override
   public void damaged(BlockKey key) {
-    state.history().corrupt(after);
+    history.corrupt(after);
   }
 
   /// Drops a write that began before the store could look for the block: the stored block takes its place.
   private void unlist(@Nullable StackEntry entry) {
     if (entry instanceof Pending pending) {
-      state.index().unlist(pending);
+      index.unlist(pending);
     }
   }
 
   /// The level on which a found block enters the ledger. A write-through stack has all blocks on its last level, so
   /// they enter on the first and are promoted when they are read.
   private int start() {
-    return state.shape().isWriteThrough() ? 0 : level;
+    return shape.isWriteThrough() ? 0 : level;
   }
 }

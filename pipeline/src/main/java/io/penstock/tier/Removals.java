@@ -5,7 +5,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 
-/// Takes blocks out of a [TierStack]: evicted, removed by a caller, or lost, each with one event. The [Mover] drops
+/// Takes blocks out of a [TierStack]: evicted, removed by a caller, or lost, each with one event. The review drops
 /// their bytes when no reader and no move needs them. Used in decisions only, unless a method says otherwise.
 final class Removals {
   /// How many victims of another level to examine for each block that has to go: few of these have a copy in the store.
@@ -15,33 +15,45 @@ final class Removals {
   /// held.
   private static final int MOST_LOOKED = 1 << 13;
 
-  private final StackState state;
+  private final StackShape shape;
+  private final Decisions decisions;
+  private final StackIndex index;
+  private final StackHistory history;
+  private final StackFigures figures;
+  private final PendingBlocks pending;
+  private final StoreSlots slots;
   private final String boundary;
 
-  Removals(StackState state) {
-    this.state = state;
-    this.boundary = "tier " + state.shape().info().name();
+  Removals(StackShape shape, Decisions decisions, StackIndex index, StackHistory history, StackFigures figures, PendingBlocks pending, StoreSlots slots) {
+    this.shape = shape;
+    this.decisions = decisions;
+    this.index = index;
+    this.history = history;
+    this.figures = figures;
+    this.pending = pending;
+    this.slots = slots;
+    this.boundary = "tier " + shape.info().name();
   }
 
   /// Compares `block`, which is in host memory, with its checksums, if the stack verifies reads. Outside a decision.
   ///
   /// @throws BlockCorruptException after the block was removed
   void requireIntact(Block block) {
-    if (!state.shape().options().verifyReads()) {
+    if (!shape.options().verifyReads()) {
       return;
     }
     try {
       block.verify(boundary);
     } catch (BlockCorruptException e) {
-      state.decide(after -> quarantine(block, after));
+      decisions.decide(after -> quarantine(block, after));
       throw e;
     }
   }
 
   /// Loses `block`, whose bytes in host memory are damaged. A newer block of the same key stays.
   private void quarantine(Block block, DeferredActions after) {
-    state.history().corrupt(after);
-    Resident resident = state.index().inMemory(block.key());
+    history.corrupt(after);
+    Resident resident = index.inMemory(block.key());
     if (resident != null && resident.hostBlock().sharesMemoryWith(block)) {
       lose(resident, "checksum mismatch", after);
     }
@@ -49,12 +61,12 @@ final class Removals {
 
   /// Drops the copy of `key` that the store of `level` found damaged. Copies elsewhere stay. Outside a decision.
   void damaged(int level, BlockKey key) {
-    state.decide(after -> {
-      if (!state.isClosed() && state.index().find(key, after) instanceof Resident block && block.isStored(level)
-          && !state.shape().store(level).isIntact(block.copy(level).block())) {
-        state.history().corrupt(after);
+    decisions.decide(after -> {
+      if (!decisions.isClosed() && index.find(key, after) instanceof Resident block && block.isStored(level)
+          && !shape.store(level).isIntact(block.copy(level).block())) {
+        history.corrupt(after);
         if (block.isElsewhereThan(level)) {
-          state.mover().dropCopy(block, level, after);
+          slots.dropCopy(block, level, after);
           after.review(block);
         } else {
           lose(block, "checksum mismatch", after);
@@ -65,18 +77,18 @@ final class Removals {
 
   /// Takes `block` out because its bytes are damaged or cannot be kept.
   void lose(Resident block, String reason, DeferredActions after) {
-    if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
-      state.index().remove(block, after);
-      state.history().lost(block, reason, after);
+    if (!block.isRemoved() && !block.isReleased() && !decisions.isClosed()) {
+      index.remove(block, after);
+      history.lost(block, reason, after);
     }
     after.review(block);
   }
 
   /// Takes `block` out because no level has room for it.
   void evict(Resident block, DeferredActions after) {
-    if (!block.isRemoved() && !state.isClosed()) {
-      state.index().remove(block, after);
-      state.history().evicted(block, after);
+    if (!block.isRemoved() && !decisions.isClosed()) {
+      index.remove(block, after);
+      history.evicted(block, after);
     }
     after.review(block);
   }
@@ -87,10 +99,10 @@ final class Removals {
   /// @return how many blocks it gave up
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
-    for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
+    for (int from = shape.last(); from >= 0 && given < blocks && !decisions.isClosed(); from--) {
       given += evictFrom(from, level, blocks - given, after);
     }
-    state.figures().evictedForRoom(given);
+    figures.evictedForRoom(given);
     return given;
   }
 
@@ -101,13 +113,13 @@ final class Removals {
     boolean passed = true;
     while (passed && given < blocks && looked < MOST_LOOKED) {
       passed = false;
-      for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
+      for (BlockKey key : index.victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
         looked++;
-        if (given == blocks || !(state.index().find(key, after) instanceof Resident block) || !block.isStored(level)) {
+        if (given == blocks || !(index.find(key, after) instanceof Resident block) || !block.isStored(level)) {
           continue;
         }
         if (block.isKept()) {
-          state.index().passOver(block);
+          index.passOver(block);
           passed = true;
         } else {
           giveUp(block, level, after);
@@ -119,8 +131,8 @@ final class Removals {
   }
 
   private void giveUp(Resident block, int level, DeferredActions after) {
-    if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
-      state.mover().dropCopy(block, level, after);
+    if (!shape.isWriteThrough() && block.level() != level && block.isInMemory()) {
+      slots.dropCopy(block, level, after);
       after.review(block);
     } else {
       evict(block, after);
@@ -131,19 +143,19 @@ final class Removals {
   ///
   /// @param force whether to remove a block that a read lease holds, too
   KeyOutcome remove(BlockKey key, boolean force, DeferredActions after) {
-    if (!(state.index().find(key, after) instanceof Resident block)) {
+    if (!(index.find(key, after) instanceof Resident block)) {
       return absent(key);
     }
     if (block.isLeased() && !force) {
       return KeyOutcome.LEASED;
     }
-    state.index().remove(block, after);
-    state.history().removed(block);
+    index.remove(block, after);
+    history.removed(block);
     return KeyOutcome.OK;
   }
 
   /// Why `key` has no visible block.
   KeyOutcome absent(BlockKey key) {
-    return state.writes().pending(key) != null ? KeyOutcome.NOT_READY : KeyOutcome.NOT_FOUND;
+    return pending.of(key) != null ? KeyOutcome.NOT_READY : KeyOutcome.NOT_FOUND;
   }
 }

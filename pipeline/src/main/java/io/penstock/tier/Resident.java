@@ -4,13 +4,31 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
-import io.penstock.tier.TierHolds.Pin;
+import io.penstock.pool.Hold;
 import org.jspecify.annotations.Nullable;
 
 /// A visible block of a [TierStack]: the places of its bytes, and the readers and moves that need them. The bytes are
 /// in host memory, in stores, or in both while the block moves. Each change updates the [StackFigures]. Used in
 /// decisions only.
 final class Resident implements StackEntry {
+  /// The read leases, the pin and the group that keep one block.
+  interface Keeper {
+    /// The strongest reason why the block stays.
+    Hold strongest();
+
+    /// Whether nothing keeps the block any more.
+    boolean isEmpty();
+
+    /// Ends all that keeps `block`, which left the ledger.
+    void end(Resident block);
+  }
+
+  /// The wait of a block for memory or for a slot of a store.
+  interface Wait {
+    /// The level to which the block moves.
+    int target();
+  }
+
   private final BlockKey key;
   private final StackFigures figures;
   /// The copies in stores, by level; null where there is none.
@@ -23,9 +41,9 @@ final class Resident implements StackEntry {
   private boolean onHostLevel;
   private int pins;
   private boolean moving;
-  private MoveQueue.@Nullable Wait wait;
+  private @Nullable Wait wait;
   /// Null for a block that no read lease and no pin holds, and that is in no group.
-  private @Nullable ResidentHold held;
+  private @Nullable Keeper keeper;
   private long told;
 
   /// A block that has no bytes yet, and that the figures do not count yet.
@@ -92,13 +110,9 @@ final class Resident implements StackEntry {
     figures.readable(key, 0);
     shown = false;
     removed = true;
-    if (held != null) {
-      HoldGroup group = held.group();
-      if (group != null) {
-        group.leave(this);
-      }
-      held.clear();
-      held = null;
+    if (keeper != null) {
+      keeper.end(this);
+      keeper = null;
     }
   }
 
@@ -251,42 +265,41 @@ final class Resident implements StackEntry {
 
   // Read leases and pins
 
-  /// Its read leases and its pin; null if it has none, and no group.
-  @Nullable ResidentHold held() {
-    return held;
+  /// Its read leases, its pin and its group; null if it has none of them.
+  @Nullable Keeper keeper() {
+    return keeper;
   }
 
-  /// The same, to add one.
-  ResidentHold toHold() {
-    if (held == null) {
-      held = new ResidentHold(figures);
-    }
-    return held;
+  void keepBy(@Nullable Keeper next) {
+    keeper = next;
   }
 
-  /// Forgets what no longer holds it, so that the ledger may keep a number of it.
+  /// Forgets its keeper if that is empty, so that the ledger may keep a number of the block.
   void holdEnded(DeferredActions after) {
-    if (held != null && held.isEmpty()) {
-      held = null;
+    if (keeper != null && keeper.isEmpty()) {
+      keeper = null;
       after.review(this);
     }
   }
 
-  /// Gives all that holds it to `fresh`, which has nothing that holds it.
-  @Nullable ResidentHold moveHoldTo(Resident fresh) {
-    ResidentHold moved = held;
-    fresh.held = moved;
-    held = null;
-    return moved;
+  /// The strongest reason of its keeper why it stays.
+  Hold strongestHold() {
+    return keeper == null ? Hold.NONE : keeper.strongest();
   }
 
   /// Whether a read lease or a hard pin holds it.
   boolean isKept() {
-    return held != null && (held.isLeased() || held.pin() == Pin.Kind.HARD);
+    Hold hold = strongestHold();
+    return hold == Hold.LEASE || hold == Hold.HARD_PIN;
   }
 
   boolean isLeased() {
-    return held != null && held.isLeased();
+    return strongestHold() == Hold.LEASE;
+  }
+
+  /// The figures that its changes update.
+  StackFigures figures() {
+    return figures;
   }
 
   // Readers and moves
@@ -320,16 +333,16 @@ final class Resident implements StackEntry {
   }
 
   /// The wait of its next move; null if it does not wait.
-  MoveQueue.@Nullable Wait currentWait() {
+  @Nullable Wait currentWait() {
     return wait;
   }
 
-  void waitFor(MoveQueue.Wait next) {
+  void waitFor(Wait next) {
     wait = next;
   }
 
   /// Ends the wait `over`; false if that wait had ended before.
-  boolean endWait(MoveQueue.Wait over) {
+  boolean endWait(Wait over) {
     if (wait != over) {
       return false;
     }
@@ -341,7 +354,7 @@ final class Resident implements StackEntry {
   /// of the stored block is enough.
   boolean isIdleIn(int store) {
     StoreCopy copy = copies[store];
-    return !removed && !moving && wait == null && pins == 0 && held == null && copy != null && !copy.isRead()
+    return !removed && !moving && wait == null && pins == 0 && keeper == null && copy != null && !copy.isRead()
         && !isElsewhereThan(store);
   }
 }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The read leases and the pin of one [Resident], and its group. Each change updates the [StackFigures]. Used in
 /// decisions only.
-final class ResidentHold {
+final class ResidentHold implements Resident.Keeper {
   private final StackFigures figures;
   private int leases;
   private Pin.Kind pin = Pin.Kind.NONE;
@@ -16,6 +16,29 @@ final class ResidentHold {
 
   ResidentHold(StackFigures figures) {
     this.figures = figures;
+  }
+
+  /// What keeps `block`; null if nothing does.
+  static @Nullable ResidentHold of(Resident block) {
+    return (ResidentHold) block.keeper();
+  }
+
+  /// What keeps `block`, to add to it.
+  static ResidentHold addTo(Resident block) {
+    ResidentHold held = of(block);
+    if (held == null) {
+      held = new ResidentHold(block.figures());
+      block.keepBy(held);
+    }
+    return held;
+  }
+
+  /// Gives all that keeps `old` to `fresh`, which nothing keeps.
+  static @Nullable ResidentHold move(Resident old, Resident fresh) {
+    ResidentHold moved = of(old);
+    fresh.keepBy(moved);
+    old.keepBy(null);
+    return moved;
   }
 
   void lease() {
@@ -62,8 +85,11 @@ final class ResidentHold {
     group = joined;
   }
 
-  /// The block left the ledger: nothing holds it any more.
-  void clear() {
+  @Override
+  public void end(Resident block) {
+    if (group != null) {
+      group.leave(block);
+    }
     if (leases > 0) {
       leases = 0;
       figures.leased(-1);
@@ -71,12 +97,13 @@ final class ResidentHold {
     pin(Pin.Kind.NONE, 0);
   }
 
-  boolean isEmpty() {
+  @Override
+  public boolean isEmpty() {
     return leases == 0 && pin == Pin.Kind.NONE && group == null;
   }
 
-  /// The strongest reason why the block stays.
-  Hold strongest() {
+  @Override
+  public Hold strongest() {
     if (leases > 0) {
       return Hold.LEASE;
     }

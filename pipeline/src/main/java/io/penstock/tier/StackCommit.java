@@ -19,23 +19,37 @@ import reactor.core.publisher.MonoSink;
 /// through, then makes all of them visible in one decision, or none. The state changes in decisions only; the drafts
 /// are sealed before.
 final class StackCommit {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final StackFigures figures;
+  private final StackHistory history;
+  private final StackHolds holds;
+  private final AttachedStores stores;
+  private final PendingBlocks pending;
   private final StackWrites writes;
 
-  StackCommit(StackState state, StackWrites writes) {
-    this.state = state;
+  StackCommit(Decisions decisions, StackShape shape, StackIndex index, StackFigures figures, StackHistory history, StackHolds holds, AttachedStores stores, PendingBlocks pending, StackWrites writes) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.figures = figures;
+    this.history = history;
+    this.holds = holds;
+    this.stores = stores;
+    this.pending = pending;
     this.writes = writes;
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     return Mono.defer(() -> {
-      List<Receipt> before = reservation.isClosed() ? null : state.look(() -> reservation.receipts(complete));
+      List<Receipt> before = reservation.isClosed() ? null : decisions.look(() -> reservation.receipts(complete));
       return before == null ? commitNow(reservation, complete) : Mono.just(before);
     });
   }
 
   private Mono<List<Receipt>> commitNow(StackReservation reservation, List<BlockDraft> complete) {
-    if (!state.shape().isWriteThrough()) {
+    if (!shape.isWriteThrough()) {
       // Not fromCallable: if a cancel closes the reservation meanwhile, it would report the failure as dropped
       return Mono.defer(
           () -> Mono.just(publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE)));
@@ -47,9 +61,9 @@ final class StackCommit {
           sink.success(List.of());
         } else { // a cancel of the caller does not stop the write
           WriteThrough write = new WriteThrough(reservation, blocks, sink);
-          state.decide(after -> {
+          decisions.decide(after -> {
             reservation.startCommit();
-            state.stores().at(state.shape().last()).put(write, after);
+            stores.at(shape.last()).put(write, after);
           });
         }
       } catch (RuntimeException e) {
@@ -67,21 +81,9 @@ final class StackCommit {
     }
     complete.forEach(BlockDraft::requireComplete);
     try {
-      return sealed(complete);
+      return ReadQueue.sealed(complete);
     } catch (IllegalStateException e) {
-      throw state.isClosed() ? state.shape().closed() : e;
-    }
-  }
-
-  /// Seals all drafts. If a draft cannot be sealed, closes the blocks sealed before.
-  static List<Block> sealed(List<BlockDraft> drafts) {
-    List<Block> blocks = new ArrayList<>(drafts.size());
-    try {
-      drafts.forEach(draft -> blocks.add(draft.seal()));
-      return blocks;
-    } catch (RuntimeException e) {
-      blocks.forEach(Block::close);
-      throw e;
+      throw decisions.isClosed() ? shape.closed() : e;
     }
   }
 
@@ -105,7 +107,7 @@ final class StackCommit {
 
     @Override
     public void done(List<StoredBlock> stored, DeferredActions after) {
-      after.then(() -> answer(stored, state.shape().store(state.shape().last()).durability()));
+      after.then(() -> answer(stored, shape.store(shape.last()).durability()));
     }
 
     private void answer(List<StoredBlock> stored, Durability durability) {
@@ -114,14 +116,14 @@ final class StackCommit {
       } catch (RuntimeException e) {
         sink.error(e);
       } finally {
-        state.decide(after -> reservation.endCommit());
+        decisions.decide(after -> reservation.endCommit());
       }
     }
 
     /// If the store takes no blocks and the stack has another level, the commit succeeds with volatile receipts.
     @Override
     public void failed(Throwable error, DeferredActions after) {
-      if (error instanceof StoreUnavailableException && state.shape().last() > 0) {
+      if (error instanceof StoreUnavailableException && shape.last() > 0) {
         after.then(() -> answer(List.of(), Durability.VOLATILE));
         return;
       }
@@ -141,8 +143,8 @@ final class StackCommit {
   /// @param durability what the receipts promise
   private List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<StoredBlock> stored,
       Durability durability) {
-    List<Receipt> receipts = state.answer(after -> {
-      if (state.isClosed() || !reservation.writesAll(blocks)) {
+    List<Receipt> receipts = decisions.answer(after -> {
+      if (decisions.isClosed() || !reservation.writesAll(blocks)) {
         blocks.forEach(after::close);
         stored.forEach(after::close);
         return null;
@@ -153,7 +155,7 @@ final class StackCommit {
         StoredBlock copy = stored.isEmpty() ? null : stored.get(i);
         if (reservation.writes(key)) {
           long sequence = publish(reservation, blocks.get(i), copy, after);
-          Receipt receipt = new Receipt(key, state.shape().info().name(), durability, sequence);
+          Receipt receipt = new Receipt(key, shape.info().name(), durability, sequence);
           reservation.committed(receipt);
           written.add(receipt);
         } else { // another writer took it over
@@ -163,7 +165,7 @@ final class StackCommit {
           }
         }
       }
-      state.history().committed(written.size(), after);
+      history.committed(written.size(), after);
       return written;
     });
     if (receipts == null) {
@@ -175,59 +177,59 @@ final class StackCommit {
   /// @return the sequence number of the event
   private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     BlockKey key = block.key();
-    Pending pending = requireNonNull(reservation.take(key), "a reserved key is being written");
-    writes.serve(pending, block, after);
-    if (pending.isListed()) {
-      Resident resident = new Resident(key, state.index().level(key), state.figures());
+    Pending write = requireNonNull(reservation.take(key), "a reserved key is being written");
+    pending.serve(write, block, after);
+    if (write.isListed()) {
+      Resident resident = new Resident(key, index.level(key), figures);
       long sequence = give(resident, block, stored, after);
-      state.index().show(resident, after);
+      index.show(resident, after);
       reservation.written(resident, after);
       return sequence;
-    } else if (reservation.terms().upserts() && state.index().find(key, after) instanceof Resident old) {
-      Resident resident = new Resident(key, 0, state.figures());
+    } else if (reservation.terms().upserts() && index.find(key, after) instanceof Resident old) {
+      Resident resident = new Resident(key, 0, figures);
       long sequence = give(resident, block, stored, after);
-      state.holds().replace(old, resident);
-      state.index().remove(old, after); // its readers keep its bytes
+      holds.replace(old, resident);
+      index.remove(old, after); // its readers keep its bytes
       reservation.written(resident, after);
-      state.index().insert(resident, pending.position(), after);
+      index.insert(resident, write.position(), after);
       return sequence;
-    } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
+    } else if (index.find(key, after) instanceof Resident known) { // its store gives no blocks now
       long sequence = give(known, block, stored, after);
       reservation.written(known, after);
       after.review(known);
       return sequence;
-    } else if (!state.shape().options().exact()) {
-      Resident resident = new Resident(key, 0, state.figures());
+    } else if (!shape.options().exact()) {
+      Resident resident = new Resident(key, 0, figures);
       long sequence = give(resident, block, stored, after);
       reservation.written(resident, after); // first: its pin keeps it
-      state.index().insert(resident, pending.position(), after);
+      index.insert(resident, write.position(), after);
       return sequence;
     }
     after.close(block); // evicted before its bytes came: only the leases that waited get the block
     if (stored != null) {
       after.close(stored);
     }
-    return state.history().passed(key, after);
+    return history.passed(key, after);
   }
 
   /// Gives `resident` the written bytes, in memory and in the last store. Closes the bytes that it has already.
   ///
   /// @return the sequence number of the event
   private long give(Resident resident, Block block, @Nullable StoredBlock stored, DeferredActions after) {
-    int last = state.shape().last();
+    int last = shape.last();
     if (resident.isInMemory()) {
       after.close(block);
     } else {
-      boolean onHostLevel = state.shape().host() == 0;
+      boolean onHostLevel = shape.host() == 0;
       resident.land(block, onHostLevel);
-      state.history().moved(-1, 0, onHostLevel ? 1 : 0, after);
+      history.moved(-1, 0, onHostLevel ? 1 : 0, after);
     }
     if (stored != null && resident.isStored(last)) {
       after.close(stored);
     } else if (stored != null) {
       resident.addCopy(last, new StoreCopy(stored));
-      state.history().moved(-1, last, 1, after);
+      history.moved(-1, last, 1, after);
     }
-    return state.history().stored(resident);
+    return history.stored(resident);
   }
 }

@@ -4,13 +4,14 @@ import io.penstock.tier.TierHolds.Pin;
 import io.penstock.pool.Hold;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.PrefixIndex;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The counters of a [TierStack] and its index of readable keys, updated with each change, so that reading them costs
 /// little. Used in decisions only, except [#readable()].
 final class StackFigures {
+  private static final long NANOS_A_MILLI = 1_000_000;
+
   private final StackShape shape;
   /// Null if decisions are exact: lookups are decisions then, and ask the ledger.
   private final @Nullable PrefixIndex readable;
@@ -32,6 +33,15 @@ final class StackFigures {
   private long evictedForRoom;
   private long leased;
   private final long[] pinned = new long[Pin.Kind.values().length];
+  private long reservations;
+  private long queued;
+  private long queuedPeak;
+  private long queueBound;
+  private long queueWaiters;
+  private long waitedNanos;
+  private long longestNanos;
+  private long withheld;
+  private long demotedByMark;
   private final long[] passedOver = new long[Hold.values().length];
 
   StackFigures(StackShape shape) {
@@ -142,11 +152,54 @@ final class StackFigures {
     passedOver[hold.ordinal()]++;
   }
 
-  private TierStat.Holds holdStat(StackHolds holds) {
-    return new TierStat.Holds(holds.leases(), leased, holds.mostLeased(), pinned(Pin.Kind.SOFT),
-        pinned(Pin.Kind.HARD), holds.mostPinned(), passedOver[Hold.IN_USE.ordinal()],
-        passedOver[Hold.LEASE.ordinal()], passedOver[Hold.SOFT_PIN.ordinal()], passedOver[Hold.HARD_PIN.ordinal()]);
+  // Writers and the write queue of the disk
+
+  /// Adds `more`, 1 or −1, to the reservations that have not ended.
+  void reservations(int more) {
+    reservations += more;
   }
+
+  long reservations() {
+    return reservations;
+  }
+
+  /// The write queue may have `most` blocks before it holds back reservations.
+  void boundQueue(long most) {
+    queueBound = most;
+  }
+
+  /// The write queue has `blocks` now.
+  void queue(long blocks) {
+    queued = blocks;
+    queuedPeak = Math.max(queuedPeak, blocks);
+  }
+
+  /// Counts `blocks` that left the write queue after `waited`.
+  void leftQueue(int blocks, long waited) {
+    waitedNanos += waited * blocks;
+    longestNanos = Math.max(longestNanos, waited);
+  }
+
+  /// Counts a reservation that the write queue held back.
+  void withheld() {
+    withheld++;
+  }
+
+  /// So many reservations wait for the write queue now.
+  void waitForQueue(int waiting) {
+    queueWaiters = waiting;
+  }
+
+  long queueWaiters() {
+    return queueWaiters;
+  }
+
+  /// Counts `blocks` that left memory because of the watermarks.
+  void demotedByMark(int blocks) {
+    demotedByMark += blocks;
+  }
+
+  // What is shown
 
   void corrupt() {
     corrupt++;
@@ -162,29 +215,31 @@ final class StackFigures {
     prefetchedWasted += useful ? 0 : blocks;
   }
 
-  TierStat stat(StackState state) {
-    long claimed = state.memory().arena().claimedSlots() + inStoresOnly;
+  /// The figures of level `i` of the ledger.
+  ///
+  /// @param capacity most blocks of the level now
+  TierStat.Level level(int i, long capacity, StoreHealth health, TierStat.@Nullable Copies copies,
+      TierStat.@Nullable Disk disk) {
+    StackLevel level = shape.levels().get(i);
+    return new TierStat.Level(level.name(), level.medium(), capacity, visibleOnLevel[i], storedOnLevel[i],
+        hitsOfLevel[i], arrivals[i], health, copies, disk);
+  }
+
+  /// All figures.
+  ///
+  /// @param claimedSlots slots of host memory that are lent
+  /// @param sequence number of the last event
+  /// @param levels fastest first
+  /// @param leases read leases that live
+  TierStat stat(long claimedSlots, long sequence, List<TierStat.Level> levels, int leases, long mostLeased,
+      long mostPinned) {
     return new TierStat(visible, shape.info().capacityBlocks(), visible * shape.blockBytes(),
-        claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
-        levelStats(state),
-        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom,
-            state.watermarks().demoted()))
-        .withHolds(holdStat(state.holds()));
-  }
-
-  private List<TierStat.Level> levelStats(StackState state) {
-    AttachedStores stores = state.stores();
-    List<TierStat.Level> stats = new ArrayList<>(levels());
-    for (int i = 0; i < levels(); i++) {
-      StackLevel level = shape.levels().get(i);
-      stats.add(new TierStat.Level(level.name(), level.medium(), capacity(state, i), visibleOnLevel[i],
-          storedOnLevel[i], hitsOfLevel[i], arrivals[i], stores.health(i), stores.copies(i), stores.diskStat(i)));
-    }
-    return stats;
-  }
-
-  /// The room of the host level may change.
-  private long capacity(StackState state, int level) {
-    return level == shape.host() ? state.index().hostCapacity() : shape.levels().get(level).capacityBlocks();
+        (claimedSlots + inStoresOnly) * shape.blockBytes(), hits, misses, stored, evicted, corrupt, sequence, levels,
+        new TierStat.Tiering(queued, queued * shape.blockBytes(), queuedPeak, queueBound, waitedNanos / NANOS_A_MILLI,
+            longestNanos / NANOS_A_MILLI, withheld, held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom,
+            demotedByMark))
+        .withHolds(new TierStat.Holds(leases, leased, mostLeased, pinned(Pin.Kind.SOFT), pinned(Pin.Kind.HARD),
+            mostPinned, passedOver[Hold.IN_USE.ordinal()], passedOver[Hold.LEASE.ordinal()],
+            passedOver[Hold.SOFT_PIN.ordinal()], passedOver[Hold.HARD_PIN.ordinal()]));
   }
 }

@@ -19,19 +19,14 @@ final class StackHistory {
   /// The lists of [#levels], which events share.
   private final Map<Long, List<Level>> lists = new HashMap<>();
   private final List<Level> named;
-  private MissRatioCurve curve;
+  private final MissRatioCurve curve;
 
-  StackHistory(StackShape shape, StackFigures figures, EventLog events) {
+  StackHistory(StackShape shape, StackFigures figures, EventLog events, StackOptions.Sampling sampling) {
     this.shape = shape;
     this.figures = figures;
     this.events = events;
     this.named = shape.levels().stream().map(level -> new Level(level.name(), level.medium())).toList();
-    this.curve = curve(shape, StackOptions.Sampling.none());
-  }
-
-  /// Estimates from now on what other capacities would bring.
-  void sample(StackOptions.Sampling sampling) {
-    curve = curve(shape, sampling);
+    this.curve = curve(shape, sampling);
   }
 
   private static MissRatioCurve curve(StackShape shape, StackOptions.Sampling sampling) {

@@ -30,7 +30,10 @@ final class StackHolds {
   private static final int PARTY = 2;
   /// One lease may hold this part of the blocks that may still be leased.
   private static final int PART = 4;
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final StackFigures figures;
   private final LongSupplier ids;
   private final Map<Long, HeldLease> leases = new HashMap<>();
   private final Map<Object, HoldParty> parties = new HashMap<>();
@@ -44,14 +47,17 @@ final class StackHolds {
 
   /// @param nanos clock of all lives
   /// @param ids draws a name for a lease
-  StackHolds(StackState state, LongSupplier nanos, LongSupplier ids) {
-    this.state = state;
+  StackHolds(Decisions decisions, StackShape shape, StackIndex index, StackFigures figures, LongSupplier nanos, LongSupplier ids) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.figures = figures;
     this.ends = new Ends(nanos);
     this.ids = ids;
   }
 
   private HoldOptions options() {
-    return state.shape().options().holds();
+    return shape.options().holds();
   }
 
   // Time
@@ -61,9 +67,10 @@ final class StackHolds {
     ends.run(after);
   }
 
-  private void add(Ends.End end) {
-    ends.add(end, leases.size() + ofGroups.leases() + state.figures().pinned(Pin.Kind.SOFT)
-        + state.writes().reservations() + state.offloads().waiting());
+  /// Runs `end` when its moment has come.
+  void add(Ends.End end) {
+    ends.add(end, leases.size() + ofGroups.leases() + figures.pinned(Pin.Kind.SOFT) + figures.reservations()
+        + figures.queueWaiters());
   }
 
   long now() {
@@ -107,7 +114,7 @@ final class StackHolds {
   private record PinEnd(long at, Resident block) implements Ends.End {
     @Override
     public boolean isStale() {
-      ResidentHold held = block.held();
+      ResidentHold held = ResidentHold.of(block);
       return held == null || !held.isSoftUntil(at);
     }
 
@@ -115,53 +122,6 @@ final class StackHolds {
     public void come(long now, DeferredActions after) {
       unpin(block, after);
     }
-  }
-
-  /// The end of the life of a put.
-  private record PutEnd(long at, StackReservation reservation, Duration life) implements Ends.End {
-    @Override
-    public boolean isStale() {
-      return reservation.isClosed();
-    }
-
-    @Override
-    public void come(long now, DeferredActions after) {
-      after.then(() -> reservation.fail(new TransientKvException(
-          "reservation must be finished within %d ms (was not)".formatted(life.toMillis()))));
-    }
-  }
-
-  /// The end of the wait of a put for room.
-  private record RoomEnd(long at, StackReservation reservation, Duration timeout) implements Ends.End {
-    @Override
-    public boolean isStale() {
-      return reservation.isAnswered();
-    }
-
-    @Override
-    public void come(long now, DeferredActions after) {
-      after.then(() -> reservation.refuse(timeout));
-    }
-  }
-
-  // Puts that are not finished
-
-  /// Takes the room of `reservation` back when its life is over.
-  void reserved(StackReservation reservation) {
-    Duration life = options().putLife();
-    add(new PutEnd(now() + life.toNanos(), reservation, life));
-  }
-
-  /// Refuses `reservation`, which begins to wait for room, when it has waited too long.
-  void waits(StackReservation reservation) {
-    Duration timeout = options().roomTimeout();
-    add(new RoomEnd(now() + timeout.toNanos(), reservation, timeout));
-  }
-
-  /// Whether another writer may take over the write of `pending`.
-  boolean mayPreempt(Pending pending) {
-    return !state.shape().options().exact() && !pending.isCommitting()
-        && now() - pending.since() >= options().putPatience().toNanos();
   }
 
   // Bounds
@@ -173,32 +133,31 @@ final class StackHolds {
 
   /// Most blocks that streams, windows and read leases may hold.
   long mostLeased() {
-    int host = state.shape().host();
+    int host = shape.host();
     return host < 0 ? mostHeld() : Math.min(mostHeld(), ownBlocks(host) / 4 * 3);
   }
 
   /// Most blocks that streams, windows, read leases and hard pins may hold.
   private long mostHeld() {
-    return ownBlocks(state.shape().last()) / 4 * 3;
+    return ownBlocks(shape.last()) / 4 * 3;
   }
 
   /// Most blocks of `level` that no other space takes away: of a level that shares memory, the guaranteed part.
   private long ownBlocks(int level) {
-    StackShape shape = state.shape();
     return shape.levels().get(level) instanceof StackLevel.Host host && host.share() != null
         ? host.capacityBlocks() + host.share().guaranteedBytes() / shape.blockBytes()
-        : state.index().capacity(level);
+        : index.capacity(level);
   }
 
   /// Most blocks with a pin.
   long mostPinned() {
-    long last = ownBlocks(state.shape().last());
+    long last = ownBlocks(shape.last());
     return last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
   }
 
   /// How many blocks streams, windows and read leases may hold beyond those that they hold; may be negative.
   long free() {
-    long held = inStreams + state.figures().leased();
+    long held = inStreams + figures.leased();
     long hard = pinned(Pin.Kind.HARD);
     return Math.min(mostLeased() - held, mostHeld() - held - hard);
   }
@@ -211,7 +170,7 @@ final class StackHolds {
   // Parties
 
   HoldParty enter(Object name) {
-    return state.answer(after -> {
+    return decisions.answer(after -> {
       HoldParty party = parties.computeIfAbsent(requireNonNull(name, "party"), HoldParty::new);
       party.enter();
       return party;
@@ -242,7 +201,7 @@ final class StackHolds {
   ///
   /// @throws HoldLimitException if `party` has too many
   HeldLease begin(HoldParty party, LeaseTerms terms) {
-    state.requireOpen();
+    decisions.requireOpen();
     if (party.leases() >= options().leasesPerParty()) {
       throw new HoldLimitException("read leases of one party", party.leases() + 1, options().leasesPerParty());
     }
@@ -331,7 +290,7 @@ final class StackHolds {
   /// `block` was hit: leases its group, as far as leases may hold more, if less than half of the life of that lease is
   /// left.
   void hit(Resident block, DeferredActions after) {
-    ResidentHold held = block.held();
+    ResidentHold held = ResidentHold.of(block);
     HoldGroup group = held == null ? null : held.group();
     if (group == null) {
       return;
@@ -373,7 +332,7 @@ final class StackHolds {
 
   private void pin(Resident block, Pin pin) {
     long end = ends.now() + options().softPin(pin.life()).toNanos();
-    block.toHold().pin(pin.kind(), end);
+    ResidentHold.addTo(block).pin(pin.kind(), end);
     if (pin.kind() == Pin.Kind.SOFT) {
       add(new PinEnd(end, block));
     }
@@ -391,14 +350,14 @@ final class StackHolds {
     if (fresh > 0 && wanted > mostPinned()) {
       throw new HoldLimitException("pinned blocks", wanted, mostPinned());
     }
-    long most = Math.max(0, mostHeld() - inStreams - state.figures().leased());
+    long most = Math.max(0, mostHeld() - inStreams - figures.leased());
     if (hard > 0 && pinned(Pin.Kind.HARD) + hard > most) {
       throw new HoldLimitException("hard-pinned blocks beside leased blocks", pinned(Pin.Kind.HARD) + hard, most);
     }
   }
 
   private long pinned(Pin.Kind kind) {
-    return state.figures().pinned(kind) + promised[kind.ordinal()];
+    return figures.pinned(kind) + promised[kind.ordinal()];
   }
 
   /// Counts the pins of `blocks` that will be written.
@@ -423,7 +382,7 @@ final class StackHolds {
     long wanted = keys.size();
     if (group != null) {
       Set<Resident> members = group.members();
-      wanted = members.size() + keys.stream().filter(key -> !(state.index().find(key, after) instanceof Resident block
+      wanted = members.size() + keys.stream().filter(key -> !(index.find(key, after) instanceof Resident block
           && members.contains(block))).count();
     }
     if (wanted > HoldGroup.MOST_BLOCKS) {
@@ -439,7 +398,7 @@ final class StackHolds {
     } else if (pin != null) {
       pin(block, pin);
     }
-    ResidentHold held = block.held();
+    ResidentHold held = ResidentHold.of(block);
     if (!terms.group().isEmpty() && (held == null || held.group() == null)) {
       join(block, terms.group());
     }
@@ -447,7 +406,7 @@ final class StackHolds {
 
   /// `fresh` takes the place of `old`: its leases, its pin and its group go with it.
   void replace(Resident old, Resident fresh) {
-    ResidentHold held = old.moveHoldTo(fresh);
+    ResidentHold held = ResidentHold.move(old, fresh);
     if (held == null) {
       return;
     }
@@ -464,12 +423,12 @@ final class StackHolds {
   }
 
   private static Pin.Kind pinOf(Resident block) {
-    ResidentHold held = block.held();
+    ResidentHold held = ResidentHold.of(block);
     return held == null ? Pin.Kind.NONE : held.pin();
   }
 
   private static void unpin(Resident block, DeferredActions after) {
-    ResidentHold held = block.held();
+    ResidentHold held = ResidentHold.of(block);
     if (held != null && held.pin() != Pin.Kind.NONE) {
       held.pin(Pin.Kind.NONE, 0);
       block.holdEnded(after);

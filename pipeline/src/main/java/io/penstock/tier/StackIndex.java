@@ -22,7 +22,7 @@ final class StackIndex {
   private final StackShape shape;
   private final StackFigures figures;
   private final StackHistory history;
-  private final AttachedStores stores;
+  private final LevelStates states;
   private final StackTiering tiering;
   private final Ledger<StackEntry> ledger;
   /// The last level if it is a disk: its store gives the numbers. Else −1.
@@ -31,15 +31,15 @@ final class StackIndex {
   /// Blocks of room that the host level has from its share.
   private long added;
 
-  StackIndex(StackShape shape, StackFigures figures, StackHistory history, AttachedStores stores) {
+  StackIndex(StackShape shape, StackFigures figures, StackHistory history, LevelStates states) {
     this.shape = shape;
     this.figures = figures;
     this.history = history;
-    this.stores = stores;
+    this.states = states;
     this.tiering = new StackTiering(shape);
     this.ledger = new Ledger<>(shape.info().space().id(), shape.options().policy(), shape.ledgerCapacities());
     this.numbered = shape.isDisk(shape.last()) ? shape.last() : -1;
-    this.lookups = new StackLookups(shape, figures, stores, this::places);
+    this.lookups = new StackLookups(shape, figures, states, this::places);
     ledger.expect(shape.info().capacityBlocks()).gate(new LedgerGate());
   }
 
@@ -237,9 +237,7 @@ final class StackIndex {
   /// Whether a reader, a move, a lease or a hard pin holds `block`. A soft pin does not keep memory from a space that
   /// is below its share.
   private static boolean isKept(Resident block) {
-    ResidentHold held = block.held();
-    Hold strongest = held == null ? Hold.NONE : held.strongest();
-    return block.isInUse() || strongest == Hold.LEASE || strongest == Hold.HARD_PIN;
+    return block.isInUse() || block.isKept();
   }
 
   /// Demotes `key` from the host level, if its block is in `run` and neither in use nor kept.
@@ -356,9 +354,9 @@ final class StackIndex {
     @Override
     public boolean takes(StackEntry entry, int level) {
       if (entry instanceof Resident block) {
-        return block.isStored(level) || (stores.takes(level) && tiering.offloads(block.key(), level));
+        return block.isStored(level) || (states.takes(level) && tiering.offloads(block.key(), level));
       }
-      return stores.takes(level);
+      return states.takes(level);
     }
 
     @Override
@@ -366,8 +364,7 @@ final class StackIndex {
       if (!(entry instanceof Resident block)) {
         return Hold.NONE;
       }
-      ResidentHold held = block.held();
-      Hold strongest = held == null ? Hold.NONE : held.strongest();
+      Hold strongest = block.strongestHold();
       return strongest == Hold.NONE && !shape.options().exact() && block.isInUse() ? Hold.IN_USE : strongest;
     }
 
@@ -378,7 +375,7 @@ final class StackIndex {
 
     @Override
     public boolean takesNumber(int level) {
-      return level == numbered || stores.takes(level);
+      return level == numbered || states.takes(level);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import org.reactivestreams.Subscriber;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
@@ -22,9 +23,21 @@ import reactor.core.publisher.Operators;
 ///
 /// [StackLeases] fills it in the decision that makes it. Later, methods that take [DeferredActions] are used in
 /// decisions; the others make their own.
-final class StackLease extends Lease {
-  private final StackState state;
-  private final StackLeases leases;
+final class StackLease extends Lease implements Pending.Reader, DeferredActions.Reader {
+  /// The open leases, of which this is one.
+  interface Owner {
+    /// Opens the stream of the windows of `lease`.
+    DemandLoop open(StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape, BlockScope scope);
+
+    /// Removes `lease`, which waited for `awaited`, and revokes its admissions that no writer took over.
+    void ended(StackLease lease, List<Pending> awaited, DeferredActions after);
+  }
+
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackHolds holds;
+  private final LeaseBounds bounds;
+  private final Owner owner;
   private final int keys;
   private final @Nullable HeldLease under;
   private final BitSet hits = new BitSet();
@@ -40,7 +53,7 @@ final class StackLease extends Lease {
   /// Blocks being written for which this lease waits. In decisions only.
   private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
-  private volatile @Nullable LeaseWindows windows;
+  private volatile @Nullable DemandLoop windows;
   private volatile boolean verifies = true;
 
   /// The answer of [#take].
@@ -49,10 +62,13 @@ final class StackLease extends Lease {
   record Taken(List<LeaseItem> items, boolean ended, @Nullable Throwable failure) {}
 
   /// @param under the read lease that keeps the blocks; null if there is none. Its read was started
-  StackLease(StackState state, StackLeases leases, int keys, @Nullable HeldLease under) {
+  StackLease(Decisions decisions, StackShape shape, StackHolds holds, LeaseBounds bounds, Owner owner, int keys, @Nullable HeldLease under) {
     this.under = under;
-    this.state = state;
-    this.leases = leases;
+    this.decisions = decisions;
+    this.shape = shape;
+    this.holds = holds;
+    this.bounds = bounds;
+    this.owner = owner;
     this.keys = keys;
   }
 
@@ -96,7 +112,7 @@ final class StackLease extends Lease {
   void find(int position, Resident block) {
     found.set(position);
     boolean kept = under != null && under.holds(block);
-    add(!kept && leases.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
+    add(!kept && bounds.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
   }
 
   private void add(LeaseItem item) {
@@ -107,7 +123,7 @@ final class StackLease extends Lease {
   private void count(LeaseItem item, int change) {
     if (!(item instanceof LeaseItem.Named)) {
       held += change;
-      leases.hold(change);
+      bounds.hold(change);
     }
   }
 
@@ -115,7 +131,7 @@ final class StackLease extends Lease {
   void admit(int position, Pending block) {
     admitted.set(position);
     admittedCount++;
-    leases.admitted(1);
+    bounds.admitted(1);
     waitFor(position, block);
   }
 
@@ -138,9 +154,9 @@ final class StackLease extends Lease {
     return hits.cardinality();
   }
 
-  /// Adds `item`, because `block` was written.
-  void serve(Pending block, LeaseItem item, DeferredActions after) {
-    if (leases.mayHold(held)) {
+  @Override
+  public void serve(Pending block, LeaseItem item, DeferredActions after) {
+    if (bounds.mayHold(held)) {
       add(item);
     } else {
       item.giveUp(after);
@@ -149,8 +165,8 @@ final class StackLease extends Lease {
     abandon(block, after);
   }
 
-  /// Stops waiting for `block`.
-  void abandon(Pending block, DeferredActions after) {
+  @Override
+  public void abandon(Pending block, DeferredActions after) {
     pending.remove(block);
     after.signal(this);
   }
@@ -160,7 +176,7 @@ final class StackLease extends Lease {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceShape.Order.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = slicedWindows(whole, scope);
-    Flux<List<LeasedBlock>> blocks = state.shape().hasStores()
+    Flux<List<LeasedBlock>> blocks = shape.hasStores()
         ? windows.concatMap(window -> window.blocks(scope), 1)
             .onErrorMap(Exceptions::isMultiple, errors -> Exceptions.unwrapMultiple(errors).getFirst())
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
@@ -168,13 +184,13 @@ final class StackLease extends Lease {
   }
 
   @Override
-  public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
+  public Flux<LeasedWindow> slicedWindows(SliceShape slices, BlockScope scope) {
     return Flux.from(subscriber -> {
       if (!subscribed.compareAndSet(false, true)) {
         Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
         return;
       }
-      LeaseWindows stream = new LeaseWindows(state, this, subscriber, shape, scope);
+      DemandLoop stream = owner.open(this, subscriber, slices, scope);
       windows = stream;
       subscriber.onSubscribe(stream);
       stream.open();
@@ -189,8 +205,9 @@ final class StackLease extends Lease {
   }
 
   /// Tells the reader, if there is one, that an item is ready or that no more items will come. Outside a decision.
-  void signal() {
-    LeaseWindows stream = windows;
+  @Override
+  public void signal() {
+    DemandLoop stream = windows;
     if (stream != null) {
       stream.drain();
     }
@@ -198,14 +215,14 @@ final class StackLease extends Lease {
 
   /// Takes up to `max` items that are ready.
   Taken take(int max) {
-    return state.answer(after -> {
-      if (state.isClosed() && !isClosed()) {
-        return new Taken(List.of(), false, state.shape().closed());
+    return decisions.answer(after -> {
+      if (decisions.isClosed() && !isClosed()) {
+        return new Taken(List.of(), false, shape.closed());
       }
       if (expiry() != null && !isClosed()) {
         return new Taken(List.of(), false, expiry());
       }
-      List<LeaseItem> items = poll(leases.mayTake(max), after);
+      List<LeaseItem> items = poll(bounds.mayTake(max), after);
       if (items.isEmpty() && max > 0 && !ready.isEmpty()) {
         return new Taken(List.of(), false, gone(ready.element()));
       }
@@ -223,19 +240,19 @@ final class StackLease extends Lease {
     if (under != null) {
       window.checkedBy(this::requireLive);
     }
-    if (!leases.areBounded()) {
+    if (!bounds.areBounded()) {
       return;
     }
-    state.decide(after -> leases.hold(window.size()));
-    window.whenOver(() -> state.decide(after -> leases.hold(-window.size())));
+    decisions.decide(after -> bounds.hold(window.size()));
+    window.whenOver(() -> decisions.decide(after -> bounds.hold(-window.size())));
   }
 
   /// Takes up to `max` items from the front that have to be read from a store; none if the first is in memory.
   List<LeaseItem> takeStored(int max) {
-    return state.answer(after -> {
+    return decisions.answer(after -> {
       List<LeaseItem> stored = new ArrayList<>();
-      while (stored.size() < max && !ready.isEmpty() && !state.isClosed()) {
-        LeaseItem item = leases.held(ready.element(), after);
+      while (stored.size() < max && !ready.isEmpty() && !decisions.isClosed()) {
+        LeaseItem item = bounds.held(ready.element(), after);
         if (item == null) {
           break;
         }
@@ -255,7 +272,7 @@ final class StackLease extends Lease {
   private List<LeaseItem> poll(int max, DeferredActions after) {
     List<LeaseItem> taken = new ArrayList<>(Math.min(max, ready.size()));
     while (taken.size() < max && !ready.isEmpty()) {
-      LeaseItem item = leases.held(ready.element(), after);
+      LeaseItem item = bounds.held(ready.element(), after);
       if (item == null) {
         break;
       }
@@ -266,12 +283,12 @@ final class StackLease extends Lease {
   }
 
   private IncompleteBlockException gone(LeaseItem item) {
-    return new IncompleteBlockException(((LeaseItem.Named) item).key(), 0, state.shape().layout().granules());
+    return new IncompleteBlockException(((LeaseItem.Named) item).key(), 0, shape.layout().granules());
   }
 
   /// Puts the items of [#takeStored] back at the front.
   void putBack(List<LeaseItem> items) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       if (isClosed()) {
         items.forEach(item -> item.giveUp(after));
       } else {
@@ -283,12 +300,12 @@ final class StackLease extends Lease {
 
   /// Gives up items that will not be read.
   void giveUp(List<LeaseItem> items) {
-    state.decide(after -> items.forEach(item -> item.giveUp(after)));
+    decisions.decide(after -> items.forEach(item -> item.giveUp(after)));
   }
 
   @Override
   protected void free() {
-    state.decide(this::end);
+    decisions.decide(this::end);
     signal();
   }
 
@@ -296,15 +313,15 @@ final class StackLease extends Lease {
   private void end(DeferredActions after) {
     ready.forEach(item -> item.giveUp(after));
     ready.clear();
-    leases.hold(-held);
+    bounds.hold(-held);
     held = 0;
     if (under != null) {
-      state.holds().endRead(under);
+      holds.endRead(under);
     }
-    leases.admitted(-admittedCount);
+    bounds.admitted(-admittedCount);
     admittedCount = 0;
     pending.forEach(block -> block.forget(this));
-    leases.ended(this, List.copyOf(pending), after);
+    owner.ended(this, List.copyOf(pending), after);
     pending.clear();
   }
 }

@@ -1,5 +1,8 @@
 package io.penstock.tier;
 
+import io.penstock.block.BlockScope;
+import io.penstock.block.SliceShape;
+import org.reactivestreams.Subscriber;
 import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockKey;
 import java.util.LinkedHashSet;
@@ -8,29 +11,35 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// The open leases of a [TierStack]. Decides on the keys of a new lease one by one, in the order of the request.
-final class StackLeases {
-  private final StackState state;
-  private final StackWrites writes;
+final class StackLeases implements StackLease.Owner {
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final LevelStates states;
+  private final StackFigures figures;
+  private final StackHolds holds;
+  private final StackHistory history;
+  private final PendingBlocks pending;
+  private final LeaseBounds bounds;
+  private final Removals removals;
+  private final WindowReads reads;
   /// Most keys of one decision, unless decisions are exact: others may decide in between.
   static final int DECISION_KEYS = 1024;
-  /// A lease, or a window, holds at most this part of the blocks that may still be held.
-  private static final int PART = 16;
-
   // Used in decisions only
   private final Set<StackLease> leases = new LinkedHashSet<>();
-  /// Keys that open leases admitted.
-  private long admitted;
-  private final LeasePrefetch prefetch;
 
-  StackLeases(StackState state, StackWrites writes) {
-    this.state = state;
-    this.writes = writes;
-    this.prefetch = new LeasePrefetch(state, this);
-  }
-
-  /// Reads ahead of a read that will name a read lease.
-  LeasePrefetch prefetch() {
-    return prefetch;
+  StackLeases(Decisions decisions, StackShape shape, StackIndex index, LevelStates states, StackFigures figures, StackHolds holds, StackHistory history, PendingBlocks pending, Removals removals, WindowReads reads    ) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.states = states;
+    this.figures = figures;
+    this.holds = holds;
+    this.history = history;
+    this.pending = pending;
+    this.removals = removals;
+    this.reads = reads;
+    this.bounds = new LeaseBounds(shape, index, states, holds);
   }
 
   /// What one decision does with the keys from `first` to before `end`.
@@ -40,31 +49,31 @@ final class StackLeases {
 
   /// Has `step` decide on `keys`: in one decision if decisions are exact, else in several.
   void inDecisions(List<BlockKey> keys, Step step) {
-    int most = state.shape().options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
+    int most = shape.options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
     for (int from = 0; from == 0 || from < keys.size(); from += most) {
       int first = from;
       int end = Math.min(keys.size(), from + most);
-      state.decide(after -> step.decide(first, end, after));
+      decisions.decide(after -> step.decide(first, end, after));
     }
   }
 
   /// Decides on `keys`, and leases the blocks that are visible or will be written.
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
-    return fill(new StackLease(state, this, keys.size(), null), keys, onMiss);
+    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys, onMiss);
   }
 
   /// The same for the visible blocks, under the read lease `id`.
   ///
   /// @throws LeaseExpiredException if no lease has this id
   StackLease read(long id, List<BlockKey> keys) {
-    return fill(new StackLease(state, this, keys.size(), startRead(id)), keys, OnMiss.SKIP);
+    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), startRead(id)), keys, OnMiss.SKIP);
   }
 
   private HeldLease startRead(long id) {
-    return state.answer(after -> {
-      state.requireOpen();
-      HeldLease live = state.holds().live(id);
-      state.holds().startRead(live);
+    return decisions.answer(after -> {
+      decisions.requireOpen();
+      HeldLease live = holds.live(id);
+      holds.startRead(live);
       return live;
     });
   }
@@ -74,12 +83,12 @@ final class StackLeases {
   ///
   /// @throws LeaseExpiredException if no lease has this id
   StackLease prefetch(long id, List<BlockKey> keys) {
-    return fill(new StackLease(state, this, keys.size(), startRead(id)), keys, (lease, first, end, after) -> {
-      state.requireOpen();
+    return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), startRead(id)), keys, (lease, first, end, after) -> {
+      decisions.requireOpen();
       for (int i = first; i < end; i++) {
-        if (state.index().find(keys.get(i), after) instanceof Resident block && !block.isInMemory()
-            && state.stores().isReadable(block)) {
-          state.index().promote(keys.get(i), i, after);
+        if (index.find(keys.get(i), after) instanceof Resident block && !block.isInMemory()
+            && states.isReadable(block)) {
+          index.promote(keys.get(i), i, after);
           lease.find(i, block);
         }
       }
@@ -109,27 +118,27 @@ final class StackLeases {
   }
 
   private void decide(StackLease lease, List<BlockKey> keys, int first, int end, OnMiss onMiss, DeferredActions after) {
-    state.requireOpen();
+    decisions.requireOpen();
     int hits = lease.hitCount();
     for (int i = first; i < end; i++) {
       BlockKey key = keys.get(i);
       decide(lease, i, key, onMiss, after);
-      if (state.history().samples(key)) {
-        state.history().asked(key, writes.pending(key) != null);
+      if (history.samples(key)) {
+        history.asked(key, pending.of(key) != null);
       }
     }
-    state.history().referenced(end - first, lease.hitCount() - hits, after);
+    history.referenced(end - first, lease.hitCount() - hits, after);
   }
 
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
-    StackEntry entry = state.index().find(key, after);
-    if (entry instanceof Resident block && state.stores().isReadable(block)) {
-      state.index().hit(key, block.level(), position, after);
-      state.holds().hit(block, after);
+    StackEntry entry = index.find(key, after);
+    if (entry instanceof Resident block && states.isReadable(block)) {
+      index.hit(key, block.level(), position, after);
+      holds.hit(block, after);
       lease.hit(position);
       lease.find(position, block);
     } else if (entry instanceof Pending block && onMiss != OnMiss.SKIP) {
-      state.index().hit(key, state.index().level(key), position, after);
+      index.hit(key, index.level(key), position, after);
       lease.hit(position);
       lease.await(position, block);
     } else if (!(entry instanceof Pending) && onMiss != OnMiss.SKIP) {
@@ -138,74 +147,32 @@ final class StackLeases {
   }
 
   private void miss(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
-    Pending block = writes.pending(key);
-    boolean exact = state.shape().options().exact();
+    Pending block = pending.of(key);
+    boolean exact = shape.options().exact();
     if (block != null) {
       if (!exact) { // else the policy has evicted it while it is written
         lease.hit(position);
       }
       lease.await(position, block);
-    } else if (onMiss == OnMiss.ADMIT && mayAdmit(lease.admittedCount())) {
-      block = writes.admit(key, position, lease);
+    } else if (onMiss == OnMiss.ADMIT && bounds.mayAdmit(lease.admittedCount())) {
+      block = pending.add(key, position, lease);
       lease.admit(position, block);
     }
     if (block != null && onMiss == OnMiss.ADMIT && exact) {
-      state.index().enter(block, after);
+      index.enter(block, after);
     }
   }
 
-  /// Whether a lease that admitted `keys` may admit one more. If decisions are not exact, leases admit no more keys
-  /// than the levels have room for, and a lease no more than it leaves to others: a promise to write blocks keeps
-  /// others from writing them.
-  private boolean mayAdmit(long keys) {
-    return state.shape().options().exact() || keys < state.shape().info().capacityBlocks() - admitted;
-  }
-
-  /// Open leases admitted `keys` more, or fewer if negative.
-  void admitted(int keys) {
-    admitted += keys;
-  }
-
-  /// Whether a lease that holds `blocks` may hold one more. If decisions are not exact, leases and windows hold three
-  /// quarters of the host level at most, and each holds the less the more there are: so writers find memory, and new
-  /// readers find blocks to hold, beside readers that stand still.
-  boolean mayHold(int blocks) {
-    return blocks < part();
-  }
-
-  /// How many blocks the next window may have, of `wanted`; at least one.
-  int mayTake(int wanted) {
-    return (int) Math.min(wanted, Math.max(1, part()));
-  }
-
-  /// Whether leases and windows may hold only so many blocks.
-  boolean areBounded() {
-    return !state.shape().options().exact() && state.shape().host() >= 0;
-  }
-
-  private long part() {
-    return areBounded() ? Math.ceilDiv(state.holds().free(), PART) : Long.MAX_VALUE;
-  }
-
-  /// `blocks` more are held, or fewer if negative.
-  void hold(int blocks) {
-    state.holds().hold(blocks);
-  }
-
-  /// What `item` stands for now; null if the stack has it no more.
-  @Nullable LeaseItem held(LeaseItem item, DeferredActions after) {
-    if (!(item instanceof LeaseItem.Named named)) {
-      return item;
-    }
-    return state.index().find(named.key(), after) instanceof Resident block && state.stores().isReadable(block)
-        ? LeaseItem.of(named.position(), block)
-        : null;
-  }
-
-  /// Removes `lease`, which waited for `pending`, and revokes its admissions that no writer took over.
-  void ended(StackLease lease, List<Pending> pending, DeferredActions after) {
+  @Override
+  public void ended(StackLease lease, List<Pending> awaited, DeferredActions after) {
     leases.remove(lease);
-    pending.stream().filter(block -> block.isAdmittedBy(lease)).forEach(block -> writes.revoke(block, after));
+    awaited.stream().filter(block -> block.isAdmittedBy(lease)).forEach(block -> pending.revoke(block, after));
+  }
+
+  @Override
+  public LeaseWindows open(StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape slices,
+      BlockScope scope) {
+    return new LeaseWindows(decisions, shape, figures, removals, reads, lease, subscriber, slices, scope);
   }
 
   /// Ends all leases because the stack has closed, and tells their readers. In a decision.

@@ -15,14 +15,14 @@ import java.util.function.ToIntFunction;
 final class StackLookups {
   private final StackShape shape;
   private final StackFigures figures;
-  private final AttachedStores stores;
+  private final LevelStates states;
   private final ToIntFunction<BlockKey> ofLedger;
 
   /// @param ofLedger where the ledger has the bytes of a key, see [StackFigures#places]; 0 if the key is not visible
-  StackLookups(StackShape shape, StackFigures figures, AttachedStores stores, ToIntFunction<BlockKey> ofLedger) {
+  StackLookups(StackShape shape, StackFigures figures, LevelStates states, ToIntFunction<BlockKey> ofLedger) {
     this.shape = shape;
     this.figures = figures;
-    this.stores = stores;
+    this.states = states;
     this.ofLedger = ofLedger;
   }
 
@@ -91,6 +91,6 @@ final class StackLookups {
   }
 
   private int readablePlaces() {
-    return stores.givingPlaces() | shape.memoryPlace();
+    return states.givingPlaces() | shape.memoryPlace();
   }
 }

@@ -23,31 +23,45 @@ final class StackPartyHolds extends TierHolds {
   /// Keys of one step of a removal by filter.
   private static final int SCAN_KEYS = StackLeases.DECISION_KEYS;
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final LevelStates states;
+  private final StackHolds holds;
+  private final Removals removals;
+  private final HostRoom room;
   private final StackLeases streams;
+  private final LeasePrefetch prefetch;
   private final HoldParty party;
   /// Leases that this handle began. Used in decisions only.
   private final Set<Long> own = new HashSet<>();
 
-  StackPartyHolds(StackState state, StackLeases streams, HoldParty party) {
-    this.state = state;
+  StackPartyHolds(Decisions decisions, StackShape shape, StackIndex index, LevelStates states, StackHolds holds, Removals removals, HostRoom room, StackLeases streams, LeasePrefetch prefetch, HoldParty party) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.states = states;
+    this.holds = holds;
+    this.removals = removals;
+    this.room = room;
     this.streams = streams;
+    this.prefetch = prefetch;
     this.party = party;
   }
 
   private List<BlockKey> distinct(List<BlockKey> keys) {
-    return BlockKey.distinct(keys, state.shape().info().space().id());
+    return BlockKey.distinct(keys, shape.info().space().id());
   }
 
   @Override
   public Mono<ReadLease> lease(List<BlockKey> keys, LeaseTerms terms) {
     List<BlockKey> asked = distinct(keys);
-    state.shape().options().holds().lease(terms.life()); // refuses a life that is too long
+    shape.options().holds().lease(terms.life()); // refuses a life that is too long
     return Mono.fromCallable(() -> leaseNow(asked, terms));
   }
 
   private ReadLease leaseNow(List<BlockKey> keys, LeaseTerms terms) {
-    HeldLease lease = state.answer(after -> begin(terms));
+    HeldLease lease = decisions.answer(after -> begin(terms));
     BitSet found = new BitSet();
     BitSet leased = new BitSet();
     List<BlockKey> slower = new ArrayList<>(0);
@@ -58,43 +72,43 @@ final class StackPartyHolds extends TierHolds {
         }
       });
     } catch (Throwable e) {
-      state.decide(after -> release(lease.id(), after));
+      decisions.decide(after -> release(lease.id(), after));
       throw e;
     }
     boolean any = !leased.isEmpty();
     if (!any) {
-      state.decide(after -> release(lease.id(), after));
+      decisions.decide(after -> release(lease.id(), after));
     }
     if (terms.prefetch() && !slower.isEmpty()) {
-      state.room().wantFor(slower);
-      streams.prefetch().begin(lease.id(), slower);
+      room.wantFor(slower);
+      prefetch.begin(lease.id(), slower);
     }
     return new ReadLease(any ? lease.id() : 0, Presence.of(keys.size(), found), Presence.of(keys.size(), leased),
         lease.life());
   }
 
   private HeldLease begin(LeaseTerms terms) {
-    state.requireOpen();
+    decisions.requireOpen();
     if (isClosed()) {
       throw new IllegalStateException("holds must be open (was closed)");
     }
-    own.removeIf(id -> !state.holds().isLive(id));
-    HeldLease lease = state.holds().begin(party, terms);
+    own.removeIf(id -> !holds.isLive(id));
+    HeldLease lease = holds.begin(party, terms);
     own.add(lease.id());
     return lease;
   }
 
   private void find(HeldLease lease, List<BlockKey> keys, int first, int end, LeaseTerms terms, BitSet found,
       BitSet leased, List<BlockKey> slower, DeferredActions after) {
-    state.requireOpen();
+    decisions.requireOpen();
     for (int i = first; i < end; i++) {
       Resident block = visible(keys.get(i), after);
       if (block == null && terms.prefixOnly()) {
         return;
       } else if (block != null) {
         found.set(i);
-        if (!lease.isOver() && (lease.holds(block) || state.holds().mayHold(lease))) {
-          state.holds().hold(lease, block, after);
+        if (!lease.isOver() && (lease.holds(block) || holds.mayHold(lease))) {
+          holds.hold(lease, block, after);
           leased.set(i);
           if (!block.isInMemory()) {
             slower.add(keys.get(i));
@@ -105,17 +119,17 @@ final class StackPartyHolds extends TierHolds {
   }
 
   private @Nullable Resident visible(BlockKey key, DeferredActions after) {
-    return state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block) ? block : null;
+    return index.find(key, after) instanceof Resident block && states.isReadable(block) ? block : null;
   }
 
   @Override
   public Mono<Boolean> release(long id) {
-    return Mono.fromCallable(() -> state.answer(after -> release(id, after)));
+    return Mono.fromCallable(() -> decisions.answer(after -> release(id, after)));
   }
 
   private boolean release(long id, DeferredActions after) {
     own.remove(id);
-    return state.holds().release(id, after);
+    return holds.release(id, after);
   }
 
   @Override
@@ -131,19 +145,19 @@ final class StackPartyHolds extends TierHolds {
   @Override
   public Mono<List<KeyOutcome>> pin(List<BlockKey> keys, Pin pin) {
     List<BlockKey> asked = distinct(keys);
-    state.shape().options().holds().softPin(pin.life()); // refuses a life that is too long
-    return Mono.fromCallable(() -> state.answer(after -> {
-      state.requireOpen();
+    shape.options().holds().softPin(pin.life()); // refuses a life that is too long
+    return Mono.fromCallable(() -> decisions.answer(after -> {
+      decisions.requireOpen();
       List<KeyOutcome> outcomes = new ArrayList<>(asked.size());
       List<Resident> blocks = new ArrayList<>(asked.size());
       for (BlockKey key : asked) {
         Resident block = visible(key, after);
-        outcomes.add(block != null ? KeyOutcome.OK : state.removals().absent(key));
+        outcomes.add(block != null ? KeyOutcome.OK : removals.absent(key));
         if (block != null) {
           blocks.add(block);
         }
       }
-      state.holds().pin(blocks, pin, after);
+      holds.pin(blocks, pin, after);
       return outcomes;
     }));
   }
@@ -154,9 +168,9 @@ final class StackPartyHolds extends TierHolds {
     return Mono.fromCallable(() -> {
       List<KeyOutcome> outcomes = new ArrayList<>(asked.size());
       streams.inDecisions(asked, (first, end, after) -> {
-        state.requireOpen();
+        decisions.requireOpen();
         for (BlockKey key : asked.subList(first, end)) {
-          outcomes.add(state.removals().remove(key, force, after));
+          outcomes.add(removals.remove(key, force, after));
         }
       });
       return outcomes;
@@ -167,9 +181,9 @@ final class StackPartyHolds extends TierHolds {
   public Flux<RemovalCount> remove(KeyFilter which, boolean force) {
     return Flux.generate(() -> 0, (from, sink) -> {
       List<BlockKey> keys = new ArrayList<>(SCAN_KEYS);
-      int next = state.look(() -> {
-        state.requireOpen();
-        return state.index().scan(from, SCAN_KEYS, keys::add);
+      int next = decisions.look(() -> {
+        decisions.requireOpen();
+        return index.scan(from, SCAN_KEYS, keys::add);
       });
       keys.removeIf(key -> !which.test().test(key));
       RemovalCount count = RemovalCount.NONE;
@@ -185,15 +199,15 @@ final class StackPartyHolds extends TierHolds {
   }
 
   private List<KeyOutcome> removeNow(List<BlockKey> keys, boolean force) {
-    return state.answer(after -> {
+    return decisions.answer(after -> {
       List<KeyOutcome> outcomes = new ArrayList<>(keys.size());
-      keys.forEach(key -> outcomes.add(state.removals().remove(key, force, after)));
+      keys.forEach(key -> outcomes.add(removals.remove(key, force, after)));
       return outcomes;
     });
   }
 
   @Override
   protected void free() {
-    state.decide(after -> state.holds().leave(party, own, after));
+    decisions.decide(after -> holds.leave(party, own, after));
   }
 }

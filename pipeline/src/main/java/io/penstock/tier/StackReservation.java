@@ -23,8 +23,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /// A reservation of a [TierStack]: waits for slots, then holds drafts. Methods without a note are used in decisions.
-final class StackReservation extends Reservation {
-  private final StackState state;
+final class StackReservation extends Reservation implements Pending.Writer, OffloadQueue.Writer {
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackHolds holds;
+  private final OffloadQueue offloads;
+  private final StackMemory memory;
   private final StackWrites writes;
   private final int keys;
   private final PutTerms terms;
@@ -49,10 +53,14 @@ final class StackReservation extends Reservation {
   /// Pins that its blocks will get. Used in decisions only.
   private int pins;
 
-  StackReservation(StackState state, StackWrites writes, int keys, PutTerms terms,
+  StackReservation(Decisions decisions, StackShape shape, StackHolds holds, OffloadQueue offloads, StackMemory memory, StackWrites writes, int keys, PutTerms terms,
       MonoSink<Reservation> sink) {
     this.terms = terms;
-    this.state = state;
+    this.decisions = decisions;
+    this.shape = shape;
+    this.holds = holds;
+    this.offloads = offloads;
+    this.memory = memory;
     this.writes = writes;
     this.keys = keys;
     this.sink = sink;
@@ -74,7 +82,7 @@ final class StackReservation extends Reservation {
   ///
   /// @throws HoldLimitException if that would be too many
   void promisePins(int blocks) {
-    state.holds().promisePins(blocks, terms);
+    holds.promisePins(blocks, terms);
     pins = blocks;
   }
 
@@ -82,23 +90,25 @@ final class StackReservation extends Reservation {
   void written(Resident block, DeferredActions after) {
     if (pins > 0) {
       pins--;
-      state.holds().unpromisePins(1, terms);
+      holds.unpromisePins(1, terms);
     }
-    state.holds().written(block, terms, after);
+    holds.written(block, terms, after);
   }
 
   /// Gives up the pins of blocks that were not written.
   void endPins() {
-    state.holds().unpromisePins(pins, terms);
+    holds.unpromisePins(pins, terms);
     pins = 0;
   }
 
-  void write(Pending block) {
+  @Override
+  public void write(Pending block) {
     pending.put(block.key(), block);
   }
 
   /// Another writer takes over the write of `key`.
-  void lose(BlockKey key) {
+  @Override
+  public void lose(BlockKey key) {
     pending.remove(key);
     lost.add(key);
   }
@@ -118,7 +128,8 @@ final class StackReservation extends Reservation {
     committing--;
   }
 
-  boolean isCommitting() {
+  @Override
+  public boolean isCommitting() {
     return committing > 0;
   }
 
@@ -150,7 +161,8 @@ final class StackReservation extends Reservation {
   }
 
   /// It waits for the write queue, or does no more.
-  void queued(boolean now) {
+  @Override
+  public void queued(boolean now) {
     inWriteQueue = now;
   }
 
@@ -171,8 +183,8 @@ final class StackReservation extends Reservation {
     }
     if (isClosed()) {
       lent.forEach(BlockDraft::close);
-    } else if (state.isClosed()) { // another reservation, which the closing stack ended, made room
-      fail(state.shape().closed());
+    } else if (decisions.isClosed()) { // another reservation, which the closing stack ended, made room
+      fail(shape.closed());
     } else {
       succeed();
     }
@@ -192,10 +204,10 @@ final class StackReservation extends Reservation {
   /// Ends its wait for room, which took `timeout`. Outside a decision.
   void refuse(Duration timeout) {
     if (answered.compareAndSet(false, true)) {
-      SlabPart ingress = state.memory().ingress();
+      SlabPart ingress = memory.ingress();
       int wanted = slots;
       end(wanted == 0
-          ? state.offloads().timeout(keys, timeout)
+          ? offloads.timeout(keys, timeout)
           : new RoomTimeoutException(ingress.name(), wanted, ingress.capacitySlots() - ingress.claimedSlots(),
               timeout));
     }
@@ -208,7 +220,8 @@ final class StackReservation extends Reservation {
   }
 
   /// Ends the reservation. The subscriber gets the error, unless it has the reservation already. Outside a decision.
-  void fail(Throwable error) {
+  @Override
+  public void fail(Throwable error) {
     failure = isClosed() ? failure : error;
     close();
     if (answered.compareAndSet(false, true)) {
@@ -244,7 +257,7 @@ final class StackReservation extends Reservation {
   @Override
   protected void free() {
     if (inWriteQueue) {
-      state.offloads().leave(this);
+      offloads.leave(this);
     }
     ticket.cancel();
     drafts().forEach(BlockDraft::close);

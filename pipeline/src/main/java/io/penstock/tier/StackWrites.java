@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.TransientKvException;
+import java.time.Duration;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.tier.TierHolds.PutTerms;
@@ -8,10 +10,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
@@ -20,24 +20,45 @@ import reactor.core.publisher.Mono;
 /// The keys of a [TierStack] that are being written, from their reservation or admission to the commit. Methods that
 /// take [DeferredActions], and lookups, are used in decisions; the others make their own.
 final class StackWrites {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackIndex index;
+  private final LevelStates states;
+  private final StackFigures figures;
+  private final StackHistory history;
+  private final StackHolds holds;
+  private final OffloadQueue offloads;
+  private final HostRoom room;
+  private final StackMemory memory;
+  private final PendingBlocks pending;
+  private final AttachedStores stores;
   private final StackCommit commit;
-  private final Map<BlockKey, Pending> writing = new HashMap<>();
   private final Set<StackReservation> reservations = new LinkedHashSet<>();
 
-  StackWrites(StackState state) {
-    this.state = state;
-    this.commit = new StackCommit(state, this);
+  StackWrites(Decisions decisions, StackShape shape, StackIndex index, LevelStates states, StackFigures figures, StackHistory history, StackHolds holds, OffloadQueue offloads, HostRoom room, StackMemory memory, PendingBlocks pending, AttachedStores stores) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.index = index;
+    this.states = states;
+    this.figures = figures;
+    this.history = history;
+    this.holds = holds;
+    this.offloads = offloads;
+    this.room = room;
+    this.memory = memory;
+    this.pending = pending;
+    this.stores = stores;
+    this.commit = new StackCommit(decisions, shape, index, figures, history, holds, stores, pending, this);
   }
 
   Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     return Mono.create(sink -> {
-      StackReservation reservation = scope.adopt(new StackReservation(state, this, keys.size(), terms, sink));
+      StackReservation reservation = scope.adopt(new StackReservation(decisions, shape, holds, offloads, memory, this, keys.size(), terms, sink));
       sink.onCancel(reservation::close);
       try {
-        state.offloads().admit(reservation, keys.size(), () -> claim(reservation, keys));
-        if (!state.shape().options().exact() && !reservation.isAnswered()) {
-          state.decide(after -> state.holds().waits(reservation));
+        offloads.admit(reservation, keys.size(), () -> claim(reservation, keys));
+        if (!shape.options().exact() && !reservation.isAnswered()) {
+          decisions.decide(after -> waitsForRoom(reservation));
         }
       } catch (RuntimeException e) {
         reservation.fail(e);
@@ -47,19 +68,19 @@ final class StackWrites {
 
   private void claim(StackReservation reservation, List<BlockKey> keys) {
     try {
-      boolean exact = state.shape().options().exact();
+      boolean exact = shape.options().exact();
       if (exact) {
-        state.room().want(keys.size());
+        room.want(keys.size());
       }
       List<BlockKey> wanted = enter(reservation, keys);
       if (!exact) { // the ledger does not count what is being written
-        state.room().want(state.look(writing::size));
+        room.want(decisions.look(pending::size));
       }
       if (wanted.isEmpty()) {
         reservation.succeed();
       } else {
         reservation.wantSlots(wanted.size());
-        reservation.waitFor(state.memory().ingress().claim(wanted, reservation::granted, reservation::fail));
+        reservation.waitFor(memory.ingress().claim(wanted, reservation::granted, reservation::fail));
       }
     } catch (RuntimeException e) {
       reservation.fail(e);
@@ -68,25 +89,27 @@ final class StackWrites {
 
   /// Enters the keys that are neither visible nor being written into the ledger, in order. Answers these keys.
   private List<BlockKey> enter(StackReservation reservation, List<BlockKey> keys) {
-    return state.answer(after -> {
-      state.requireOpen();
+    return decisions.answer(after -> {
+      decisions.requireOpen();
       if (reservation.isClosed()) { // its revocation ran before, and would miss the keys entered here
         throw new CancellationException("reservation ended before its turn came");
       }
       reservations.add(reservation);
+      figures.reservations(1);
       List<BlockKey> wanted = new ArrayList<>(keys.size());
       for (int i = 0; i < keys.size(); i++) {
         if (enter(reservation, keys.get(i), i, after)) {
           wanted.add(keys.get(i));
         } else {
-          reservation.skip(i, !isWritten(keys.get(i)));
+          reservation.skip(i, !pending.isReserved(keys.get(i)));
         }
       }
-      if (!state.shape().options().exact() && !wanted.isEmpty()) {
-        state.holds().reserved(reservation);
+      if (!shape.options().exact() && !wanted.isEmpty()) {
+        Duration life = shape.options().holds().putLife();
+        holds.add(new PutEnd(holds.now() + life.toNanos(), reservation, life));
       }
       if (!reservation.terms().group().isEmpty()) {
-        state.holds().requireGroup(wanted, reservation.terms().group(), after);
+        holds.requireGroup(wanted, reservation.terms().group(), after);
       }
       if (reservation.terms().pins()) { // when it fails, its end revokes the keys entered here
         reservation.promisePins(wanted.size());
@@ -97,98 +120,102 @@ final class StackWrites {
 
   /// Has `reservation` write `key`. False if the block is visible, or another reservation writes it.
   private boolean enter(StackReservation reservation, BlockKey key, int position, DeferredActions after) {
-    Pending pending = writing.get(key);
-    if (pending != null && pending.isReserved() && !state.holds().mayPreempt(pending)) {
+    Pending write = pending.of(key);
+    if (write != null && write.isReserved() && !mayPreempt(write)) {
       return false;
     }
-    boolean visible =
-        state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block);
-    if (visible && !reservation.terms().upserts()) {
-      if (pending != null) { // admitted while its store gave no blocks
-        Resident there = (Resident) requireNonNull(state.index().find(key, after));
-        writing.remove(key);
-        pending.serve(at -> LeaseItem.of(at, there), after);
+    if (index.find(key, after) instanceof Resident there && states.isReadable(there)
+        && !reservation.terms().upserts()) {
+      if (write != null) { // admitted while its store gave no blocks
+        pending.serve(write, there, after);
       }
       return false;
     }
-    long now = state.holds().now();
-    if (pending != null) {
-      pending.reserve(reservation, now);
+    long now = holds.now();
+    if (write != null) {
+      write.reserve(reservation, now);
       return true;
     }
-    pending = new Pending(key, position, null);
-    writing.put(key, pending);
-    pending.reserve(reservation, now); // first: if the next step throws, the reservation's revocation frees the key
-    if (state.shape().options().exact()) {
-      state.index().enter(pending, after);
+    write = pending.add(key, position, null);
+    write.reserve(reservation, now); // first: if the next step throws, the reservation's revocation frees the key
+    if (shape.options().exact()) {
+      index.enter(write, after);
     }
     return true;
+  }
+
+  /// Whether another writer may take over `write`.
+  private boolean mayPreempt(Pending write) {
+    return !shape.options().exact() && !write.isCommitting()
+        && holds.now() - write.since() >= shape.options().holds().putPatience().toNanos();
+  }
+
+  // Ends
+
+  /// Refuses `reservation`, which begins to wait for room, when it has waited too long.
+  private void waitsForRoom(StackReservation reservation) {
+    Duration timeout = shape.options().holds().roomTimeout();
+    holds.add(new RoomEnd(holds.now() + timeout.toNanos(), reservation, timeout));
+  }
+
+  /// The end of the life of a put, at which its room is taken back.
+  private record PutEnd(long at, StackReservation reservation, Duration life) implements Ends.End {
+    @Override
+    public boolean isStale() {
+      return reservation.isClosed();
+    }
+
+    @Override
+    public void come(long now, DeferredActions after) {
+      after.then(() -> reservation.fail(new TransientKvException(
+          "reservation must be finished within %d ms (was not)".formatted(life.toMillis()))));
+    }
+  }
+
+  /// The end of the wait of a put for room.
+  private record RoomEnd(long at, StackReservation reservation, Duration timeout) implements Ends.End {
+    @Override
+    public boolean isStale() {
+      return reservation.isAnswered();
+    }
+
+    @Override
+    public void come(long now, DeferredActions after) {
+      after.then(() -> reservation.refuse(timeout));
+    }
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     return commit.commit(reservation, complete);
   }
 
-  private boolean isWritten(BlockKey key) {
-    Pending pending = writing.get(key);
-    return pending != null && pending.isReserved();
-  }
-
-  int reservations() {
-    return reservations.size();
-  }
-
-  /// The write of `key`; null if no caller writes it.
-  @Nullable Pending pending(BlockKey key) {
-    return writing.get(key);
-  }
-
-  /// Admits `key`, which is at `position` of `lease`, whose owner has the block written.
-  Pending admit(BlockKey key, int position, StackLease lease) {
-    Pending pending = new Pending(key, position, lease);
-    writing.put(key, pending);
-    return pending;
-  }
-
-  /// Ends the write `pending`: the leases that wait for it get `block`.
-  void serve(Pending pending, Block block, DeferredActions after) {
-    writing.remove(pending.key());
-    pending.serve(position -> new LeaseItem.InMemory(position, block.share()), after);
-  }
-
   /// Revokes the writes that `reservation` has not committed.
   void revoke(StackReservation reservation) {
-    state.decide(after -> {
-      reservations.remove(reservation);
+    decisions.decide(after -> {
+      if (reservations.remove(reservation)) {
+        figures.reservations(-1);
+      }
       reservation.endPins();
-      reservation.takeAll().forEach(pending -> revoke(pending, after));
+      reservation.takeAll().forEach(write -> pending.revoke(write, after));
     });
   }
 
   /// Revokes the writes of `blocks`, which failed, so that another writer may try.
   void revoke(StackReservation reservation, List<Block> blocks) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       for (Block block : blocks) {
-        Pending pending = reservation.take(block.key());
-        if (pending != null) {
-          revoke(pending, after);
+        Pending write = reservation.take(block.key());
+        if (write != null) {
+          pending.revoke(write, after);
         }
       }
     });
   }
 
-  /// Revokes `pending`: takes it out of the ledger, and the leases stop waiting for it.
-  void revoke(Pending pending, DeferredActions after) {
-    if (writing.remove(pending.key(), pending)) {
-      state.index().unlist(pending);
-      pending.abandon(after);
-    }
-  }
-
   /// The error of a caller that goes on with `reservation`, which has ended.
   RuntimeException ended(StackReservation reservation) {
-    return state.isClosed()
-        ? state.shape().closed()
+    return decisions.isClosed()
+        ? shape.closed()
         : reservation.failure() instanceof RuntimeException why
             ? why
             : new IllegalStateException("reservation must be open (was closed)");
@@ -196,8 +223,8 @@ final class StackWrites {
 
   /// Fails every reservation, because the stack has closed.
   void close(DeferredActions after) {
-    writing.values().forEach(pending -> pending.setListed(false));
-    TierClosedException reason = state.shape().closed();
+    pending.unlistAll();
+    TierClosedException reason = shape.closed();
     reservations.forEach(reservation -> after.then(() -> reservation.fail(reason)));
   }
 }

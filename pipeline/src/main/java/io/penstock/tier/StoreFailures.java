@@ -8,12 +8,20 @@ import java.util.List;
 
 /// Decides which blocks a failed copy to or from a store costs. Used in decisions only.
 final class StoreFailures {
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackHistory history;
+  private final Removals removals;
+  private final Placement placement;
+  private final StoreSlots slots;
   private final int level;
   private final String store;
 
-  StoreFailures(StackState state, int level, String store) {
-    this.state = state;
+  StoreFailures(Decisions decisions, StackHistory history, Removals removals, Placement placement, StoreSlots slots, int level, String store) {
+    this.decisions = decisions;
+    this.history = history;
+    this.removals = removals;
+    this.placement = placement;
+    this.slots = slots;
     this.level = level;
     this.store = store;
   }
@@ -23,13 +31,13 @@ final class StoreFailures {
     if (names(error, block)) {
       lose(block, error, after);
     } else if (block.fastestStore() > level) {
-      state.mover().dropHost(block, after); // the slower copy stays until the block is read
+      StoreSlots.dropHost(block, after); // the slower copy stays until the block is read
     } else if (!(error instanceof StoreUnavailableException)) {
-      state.removals().lose(block, store + " did not take it: " + error.getMessage(), after);
-    } else if (state.mover().isOnOwnLevel(block)) {
-      state.mover().defer(block); // this copy would only have repeated the block
+      removals.lose(block, store + " did not take it: " + error.getMessage(), after);
+    } else if (placement.isOnOwnLevel(block)) {
+      placement.defer(block); // this copy would only have repeated the block
     } else {
-      state.removals().evict(block, after);
+      removals.evict(block, after);
     }
   }
 
@@ -39,7 +47,7 @@ final class StoreFailures {
   void notGiven(List<Resident> blocks, Throwable error, DeferredActions after) {
     List<Resident> named = blocks.stream().filter(block -> names(error, block)).toList();
     named.forEach(block -> lose(block, error, after));
-    if (named.isEmpty() && !state.isClosed() && !(error instanceof StoreBusyException)
+    if (named.isEmpty() && !decisions.isClosed() && !(error instanceof StoreBusyException)
         && !(error instanceof StoreUnavailableException)) {
       blocks.forEach(block -> drop(block, error, after));
     }
@@ -56,17 +64,17 @@ final class StoreFailures {
 
   private void lose(Resident named, Throwable error, DeferredActions after) {
     boolean damaged = error instanceof BlockCorruptException;
-    if (damaged && !state.isClosed()) {
-      state.history().corrupt(after);
+    if (damaged && !decisions.isClosed()) {
+      history.corrupt(after);
     }
-    state.removals().lose(named, damaged ? "checksum mismatch" : store + " did not give it", after);
+    removals.lose(named, damaged ? "checksum mismatch" : store + " did not give it", after);
   }
 
   private void drop(Resident block, Throwable error, DeferredActions after) {
     if (block.isElsewhereThan(level)) {
-      state.mover().dropCopy(block, level, after);
+      slots.dropCopy(block, level, after);
     } else {
-      state.removals().lose(block, store + " did not give it: " + error.getMessage(), after);
+      removals.lose(block, store + " did not give it: " + error.getMessage(), after);
     }
   }
 }

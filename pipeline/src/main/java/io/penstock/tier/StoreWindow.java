@@ -30,9 +30,9 @@ import reactor.core.publisher.Mono;
 ///
 /// The monitor guards the end of the window: reads, grants, closing. The thread of the read under way writes `step` and
 /// the blocks. No decision of the stack is made under the monitor.
-final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
-  private final StackState state;
+final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWaiters.Waiter {
   private final WindowReads reads;
+  private final Removals removals;
   private final List<WindowBlock> blocks;
   private final int missing;
   private final List<SlicePlan.Cut> cuts;
@@ -50,10 +50,9 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   /// Whether [#cleanUp] or [#land] has given everything back.
   @GuardedBy("this") private boolean cleaned;
 
-  StoreWindow(StackState state, List<LeaseItem> items, SliceShape shape) {
-    BlockLayout layout = state.shape().layout();
-    this.state = state;
-    this.reads = state.windows();
+  StoreWindow(WindowReads reads, Removals removals, BlockLayout layout, List<LeaseItem> items, SliceShape shape) {
+    this.reads = reads;
+    this.removals = removals;
     this.blocks = items.stream().map(WindowBlock::new).toList();
     this.missing = missingKeys().size();
     this.cuts = SlicePlan.of(layout, blocks.size(), shape.startLayer(), shape.sliceBytes(), shape.order());
@@ -142,7 +141,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
     }
     try {
       reads.start(blocks, drafts).forEach(BlockDraft::close);
-      blocks.forEach(block -> block.requireIntact(state.removals()));
+      blocks.forEach(block -> block.requireIntact(removals));
     } catch (TierClosedException e) {
       drafts.forEach(BlockDraft::close);
       refuseGranted(e);
@@ -176,14 +175,15 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
 
   // Stores that cease to give blocks
 
-  /// Whether the window waits for the store of `level`. In a decision.
-  boolean needs(int level, AttachedStores stores) {
-    return blocks.stream().anyMatch(block -> block.needs(level, stores));
+  @Override
+  public boolean needs(int level) {
+    return reads.needs(blocks, level);
   }
 
   /// Fails the reader at once, because a store of this window gives no blocks. The memory goes back when the store has
   /// answered.
-  void interrupt(Throwable why) {
+  @Override
+  public void interrupt(Throwable why) {
     if (granted) {
       progress.fail(why);
       progress.end();
@@ -268,7 +268,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   // Handing out
 
   @Override
-  Flux<LayerSlice> transferred(int number) {
+  protected Flux<LayerSlice> transferred(int number) {
     return Flux.range(0, cuts.size()).concatMap(i -> progress.arrived(steps.until(cuts.get(i)))
         .map(here -> slice(i, number)), 1).doFinally(end -> close());
   }
@@ -292,7 +292,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  Mono<List<LeasedBlock>> blocks(BlockScope scope) {
+  public Mono<List<LeasedBlock>> blocks(BlockScope scope) {
     return progress.arrived(steps.size()).map(here -> handOver(scope)).doOnCancel(this::close);
   }
 

@@ -47,9 +47,7 @@ import reactor.core.scheduler.Scheduler;
 /// - An unhealthy store: no request waits for it. Blocks are evicted instead of demoted to it. Blocks written through
 ///   to it get a volatile receipt. Its blocks are misses until it is healthy again.
 public final class TierStack implements BlockTier {
-  private final StackState state;
-  private final StackWrites writes;
-  private final StackLeases leases;
+  private final StackParts parts;
   private final Mono<Void> closing;
 
   /// Takes over the stores, and enters the blocks that they kept into the ledger.
@@ -87,27 +85,20 @@ public final class TierStack implements BlockTier {
       LongSupplier nanos, ChunkSource chunks, StackOptions.Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
         requireNonNull(listener, "listener"));
-    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
-        requireNonNull(chunks, "chunks"));
-    this.writes = state.writes();
-    this.leases = new StackLeases(state, writes);
-    this.closing = Mono.defer(this::closeNow).cache();
-    state.decide(after -> {
-      state.history().sample(sampling);
-      state.stores().forEach(store -> store.recover(after));
-    });
-    state.stores().forEach(AttachedStore::connect);
-    state.room().attach();
+    this.parts = new StackParts(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
+        requireNonNull(chunks, "chunks"), sampling);
+    this.closing = Mono.defer(parts::close).cache();
+    parts.open();
   }
 
   @Override
   public TierInfo info() {
-    return state.shape().info();
+    return parts.shape.info();
   }
 
   /// The host memory of this tier, for gauges.
   public SlabArena arena() {
-    return state.memory().arena();
+    return parts.memory.arena();
   }
 
   private List<BlockKey> distinct(List<BlockKey> keys) {
@@ -117,33 +108,33 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().lookups().visiblePrefix(asked)));
+    return Mono.fromCallable(() -> look(() -> parts.index.lookups().visiblePrefix(asked)));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), state.index().lookups().visible(asked))));
+    return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), parts.index.lookups().visible(asked))));
   }
 
   @Override
   public Mono<List<Run>> locate(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> look(() -> state.index().lookups().runs(asked)));
+    return Mono.fromCallable(() -> look(() -> parts.index.lookups().runs(asked)));
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
   /// that come or leave meanwhile are there or not.
   private <T> T look(Supplier<T> question) {
-    T answer = state.shape().options().exact() ? state.look(question) : question.get();
-    state.requireOpen();
+    T answer = parts.shape.options().exact() ? parts.decisions.look(question) : question.get();
+    parts.decisions.requireOpen();
     return answer;
   }
 
   /// Answers for the keys, in one decision if decisions are exact; else others get their turn at the lock in between.
   private Presence inSteps(List<BlockKey> keys, Function<List<BlockKey>, BitSet> step) {
     BitSet answer = new BitSet(keys.size());
-    int most = state.shape().options().exact() ? Integer.MAX_VALUE : StackLeases.DECISION_KEYS;
+    int most = parts.shape.options().exact() ? Integer.MAX_VALUE : StackLeases.DECISION_KEYS;
     int from = 0;
     do {
       int first = from;
@@ -158,8 +149,8 @@ public final class TierStack implements BlockTier {
     List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
-      state.room().wantFor(asked);
-      Lease lease = scope.adopt(leases.lease(asked, onMiss));
+      parts.room.wantFor(asked);
+      Lease lease = scope.adopt(parts.leases.lease(asked, onMiss));
       sink.onCancel(lease::close);
       sink.success(lease);
     });
@@ -172,23 +163,23 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
-    if (terms.upserts() && state.shape().isWriteThrough()) {
+    if (terms.upserts() && parts.shape.isWriteThrough()) {
       throw new UnsupportedHoldsException(info().name(), "replace blocks, and so not write through");
     }
     if (terms.pin() != null) {
-      state.shape().options().holds().softPin(terms.pin().life()); // refuses a life that is too long
+      parts.shape.options().holds().softPin(terms.pin().life()); // refuses a life that is too long
     }
-    return writes.reserve(distinct(keys), terms, scope);
+    return parts.writes.reserve(distinct(keys), terms, scope);
   }
 
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> inSteps(asked, some -> state.answer(after -> {
-      state.requireOpen();
+    return Mono.fromCallable(() -> inSteps(asked, some -> parts.decisions.answer(after -> {
+      parts.decisions.requireOpen();
       BitSet removed = new BitSet();
       for (int i = 0; i < some.size(); i++) {
-        removed.set(i, state.removals().remove(some.get(i), false, after) == KeyOutcome.OK);
+        removed.set(i, parts.removals.remove(some.get(i), false, after) == KeyOutcome.OK);
       }
       return removed;
     })));
@@ -196,26 +187,26 @@ public final class TierStack implements BlockTier {
 
   @Override
   public TierHolds holds(Object party) {
-    return new StackPartyHolds(state, leases, state.holds().enter(party));
+    return parts.holds(party);
   }
 
   @Override
   public Flux<TierEvent> events(long sequence) {
-    Flux<TierEvent> history = state.events().after(sequence);
-    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : history);
+    Flux<TierEvent> history = parts.events.after(sequence);
+    return Flux.defer(() -> parts.decisions.isClosed() ? Flux.error(parts.shape.closed()) : history);
   }
 
   @Override
   public Flux<TierEvent> follow() {
-    Flux<TierEvent> all = state.events().follow(state::snapshot);
-    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : all);
+    Flux<TierEvent> all = parts.events.follow(parts.snapshots);
+    return Flux.defer(() -> parts.decisions.isClosed() ? Flux.error(parts.shape.closed()) : all);
   }
 
   @Override
   public Mono<TierStat> stat() {
-    return Mono.fromCallable(() -> state.answer(after -> { // a decision ends what has expired
-      state.requireOpen();
-      return state.figures().stat(state);
+    return Mono.fromCallable(() -> parts.decisions.answer(after -> { // a decision ends what has expired
+      parts.decisions.requireOpen();
+      return parts.stat();
     }));
   }
 
@@ -223,7 +214,7 @@ public final class TierStack implements BlockTier {
   /// hold without a call; a node calls it now and then, so that waiting writers get the room of a put that stands
   /// still, or are refused.
   public void expire() {
-    state.decide(after -> {
+    parts.decisions.decide(after -> {
       // It expires
     });
   }
@@ -244,8 +235,8 @@ public final class TierStack implements BlockTier {
   public Mono<Integer> flush(Duration patience, Scheduler timers) {
     Checks.atLeastOneMilli("patience", patience);
     requireNonNull(timers, "timers");
-    return Mono.using(() -> Flush.begin(state), flush -> flush.over().timeout(patience, Mono.empty(), timers)
-        .then(Mono.fromSupplier(flush::missed)), Flush::leave);
+    return Mono.using(() -> parts.flushes.begin(), flush -> flush.over().timeout(patience, Mono.empty(), timers)
+        .then(Mono.fromSupplier(flush::missed)), Flushes.Flush::leave);
   }
 
   /// Ends every wait, closes the stores, and completes when they have closed. Blocks on a disk stay there; device
@@ -255,42 +246,23 @@ public final class TierStack implements BlockTier {
     return closing;
   }
 
-  private Mono<Void> closeNow() {
-    state.decide(after -> {
-      state.close(after);
-      writes.close(after);
-      leases.close(after);
-    });
-    state.events().close();
-    List<Mono<Void>> stores = new ArrayList<>();
-    state.stores().forEach(store -> stores.add(store.close()));
-    return Mono.whenDelayError(stores).doOnTerminate(this::storesClosed);
-  }
-
-  private void storesClosed() {
-    state.decide(after -> {
-      state.mover().storesClosed(after);
-      after.then(state.memory().arena()::close);
-    });
-  }
-
   /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty
   /// curve without samples. The estimate is of LRU, whatever the policy of this stack.
   public WhatIf whatIf() {
-    return state.look(() -> state.history().whatIf());
+    return parts.decisions.look(() -> parts.history.whatIf());
   }
 
   // For tests
 
   /// Number of blocks that move or wait to move.
   int movingBlocks() {
-    return state.look(() -> state.index().residents(block -> block.isMoving() || block.currentWait() != null).size());
+    return parts.decisions.look(() -> parts.index.residents(block -> block.isMoving() || block.currentWait() != null).size());
   }
 
   /// A share of the block of `key` in host memory; null if it is not there.
   @Nullable Block hostCopy(BlockKey key) {
-    return state.look(() -> {
-      Resident block = state.index().inMemory(key);
+    return parts.decisions.look(() -> {
+      Resident block = parts.index.inMemory(key);
       return block == null ? null : block.hostBlock().share();
     });
   }

@@ -11,7 +11,7 @@ import io.penstock.tier.spi.StoredBlock;
 import org.jspecify.annotations.Nullable;
 
 /// A block of a [StoreWindow]: in memory, or read from a store into a draft. Methods that take [DeferredActions] or
-/// [AttachedStores] are used in decisions. The window uses the others, on the thread that reads it or under its
+/// [LevelStates] are used in decisions. The window uses the others, on the thread that reads it or under its
 /// monitor.
 final class WindowBlock {
   private final int position;
@@ -49,25 +49,25 @@ final class WindowBlock {
   /// Takes a share of the bytes, if they came to host memory meanwhile; else begins to read them into `into`.
   ///
   /// @return whether a read begins, which takes `into` over
-  boolean start(BlockDraft into, AttachedStores stores, DeferredActions after) {
+  boolean start(BlockDraft into, LevelStates states, DeferredActions after) {
     if (promised().isInMemory()) {
       block = promised().hostBlock().share();
       unpin(after);
       return false;
     }
     draft = into;
-    level = stores.readableLevel(promised());
+    level = states.readableLevel(promised());
     copy = promised().copy(level);
     copy.startRead();
     return true;
   }
 
   /// Ends the read and the pin, unless they ended before.
-  void end(AttachedStores stores, DeferredActions after) {
+  void end(StoreSlots slots, DeferredActions after) {
     StoreCopy read = copy;
     if (read != null) {
       copy = null;
-      stores.at(level).endRead(read, after);
+      slots.endRead(level, read, after);
     }
     unpin(after);
   }
@@ -80,15 +80,15 @@ final class WindowBlock {
   }
 
   /// Whether the block waits for the store of level `of`.
-  boolean needs(int of, AttachedStores stores) {
+  boolean needs(int of, LevelStates states) {
     return copy != null
         ? level == of
-        : pinned && promised().isStored(of) && !stores.isReadable(promised());
+        : pinned && promised().isStored(of) && !states.isReadable(promised());
   }
 
   /// The level of the store from which the block would be read now; −1 if it need not be read.
-  int storeLevel(AttachedStores stores) {
-    return pinned && !promised().isInMemory() ? stores.readableLevel(promised()) : -1;
+  int storeLevel(LevelStates states) {
+    return pinned && !promised().isInMemory() ? states.readableLevel(promised()) : -1;
   }
 
   // By the window

@@ -9,23 +9,35 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// The decisions on windows that are read from stores: from which store and into which memory to read, and which blocks
-/// to promote afterwards. Each method makes its own decision, except [#interrupt].
+/// to promote afterwards. Each method makes its own decision, unless it says otherwise.
 final class WindowReads {
-  private final StackState state;
-  /// Windows that wait for memory or for bytes of a store. Used in decisions only.
-  private final Set<StoreWindow> windows = new LinkedHashSet<>();
+  private final Decisions decisions;
+  private final StackShape shape;
+  private final StackMemory memory;
+  private final LevelStates states;
+  private final StoreSlots slots;
+  private final AttachedStores stores;
+  private final StackHistory history;
+  private final Placement placement;
+  private final StoreWaiters waiters;
 
-  WindowReads(StackState state) {
-    this.state = state;
+  WindowReads(Decisions decisions, StackShape shape, StackMemory memory, LevelStates states, StoreSlots slots, AttachedStores stores, StackHistory history, Placement placement, StoreWaiters waiters) {
+    this.decisions = decisions;
+    this.shape = shape;
+    this.memory = memory;
+    this.states = states;
+    this.slots = slots;
+    this.stores = stores;
+    this.history = history;
+    this.placement = placement;
+    this.waiters = waiters;
   }
 
   // Waiting
@@ -33,43 +45,39 @@ final class WindowReads {
   /// Registers `window` until [#leave]: it hears of stores that cease to give blocks.
   ///
   /// @return the error if a store of the window gives no blocks already; null if the window can be read
-  @Nullable StoreUnavailableException enter(StoreWindow window) {
-    return state.answer(after -> {
-      windows.add(window);
+  @Nullable StoreUnavailableException enter(StoreWaiters.Waiter window) {
+    return decisions.answer(after -> {
+      waiters.add(window);
       return unavailable(window);
     });
   }
 
-  private @Nullable StoreUnavailableException unavailable(StoreWindow window) {
-    for (int level = 0; level < state.shape().levels().size(); level++) {
-      if (!state.stores().gives(level) && window.needs(level, state.stores())) {
-        return state.stores().at(level).unavailable();
+  private @Nullable StoreUnavailableException unavailable(StoreWaiters.Waiter window) {
+    for (int level = 0; level < shape.levels().size(); level++) {
+      if (!states.gives(level) && window.needs(level)) {
+        return stores.at(level).unavailable();
       }
     }
     return null;
   }
 
   /// Removes `window`, which waits for no store any more.
-  void leave(StoreWindow window) {
-    state.decide(after -> windows.remove(window));
+  void leave(StoreWaiters.Waiter window) {
+    decisions.decide(after -> waiters.remove(window));
   }
 
-  /// Tells the windows that wait for the store of `level` that it gives no blocks now. In a decision.
-  void interrupt(int level, StoreUnavailableException why, DeferredActions after) {
-    for (StoreWindow window : windows) {
-      if (window.needs(level, state.stores())) {
-        after.then(() -> window.interrupt(why));
-      }
-    }
+  /// Whether one of `blocks` waits for the store of `level`. In a decision.
+  boolean needs(List<WindowBlock> blocks, int level) {
+    return blocks.stream().anyMatch(block -> block.needs(level, states));
   }
 
   /// The memory for the missing ones of `blocks`: the transfer part of the slowest store from which a block is read
   /// now.
   SlabPart memoryFor(List<WindowBlock> blocks) {
-    return state.look(() -> {
-      int slowest = blocks.stream().mapToInt(each -> each.storeLevel(state.stores())).max().orElse(-1);
+    return decisions.look(() -> {
+      int slowest = blocks.stream().mapToInt(each -> each.storeLevel(states)).max().orElse(-1);
       // -1: all blocks have come to memory meanwhile
-      return state.memory().transfer(slowest >= 0 ? slowest : state.shape().host() == 0 ? 1 : 0);
+      return memory.transfer(slowest >= 0 ? slowest : shape.host() == 0 ? 1 : 0);
     });
   }
 
@@ -81,14 +89,14 @@ final class WindowReads {
   /// @return the drafts of blocks that have come to memory meanwhile
   /// @throws TierClosedException if the stack closed meanwhile; the drafts stay the caller's
   List<BlockDraft> start(List<WindowBlock> blocks, List<BlockDraft> drafts) {
-    return state.answer(after -> {
-      state.requireOpen();
+    return decisions.answer(after -> {
+      decisions.requireOpen();
       List<BlockDraft> unused = new ArrayList<>(0);
       int next = 0;
       for (WindowBlock block : blocks) {
         if (block.isMissing()) {
           BlockDraft draft = drafts.get(next++);
-          if (!block.start(draft, state.stores(), after)) {
+          if (!block.start(draft, states, after)) {
             unused.add(draft);
           }
         }
@@ -112,7 +120,7 @@ final class WindowReads {
 
   private Mono<Void> read(int level, List<WindowBlock> group, GranuleRange range) {
     return Mono
-        .defer(() -> state.shape().store(level).read(group.stream().map(WindowBlock::stored).toList(),
+        .defer(() -> shape.store(level).read(group.stream().map(WindowBlock::stored).toList(),
             group.stream().map(WindowBlock::draft).toList(), range))
         .doOnError(error -> notGiven(level, group, error));
   }
@@ -120,35 +128,35 @@ final class WindowReads {
   /// Records that the store of `level` failed to give `blocks`.
   void notGiven(int level, List<WindowBlock> blocks, Throwable error) {
     List<Resident> named = blocks.stream().map(WindowBlock::promised).toList();
-    state.decide(after -> state.stores().at(level).failures().notGiven(named, error, after));
+    decisions.decide(after -> stores.at(level).failures().notGiven(named, error, after));
   }
 
   /// Ends the reads and pins of `blocks`, which are read no further.
   void abandon(List<WindowBlock> blocks) {
-    state.decide(after -> blocks.forEach(block -> block.end(state.stores(), after)));
+    decisions.decide(after -> blocks.forEach(block -> block.end(slots, after)));
   }
 
   // Promotion
 
   /// Whether a block of `blocks` is to be promoted when all its bytes have been read.
   boolean isPromoting(List<WindowBlock> blocks) {
-    return state.answer(after -> blocks.stream()
-        .anyMatch(block -> block.isRead() && state.mover().isToBePromoted(block.promised())));
+    return decisions.answer(after -> blocks.stream()
+        .anyMatch(block -> block.isRead() && placement.isToBePromoted(block.promised())));
   }
 
   /// Promotes those of `blocks`, whose bytes were just read, that the ledger has on a faster level, if there is memory
   /// in which they can wait for that level.
   void landed(List<WindowBlock> blocks) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       for (WindowBlock block : blocks) {
         Resident resident = block.promised();
-        if (state.mover().isToBePromoted(resident)) {
+        if (placement.isToBePromoted(resident)) {
           Block share = requireNonNull(block.block()).share();
-          boolean toHost = state.mover().belongsInHost(resident);
+          boolean toHost = placement.belongsInHost(resident);
           resident.pin(); // until [#promoted] decides whether the block stays in memory
           after.then(() -> promote(resident, share, toHost));
         }
-        block.end(state.stores(), after);
+        block.end(slots, after);
       }
     });
   }
@@ -159,8 +167,8 @@ final class WindowReads {
     boolean onHostLevel = false;
     boolean charged = false;
     try {
-      onHostLevel = toHost && charge(state.memory().resident(), share);
-      charged = onHostLevel || charge(state.memory().promotion(), share);
+      onHostLevel = toHost && charge(memory.resident(), share);
+      charged = onHostLevel || charge(memory.promotion(), share);
     } finally {
       promoted(resident, share, charged, onHostLevel);
     }
@@ -175,12 +183,12 @@ final class WindowReads {
   }
 
   private void promoted(Resident resident, Block share, boolean charged, boolean onHostLevel) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       resident.unpin(after);
-      if (charged && state.mover().isToBePromoted(resident)) {
+      if (charged && placement.isToBePromoted(resident)) {
         resident.land(share, onHostLevel);
         if (onHostLevel) {
-          state.history().moved(resident.fastestStore(), state.shape().host(), 1, after);
+          history.moved(resident.fastestStore(), shape.host(), 1, after);
         }
       } else {
         after.close(share);

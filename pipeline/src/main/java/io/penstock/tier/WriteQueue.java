@@ -36,7 +36,8 @@ final class WriteQueue {
   /// A write of the batch under way.
   private record Part(Write write, int blocks) {}
 
-  private final StackState state;
+  private final Decisions decisions;
+  private final StackShape shape;
   private final BlockStore store;
   private final Trampoline starts = new Trampoline(this::startBatch);
   private final ArrayDeque<Write> waiting = new ArrayDeque<>();
@@ -48,14 +49,15 @@ final class WriteQueue {
   /// Why the store takes no blocks now; null if it takes them.
   private @Nullable StoreUnavailableException refusal;
 
-  WriteQueue(StackState state, BlockStore store) {
-    this.state = state;
+  WriteQueue(Decisions decisions, StackShape shape, BlockStore store) {
+    this.decisions = decisions;
+    this.shape = shape;
     this.store = store;
   }
 
   void add(Write write, DeferredActions after) {
-    if (state.isClosed()) {
-      write.failed(state.shape().closed(), after);
+    if (decisions.isClosed()) {
+      write.failed(shape.closed(), after);
     } else if (refusal != null) {
       write.failed(refusal, after);
     } else {
@@ -97,7 +99,7 @@ final class WriteQueue {
   void close(DeferredActions after) {
     List<Write> failed = List.copyOf(waiting);
     waiting.clear();
-    failed.forEach(write -> write.failed(state.shape().closed(), after));
+    failed.forEach(write -> write.failed(shape.closed(), after));
   }
 
   /// Starts a batch if the store is free for one. Outside a decision.
@@ -106,7 +108,7 @@ final class WriteQueue {
   }
 
   private void startBatch() {
-    List<Block> shares = state.answer(this::nextBatch);
+    List<Block> shares = decisions.answer(this::nextBatch);
     if (!shares.isEmpty()) {
       put(shares).subscribe(stored -> done(shares, stored), error -> failed(shares, error));
     }
@@ -120,7 +122,7 @@ final class WriteQueue {
     List<Block> shares = new ArrayList<>();
     while (!writing && !busy && !waiting.isEmpty()) {
       List<Block> blocks = waiting.element().blocks();
-      if (!shares.isEmpty() && shares.size() + blocks.size() > state.shape().options().batchBlocks()) {
+      if (!shares.isEmpty() && shares.size() + blocks.size() > shape.options().batchBlocks()) {
         break;
       }
       Write write = waiting.remove();
@@ -152,7 +154,7 @@ final class WriteQueue {
   }
 
   private void done(List<Block> shares, List<StoredBlock> stored) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       List<Part> parts = end(shares, after);
       int next = 0;
       if (parts.isEmpty()) { // all writes of the batch have failed meanwhile
@@ -166,9 +168,9 @@ final class WriteQueue {
   }
 
   private void failed(List<Block> shares, Throwable error) {
-    state.decide(after -> {
+    decisions.decide(after -> {
       List<Part> parts = end(shares, after).reversed();
-      if (error instanceof StoreBusyException refused && !state.isClosed()) {
+      if (error instanceof StoreBusyException refused && !decisions.isClosed()) {
         busy = true;
         parts.forEach(part -> addFirst(part.write(), after));
         after.then(() -> refused.room().subscribe(nothing -> {}, e -> roomAgain(), this::roomAgain));
@@ -182,15 +184,15 @@ final class WriteQueue {
   private void failed(Part part, @Nullable Part damaged, Throwable error, DeferredActions after) {
     if (damaged == null || part.equals(damaged)) {
       part.write().failed(error, after);
-    } else if (state.isClosed()) {
-      part.write().failed(state.shape().closed(), after);
+    } else if (decisions.isClosed()) {
+      part.write().failed(shape.closed(), after);
     } else {
       addFirst(part.write(), after);
     }
   }
 
   private void roomAgain() {
-    state.decide(after -> busy = false);
+    decisions.decide(after -> busy = false);
     starts.run();
   }
 

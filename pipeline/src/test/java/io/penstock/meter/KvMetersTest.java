@@ -35,6 +35,7 @@ import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.Medium;
+import io.penstock.tier.StackLevel;
 import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
