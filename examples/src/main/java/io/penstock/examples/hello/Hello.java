@@ -32,13 +32,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// Starts a node, puts one block into it and gets it back, over TCP, all in one process.
+/// Starts a node, puts one block into it and gets it back, over TCP, all in one process. The README shows this file.
 final class Hello {
   private Hello() {}
 
-  /// Returns how many bytes came back. The README shows the part between the marks.
   static Mono<Long> putAndGet(LoopResources loops, Scheduler timers) {
-    // README
     // What a block is: 8 layers of keys and values for 16 tokens, 2 heads × 64 elements of BF16: 64 KiB.
     var space = CacheSpace.of("my-model", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
     var key = space.key(new PrefixHasher(List.of()).next(BlockHash.ROOT, IntStream.range(0, 16).toArray()));
@@ -53,18 +51,16 @@ final class Hello {
     var budget = new ByteBudget("client", 8 << 20, 64);
     var prefill =
         new ProducingSource(arena, SliceShape.Order.LAYER_FIRST, (block, range, memory) -> memory.fill((byte) 42));
-    Mono<Long> bytes = server.flatMap(node -> KvClient
+    return server.flatMap(node -> KvClient
         .connect(TcpTransport.client(TcpClientOptions.to(((TcpListener) node.listening()).address()), loops),
             KvClientOptions.defaults(), space, arena, budget)
         .map(client -> new RemoteTier(client, space))
         .flatMap(remote -> Flux.just(List.of(key))
             .transform(OffloadPrefix.layers(remote, SliceShape.defaults(), prefill)).then(load(remote, List.of(key)))
-            .delayUntil(done -> remote.close()).delayUntil(done -> node.close())));
-    // README
-    return bytes.delayUntil(done -> tier.close()).doFinally(end -> arena.close());
+            .delayUntil(done -> remote.close()).delayUntil(done -> node.close())))
+        .delayUntil(done -> tier.close()).doFinally(end -> arena.close());
   }
 
-  // README
   // A decode loads the longest prefix that a tier has, layer after layer, as fast as it asks for it.
   static Mono<Long> load(BlockTier tier, List<BlockKey> prompt) {
     return Flux.using(BlockScope::new, scope -> LoadPrefix.layers(tier, prompt, SliceShape.defaults(), scope)
@@ -74,5 +70,4 @@ final class Hello {
           }
         }), BlockScope::close).reduce(0L, Long::sum);
   }
-  // README
 }

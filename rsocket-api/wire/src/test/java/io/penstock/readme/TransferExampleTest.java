@@ -16,7 +16,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/// The example of the README compiles and runs.
+/// The example of docs/transfers.md compiles and runs.
 @Timeout(60)
 final class TransferExampleTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -40,9 +40,9 @@ final class TransferExampleTest {
   }
 
   @Test
-  void readme_showsTheExample() throws Exception {
+  void page_showsTheExample() throws Exception {
     String source = Files.readString(Path.of("src/test/java/io/penstock/readme/TransferExample.java"));
     String shown = source.substring(source.indexOf("import "));
-    assertThat(Files.readString(Path.of("README.md"))).contains("```java\n" + shown + "```");
+    assertThat(Files.readString(Path.of("docs/transfers.md"))).contains("```java\n" + shown + "```");
   }
 }
