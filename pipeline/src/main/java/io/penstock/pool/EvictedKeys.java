@@ -16,7 +16,7 @@ final class EvictedKeys {
   EvictedKeys(SpaceId space, int count) {
     this.rows = new KeyTable(space, -1);
     for (int i = 0; i < count; i++) {
-      lists.add(new LruList(rows, listOf, i, Ledger.UNBOUNDED));
+      lists.add(new LruList(rows, listOf, i, LruList.UNBOUNDED));
     }
   }
 

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// @param <V> what the owner keeps of a key
 public final class Ledger<V> {
   /// No limit on the number of blocks.
-  public static final long UNBOUNDED = Long.MAX_VALUE;
+  public static final long UNBOUNDED = LruList.UNBOUNDED;
 
   private static final int NONE = KeyTable.NONE;
 

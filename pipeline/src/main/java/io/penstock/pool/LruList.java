@@ -6,6 +6,9 @@ import java.util.function.IntConsumer;
 /// Rows from the next eviction victim to the most recently used, in a ring: the keys on one level of a [Ledger], or a
 /// list of an [EvictionOrder].
 final class LruList {
+  /// The capacity of a list that has none.
+  static final long UNBOUNDED = Long.MAX_VALUE;
+
   private static final int NONE = KeyTable.NONE;
 
   private final RowRings rows;

@@ -13,7 +13,7 @@ final class RowLists {
 
   RowLists(int count) {
     for (int i = 0; i < count; i++) {
-      lists.add(new LruList(links, listOf, i, Ledger.UNBOUNDED));
+      lists.add(new LruList(links, listOf, i, LruList.UNBOUNDED));
     }
   }
 
