@@ -10,6 +10,8 @@ module io.penstock {
   exports io.penstock;
   exports io.penstock.block;
   exports io.penstock.tier;
+  exports io.penstock.stack;
+  exports io.penstock.stack.shape;
   exports io.penstock.stage;
   exports io.penstock.flow;
 
@@ -24,7 +26,10 @@ module io.penstock {
       io.penstock.examples;
   exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
-  exports io.penstock.pool to io.penstock.storage, io.penstock.node;
+  exports io.penstock.pool to io.penstock.node;
+  exports io.penstock.pool.curve to io.penstock.node;
+  exports io.penstock.pool.evict to io.penstock.storage;
+  exports io.penstock.pool.share to io.penstock.node;
   exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;

@@ -2,10 +2,10 @@ package io.penstock.device;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.StackLevel;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 import reactor.core.publisher.Mono;

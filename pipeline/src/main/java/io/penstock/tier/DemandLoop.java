@@ -9,7 +9,7 @@ import reactor.core.publisher.Operators;
 
 /// A subscription without a queue: when there is demand, its stream looks for elements that are ready. Counts the
 /// demand, and lets one thread emit at a time. Safe from any thread.
-abstract class DemandLoop implements Subscription {
+public abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
   /// Starts at 1, so that no signal precedes `onSubscribe`: [#open] takes that 1 back.
   private final AtomicInteger wip = new AtomicInteger(1);
@@ -26,14 +26,14 @@ abstract class DemandLoop implements Subscription {
   }
 
   /// Has elements emitted: by this thread, or by the thread that emits now.
-  final void drain() {
+  public final void drain() {
     if (wip.getAndIncrement() == 0) {
       open();
     }
   }
 
   /// Emits until every call of [#drain] is answered. The stream calls this first right after `onSubscribe`.
-  final void open() {
+  public final void open() {
     int missed = 1;
     do {
       emit();
@@ -42,21 +42,21 @@ abstract class DemandLoop implements Subscription {
   }
 
   /// Emits the elements that are ready, as far as there is demand. One thread at a time.
-  abstract void emit();
+  public abstract void emit();
 
-  final boolean isWanted() {
+  public final boolean isWanted() {
     return requested.get() > 0;
   }
 
   /// Takes one element off the demand.
-  final void spend() {
+  public final void spend() {
     if (requested.get() != Long.MAX_VALUE) {
       requested.decrementAndGet();
     }
   }
 
   /// The error of a request for less than one element; null if there was none.
-  final @Nullable Throwable misuse() {
+  public final @Nullable Throwable misuse() {
     return misuse;
   }
 }

@@ -1,11 +1,11 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.tier.slice.SlicePlan;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -33,7 +33,7 @@ public abstract class LeasedWindow extends Owned {
   }
 
   /// This window holds its blocks no more; called once.
-  protected final void over() {
+  public final void over() {
     over.run();
   }
 
@@ -117,7 +117,7 @@ public abstract class LeasedWindow extends Owned {
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.
   public abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);
 
-  protected static CancellationException closed() {
+  public static CancellationException closed() {
     return new CancellationException("window must be open (was closed)");
   }
 }

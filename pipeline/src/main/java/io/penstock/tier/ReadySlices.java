@@ -24,7 +24,7 @@ final class ReadySlices extends DemandLoop {
   }
 
   @Override
-  void emit() {
+  public void emit() {
     while (!done) {
       Throwable misuse = misuse();
       if (misuse != null) {

@@ -13,11 +13,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A window of blocks in host memory.
-final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
+public final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   private final List<LeasedBlock> blocks;
   private final SliceShape shape;
 
-  ReadyWindow(List<LeasedBlock> blocks, SliceShape shape) {
+  public ReadyWindow(List<LeasedBlock> blocks, SliceShape shape) {
     this.blocks = blocks;
     this.shape = shape;
   }
@@ -62,7 +62,7 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   /// Gives the blocks to `scope`, one by one; the window is over.
-  List<LeasedBlock> handOver(BlockScope scope) {
+  public List<LeasedBlock> handOver(BlockScope scope) {
     if (!markClosed()) {
       throw closed();
     }

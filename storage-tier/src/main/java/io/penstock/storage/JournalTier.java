@@ -1,10 +1,10 @@
 package io.penstock.storage;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.StackLevel;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 

@@ -1,11 +1,11 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.KvException;
-import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;

@@ -7,6 +7,7 @@ import static io.penstock.wire.Fields.oneOf;
 import static io.penstock.wire.Fields.present;
 import static java.util.Objects.requireNonNull;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
@@ -20,7 +21,6 @@ import io.penstock.wire.transport.TransportKind;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
-import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 /// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what each side

@@ -1,9 +1,9 @@
 package io.penstock.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.Presence;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package io.penstock.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.LeasedMemory;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
-import io.penstock.carrier.PeerMemoryException;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.carrier.PeerMemoryException;
+import io.penstock.stack.HostTier;
 import io.penstock.system.NativeMemory;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.transfer.Transfer;
 import io.penstock.wire.transfer.TransferBatch;

@@ -1,10 +1,10 @@
 package io.penstock.wire;
 
+import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
-import io.netty.channel.unix.DomainSocketAddress;
 import io.rsocket.Closeable;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;

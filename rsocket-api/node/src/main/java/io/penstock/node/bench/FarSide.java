@@ -1,15 +1,15 @@
 package io.penstock.node.bench;
 
-import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.node.cli.ProcessCpu;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.NettyRuntime;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.cli.Json;
+import io.penstock.node.cli.ProcessCpu;
+import io.penstock.stack.HostTier;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;

@@ -2,8 +2,8 @@ package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.StackOptions;
 import io.penstock.wire.FrameLengths;
 import java.net.InetAddress;
 import java.util.Arrays;

@@ -2,7 +2,7 @@ package io.penstock.node.config;
 
 import io.penstock.block.SpaceId;
 import io.penstock.device.memory.MemoryPages;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.shape.StackOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
-import io.penstock.tier.StackOptions.Mode;
+import io.penstock.stack.shape.StackOptions.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

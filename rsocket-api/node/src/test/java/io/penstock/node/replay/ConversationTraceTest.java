@@ -11,7 +11,7 @@ import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceReader;
-import io.penstock.tier.HostTier;
+import io.penstock.stack.HostTier;
 import io.penstock.tier.TierListener;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -13,10 +13,10 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.rsocket.DuplexConnection;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Base64;
+import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 

@@ -1,0 +1,89 @@
+package io.penstock.pool.evict;
+
+import io.penstock.block.BlockKey;
+import java.util.function.IntPredicate;
+
+/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is made anew with each use.
+final class ScoreOrder implements EvictionOrder {
+  private final Score score;
+  private final RowHeap heap = new RowHeap();
+  private final IntColumn uses = new IntColumn();
+  /// References to keys so far: the clock of this order.
+  private long now;
+
+  /// What a key is worth.
+  interface Score {
+    /// The score of a key after a use.
+    ///
+    /// @param uses how often the key was used, this time included
+    /// @param now references so far
+    long of(int uses, int position, long now);
+
+    /// How often `key`, which was absent, was used before.
+    default int recalled(BlockKey key, long now) {
+      return 0;
+    }
+
+    /// A key was used again after `interval` references.
+    default void reused(long interval) {}
+
+    /// `key` with `score` was evicted; it was last used at `last`.
+    default void evicted(BlockKey key, int uses, long last, long score) {}
+
+    default void clear() {}
+  }
+
+  ScoreOrder(Score score) {
+    this.score = score;
+  }
+
+  @Override
+  public void inserted(int row, BlockKey key, int position) {
+    now++;
+    used(row, score.recalled(key, now) + 1, position);
+  }
+
+  @Override
+  public void touched(int row, BlockKey key, int position) {
+    now++;
+    score.reused(Math.max(1, now - heap.stamp(row)));
+    used(row, uses.get(row) + 1, position);
+  }
+
+  private void used(int row, int count, int position) {
+    uses.set(row, count);
+    heap.put(row, score.of(count, position, now), now);
+  }
+
+  @Override
+  public int victim(IntPredicate mayLeave) {
+    int most = Math.min(heap.size(), MOST_KEPT);
+    for (int i = 0; i < most; i++) {
+      int row = heap.first();
+      if (mayLeave.test(row)) {
+        return row;
+      }
+      heap.postpone(row);
+    }
+    return KeyTable.NONE;
+  }
+
+  @Override
+  public void evicted(int row, BlockKey key) {
+    score.evicted(key, uses.get(row), heap.stamp(row), heap.priority(row));
+    heap.remove(row);
+  }
+
+  @Override
+  public void removed(int row) {
+    heap.remove(row);
+  }
+
+  @Override
+  public void clear() {
+    heap.clear();
+    uses.clear();
+    score.clear();
+    now = 0;
+  }
+}
