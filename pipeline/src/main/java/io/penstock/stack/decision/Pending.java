@@ -86,7 +86,7 @@ public final class Pending implements StackEntry {
   }
 
   public boolean isAdmittedBy(Reader lease) {
-    return admittedBy == lease;
+    return lease.equals(admittedBy);
   }
 
   /// Whether the ledger has the key; false if the policy evicted it before its bytes came.
@@ -103,7 +103,7 @@ public final class Pending implements StackEntry {
   }
 
   public void forget(Reader lease) {
-    waiters.removeIf(waiter -> waiter.lease() == lease);
+    waiters.removeIf(waiter -> waiter.lease().equals(lease));
   }
 
   /// Gives each waiting lease its item: the block was written.

@@ -343,7 +343,7 @@ public final class Resident implements StackEntry {
 
   /// Ends the wait `over`; false if that wait had ended before.
   public boolean endWait(Wait over) {
-    if (wait != over) {
+    if (!over.equals(wait)) {
       return false;
     }
     wait = null;

@@ -97,7 +97,7 @@ public final class OffloadQueue {
   /// `reservation` has ended: if it waits here, the next may go on. Outside a decision.
   public void leave(Writer reservation) {
     boolean left = decisions.answer(after -> {
-      boolean removed = waiting.removeIf(each -> each.reservation() == reservation);
+      boolean removed = waiting.removeIf(each -> each.reservation().equals(reservation));
       figures.waitForQueue(waiting.size());
       return removed;
     });

@@ -44,13 +44,11 @@ public final class StackWrites {
   private final StackIndex index;
   private final LevelStates states;
   private final StackFigures figures;
-  private final StackHistory history;
   private final StackHolds holds;
   private final OffloadQueue offloads;
   private final HostRoom room;
   private final StackMemory memory;
   private final PendingBlocks pending;
-  private final AttachedStores stores;
   private final StackCommit commit;
   private final Set<StackReservation> reservations = new LinkedHashSet<>();
 
@@ -62,13 +60,11 @@ public final class StackWrites {
     this.index = index;
     this.states = states;
     this.figures = figures;
-    this.history = history;
     this.holds = holds;
     this.offloads = offloads;
     this.room = room;
     this.memory = memory;
     this.pending = pending;
-    this.stores = stores;
     this.commit = new StackCommit(decisions, shape, index, figures, history, holds, stores, pending, this);
   }
 
