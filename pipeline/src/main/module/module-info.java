@@ -10,6 +10,8 @@ module io.penstock {
   exports io.penstock;
   exports io.penstock.block;
   exports io.penstock.tier;
+  exports io.penstock.stack;
+  exports io.penstock.stack.shape;
   exports io.penstock.stage;
   exports io.penstock.flow;
 
@@ -26,7 +28,10 @@ module io.penstock {
   exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.lab,
       io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
-  exports io.penstock.pool to io.penstock.storage, io.penstock.node, io.penstock.lab;
+  exports io.penstock.pool to io.penstock.node, io.penstock.lab;
+  exports io.penstock.pool.curve to io.penstock.node, io.penstock.lab;
+  exports io.penstock.pool.evict to io.penstock.storage, io.penstock.lab;
+  exports io.penstock.pool.share to io.penstock.node, io.penstock.lab;
   exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;

@@ -2,10 +2,10 @@ package io.penstock.device;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -30,7 +30,7 @@ public final class DeviceTier extends ForwardingTier {
       TierListener listener) {
     return DeviceStore.open(device, options.name(), space, capacityBlocks)
         .map(store -> new DeviceTier(
-            new TierStack(space, List.of(new Level.Stored(store, capacityBlocks)), options, listener)));
+            new TierStack(space, List.of(new StackLevel.Stored(store, capacityBlocks)), options, listener)));
   }
 
   /// The host memory that blocks pass through, for gauges.

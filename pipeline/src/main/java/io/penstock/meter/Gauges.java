@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.block.BlockArena;
-import io.penstock.pool.SharedMemory;
+import io.penstock.pool.share.SharedMemory;
 import io.penstock.tier.ByteBudget;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;

@@ -2,8 +2,8 @@ package io.penstock.meter;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.penstock.pool.HitRateCurve;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.HitRateCurve;
+import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;

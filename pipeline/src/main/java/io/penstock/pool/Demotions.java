@@ -1,6 +1,10 @@
 package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.evict.EvictionOrder;
+import io.penstock.pool.evict.KeyTable;
+import io.penstock.pool.evict.LevelBytes;
+import io.penstock.pool.evict.LruList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -6,6 +6,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
+import io.penstock.pool.evict.EvictionOrder;
+import io.penstock.pool.evict.EvictionOrders;
+import io.penstock.pool.evict.KeyTable;
+import io.penstock.pool.evict.LevelBytes;
+import io.penstock.pool.evict.LruList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -29,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /// @param <V> what the owner keeps of a key
 public final class Ledger<V> {
   /// No limit on the number of blocks.
-  public static final long UNBOUNDED = Long.MAX_VALUE;
+  public static final long UNBOUNDED = LruList.UNBOUNDED;
 
   private static final int NONE = KeyTable.NONE;
 

@@ -1,5 +1,7 @@
 package io.penstock.pool;
 
+import io.penstock.pool.evict.KeyTable;
+
 /// The value or number of each row of a [Ledger]. The row holds a number inverted, or the index of a value in a
 /// [ValuePool], so that a number costs no memory beside the row.
 final class LedgerValues<V> {

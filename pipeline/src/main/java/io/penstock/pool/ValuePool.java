@@ -2,6 +2,7 @@ package io.penstock.pool;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.pool.evict.IntRows;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

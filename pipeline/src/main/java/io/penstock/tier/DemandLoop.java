@@ -8,7 +8,7 @@ import org.reactivestreams.Subscription;
 
 /// A subscription without a queue: when there is demand, its stream looks for elements that are ready. Counts the
 /// demand; a [SerialLoop] lets one thread emit at a time. Safe from any thread.
-abstract class DemandLoop implements Subscription {
+public abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
   private final SerialLoop loop = new SerialLoop(this::turn, this::fail);
   /// False until `onSubscribe` has returned: no signal precedes it.
@@ -26,12 +26,12 @@ abstract class DemandLoop implements Subscription {
   }
 
   /// Emits what is ready: on this thread, or on the thread that emits now.
-  final void drain() {
+  public final void drain() {
     loop.run();
   }
 
   /// Allows signals. The stream calls this right after `onSubscribe`.
-  final void open() {
+  public final void open() {
     isOpen = true;
     drain();
   }
@@ -47,18 +47,18 @@ abstract class DemandLoop implements Subscription {
   }
 
   /// Emits the elements that are ready, as far as there is demand. One thread at a time.
-  abstract void emit();
+  public abstract void emit();
 
   /// Ends the stream with `error`, unless it has ended. A request for less than one element fails it, and so does what
   /// [#emit] throws.
-  abstract void fail(Throwable error);
+  public abstract void fail(Throwable error);
 
-  final boolean isWanted() {
+  public final boolean isWanted() {
     return misuse == null && requested.get() > 0;
   }
 
   /// Takes one element off the demand.
-  final void spend() {
+  public final void spend() {
     requested.updateAndGet(n -> Demand.minus(n, 1));
   }
 }

@@ -18,22 +18,22 @@ import reactor.core.publisher.Mono;
 /// Some blocks of a lease that are sent slice by slice, while their bytes may still be read from a slower level.
 ///
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
-public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
+public abstract class LeasedWindow extends Owned {
   private volatile Runnable over = () -> {};
   private volatile @Nullable Runnable check;
 
   /// Runs `then` before each slice and after the last one; the slices end with the error that it throws.
-  void checkedBy(Runnable then) {
+  public final void checkedBy(Runnable then) {
     check = then;
   }
 
   /// Runs `then` when this window holds its blocks no more.
-  void whenOver(Runnable then) {
+  public final void whenOver(Runnable then) {
     over = then;
   }
 
   /// This window holds its blocks no more; called once.
-  void over() {
+  public final void over() {
     over.run();
   }
 
@@ -112,12 +112,12 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   }
 
   /// The same without a look at the lease.
-  abstract Flux<LayerSlice> transferred(int number);
+  protected abstract Flux<LayerSlice> transferred(int number);
 
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.
-  abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);
+  public abstract Mono<List<LeasedBlock>> blocks(BlockScope scope);
 
-  static CancellationException closed() {
+  public static CancellationException closed() {
     return new CancellationException("window must be open (was closed)");
   }
 }

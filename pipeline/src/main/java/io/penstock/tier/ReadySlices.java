@@ -24,7 +24,7 @@ final class ReadySlices extends DemandLoop {
   }
 
   @Override
-  void emit() {
+  public void emit() {
     while (!done) {
       if (next == cuts.size()) {
         cancel();
@@ -50,7 +50,7 @@ final class ReadySlices extends DemandLoop {
   }
 
   @Override
-  void fail(Throwable error) {
+  public void fail(Throwable error) {
     if (!done) { // else the window was closed meanwhile
       cancel();
       subscriber.onError(error);

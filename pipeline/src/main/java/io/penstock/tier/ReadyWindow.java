@@ -13,11 +13,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A window of blocks in host memory.
-final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
+public final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   private final List<LeasedBlock> blocks;
   private final SliceShape shape;
 
-  ReadyWindow(List<LeasedBlock> blocks, SliceShape shape) {
+  public ReadyWindow(List<LeasedBlock> blocks, SliceShape shape) {
     this.blocks = blocks;
     this.shape = shape;
   }
@@ -28,7 +28,7 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  Flux<LayerSlice> transferred(int number) {
+  protected Flux<LayerSlice> transferred(int number) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
         shape.sliceBytes(), shape.order());
     return Flux.from(subscriber -> {
@@ -57,12 +57,12 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   }
 
   @Override
-  Mono<List<LeasedBlock>> blocks(BlockScope scope) {
+  public Mono<List<LeasedBlock>> blocks(BlockScope scope) {
     return Mono.fromCallable(() -> handOver(scope));
   }
 
   /// Gives the blocks to `scope`, one by one; the window is over.
-  List<LeasedBlock> handOver(BlockScope scope) {
+  public List<LeasedBlock> handOver(BlockScope scope) {
     if (!markClosed()) {
       throw closed();
     }

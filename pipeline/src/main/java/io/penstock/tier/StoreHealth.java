@@ -2,10 +2,9 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.spi.BlockStore;
 import org.jspecify.annotations.Nullable;
 
-/// The health of a [BlockStore]: what it can do now, and what is wrong.
+/// The health of a store: what it can do now, and what is wrong.
 ///
 /// @param problem what is wrong, in words for people; null if the store is healthy
 public record StoreHealth(StoreHealth.State state, @Nullable String problem) {
@@ -16,7 +15,7 @@ public record StoreHealth(StoreHealth.State state, @Nullable String problem) {
     requireNonNull(state, "state");
   }
 
-  /// What a [BlockStore] can do now.
+  /// What a store can do now.
   public enum State {
     /// Takes blocks and gives them.
     ACTIVE,

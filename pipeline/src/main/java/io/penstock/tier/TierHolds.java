@@ -182,7 +182,7 @@ public abstract class TierHolds extends Owned {
     }
 
     /// Whether new blocks get a pin.
-    boolean pins() {
+    public boolean pins() {
       return pin != null && pin.kind() != Pin.Kind.NONE;
     }
   }
@@ -250,7 +250,7 @@ public abstract class TierHolds extends Owned {
       return new RemovalCount(removed + more.removed, leased + more.leased, notReady + more.notReady);
     }
 
-    RemovalCount and(KeyOutcome outcome) {
+    public RemovalCount and(KeyOutcome outcome) {
       return switch (outcome) {
         case OK -> new RemovalCount(removed + 1, leased, notReady);
         case LEASED -> new RemovalCount(removed, leased + 1, notReady);

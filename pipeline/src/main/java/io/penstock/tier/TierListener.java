@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.TierEvent.Level;
 
 /// Hears what a tier did, for meters. Called on hot paths, outside locks, after waiting readers were told. Must be
 /// quick.

@@ -101,7 +101,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
     }
   }
 
-  /// The queue for the disk of a [TierStack], and its deviations from the policy; counters run from its opening.
+  /// The queue for the disk of a `TierStack`, and its deviations from the policy; counters run from its opening.
   ///
   /// @param queuedBlocks blocks that wait for a disk, or are being written to it
   /// @param queuedBytes bytes of these blocks

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
+import io.penstock.stack.HostTier;
 import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.Receipt;
 import java.time.Duration;
 import java.util.List;

@@ -18,22 +18,23 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.PrefillConnector;
-import io.penstock.pool.HitRateCurve;
-import io.penstock.pool.SharedMemory;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.HitRateCurve;
+import io.penstock.pool.curve.WhatIf;
+import io.penstock.pool.share.SharedMemory;
+import io.penstock.stack.HostTier;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
@@ -90,7 +91,7 @@ final class KvMetersTest {
     Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
     Gauges.bindShared(registry, new SharedMemory("dram", 1 << 20, ChunkSource.ofSystem()));
-    listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
+    listener.moved(new Level("dram", Medium.HOST), new Level("more", Medium.HOST), 1, 2);
     CopyMeters copies = new CopyMeters(registry, "npu0");
     copies.show(() -> 1, () -> 2);
     copies.called("host_to_device", "batch", 3, 4, 5);
@@ -186,7 +187,7 @@ final class KvMetersTest {
   void stack_whatMovedAndWhereItIs_isShownByLevel() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     FaultyStore disk = new FaultyStore(ssd);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+    TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("ram", 1), new StackLevel.Stored(disk, 4)),
         StackOptions.defaults("stack"),
         new MicrometerTierListener(registry, "stack", Medium.HOST));
     TierGauges figures = TierGauges.bind(registry, stack);
@@ -239,7 +240,7 @@ final class KvMetersTest {
   private static BlockTier onDisk(TierStat.Disk told) {
     BlockStore disk =
         new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
-    return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("ram", 1), new StackLevel.Stored(disk, 4)),
         StackOptions.defaults("stack"), TierListener.noop());
   }
 

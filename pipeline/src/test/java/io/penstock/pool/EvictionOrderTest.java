@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// The ledger against [PolicyOracle], for every policy: every hit and every victim, in order, on one level and several.
 @Timeout(60)
-final class EvictionOrderTest {
+public final class EvictionOrderTest {
   private static final SpaceId SPACE = new SpaceId(3, 4);
 
   @ParameterizedTest
@@ -74,7 +74,7 @@ final class EvictionOrderTest {
     }
   }
 
-  static BlockKey key(long id) {
+  public static BlockKey key(long id) {
     return new BlockKey(SPACE, new BlockHash(id * 0x9E3779B97F4A7C15L, id));
   }
 }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.evict.FrequencySketch;
+import io.penstock.stack.shape.StackOptions.OffloadRule;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.StackOptions.OffloadRule;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

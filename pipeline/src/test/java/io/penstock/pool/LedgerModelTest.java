@@ -7,6 +7,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.pool.evict.KeyTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

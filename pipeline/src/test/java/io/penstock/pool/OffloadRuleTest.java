@@ -8,7 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.stack.shape.StackOptions.OffloadRule;
 import org.junit.jupiter.api.Test;
 
 final class OffloadRuleTest {

@@ -1,6 +1,7 @@
 package io.penstock.pool;
 
 import io.penstock.block.EvictionPolicy;
+import io.penstock.pool.evict.FrequencySketch;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;

@@ -2,6 +2,7 @@ package io.penstock.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.pool.share.SpaceShares;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

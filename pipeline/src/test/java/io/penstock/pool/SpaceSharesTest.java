@@ -3,6 +3,7 @@ package io.penstock.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.pool.share.SpaceShares;
 import org.junit.jupiter.api.Test;
 
 final class SpaceSharesTest {

@@ -30,8 +30,9 @@ public final class ArchitectureRules {
       Set.of("concat", "concatWith", "concatWithValues", "startWith", "thenMany");
 
   /// The wings of the kernel's module.
-  private static final Set<String> KERNEL = Set.of("flow", "stage", "disagg", "tier", "pool", "carrier", "block",
-      "operator", "check", "system", "meter");
+  private static final Set<String> KERNEL =
+      Set.of("flow", "stage", "disagg", "tier", "stack", "pool", "carrier", "block",
+          "operator", "check", "system", "meter");
 
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
@@ -64,11 +65,12 @@ public final class ArchitectureRules {
         .arrow("block", "system", "check")
         .arrow("carrier", "block")
         .arrow("pool", "block")
-        .arrow("tier", "pool", "block", "operator")
+        .arrow("tier", "block", "operator")
+        .arrow("stack", "tier", "pool")
         .arrow("stage", "tier")
         .arrow("disagg", "tier")
         .arrow("flow", "stage", "disagg")
-        .arrow("meter", "flow")
+        .arrow("meter", "flow", "pool")
         .arrow("wire", kernel)
         .arrow("storage", kernel)
         .arrow("device", kernel)
@@ -89,7 +91,7 @@ public final class ArchitectureRules {
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
-        .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "wire", "storage", "device");
+        .injectSchedulers("stage", "disagg", "flow", "tier", "stack", "pool", "wire", "storage", "device");
   }
 
   /// Wings of the kernel that have no class in `packages`, which would make the rules speak of nothing.

@@ -90,7 +90,7 @@ final class ArchitectureRulesTest {
   void packageThatIsExportedToOtherModules_isReported() throws IOException {
     Exports exports = Exports.parse("module io.penstock {\n exports io.penstock.block;\n exports io.penstock.meter to"
         + " io.penstock.node,\n io.penstock.wire;\n}");
-    for (String room : List.of("wire", "storage", "tier")) {
+    for (String room : List.of("wire", "storage", "stack")) {
       write("io.penstock." + room + ".Any", type -> type
           .withField("word", ClassDesc.of("io.penstock.block.Low"), 0)
           .withField("pool", ClassDesc.of("io.penstock.pool.Kept"), 0)
@@ -98,9 +98,9 @@ final class ArchitectureRulesTest {
     }
 
     assertThat(ArchitectureRules.with(exports, Set.of()).violationsIn(classes)).containsExactly(
+        "io.penstock.stack.Any must not import io.penstock.meter.Gauge",
         "io.penstock.storage.Any must not see io.penstock.meter.Gauge, whose package is not exported to its module",
         "io.penstock.storage.Any must not see io.penstock.pool.Kept, whose package is not exported to its module",
-        "io.penstock.tier.Any must not import io.penstock.meter.Gauge",
         "io.penstock.wire.Any must not see io.penstock.pool.Kept, whose package is not exported to its module");
   }
 

@@ -3,7 +3,7 @@ package io.penstock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
-import io.penstock.tier.HostTier;
+import io.penstock.stack.HostTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import java.time.Duration;

@@ -15,7 +15,7 @@ final class DemandLoopTest {
     private int next;
 
     @Override
-    void emit() {
+    public void emit() {
       while (isWanted()) {
         spend();
         if (++next == 3) {
@@ -26,7 +26,7 @@ final class DemandLoopTest {
     }
 
     @Override
-    void fail(Throwable error) {
+    public void fail(Throwable error) {
       signals.add(error.getMessage());
     }
 

@@ -1,10 +1,10 @@
 package io.penstock.storage;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 
@@ -19,7 +19,7 @@ public final class JournalTier extends ForwardingTier {
   /// @param capacityBlocks most visible blocks
   /// @param options of the ledger; the mode is always written through
   public JournalTier(JournalStore store, long capacityBlocks, StackOptions options, TierListener listener) {
-    super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)),
+    super(new TierStack(store.space(), List.of(new StackLevel.Stored(store, capacityBlocks)),
         options.withMode(StackOptions.Mode.WRITE_THROUGH), listener));
     this.recovery = store.recovery();
   }

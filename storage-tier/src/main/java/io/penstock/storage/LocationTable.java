@@ -3,7 +3,7 @@ package io.penstock.storage;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
-import io.penstock.pool.IntRows;
+import io.penstock.pool.evict.IntRows;
 import io.penstock.storage.engine.Location;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
@@ -18,11 +21,8 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -76,7 +76,7 @@ final class LateJournalTest {
   }
 
   private TierStack stack(LateJournal late) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(late, 100)),
+    return new TierStack(SPACE, List.of(new StackLevel.Host("dram", 2), new StackLevel.Stored(late, 100)),
         StackOptions.defaults("stack").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
   }
 
@@ -105,8 +105,9 @@ final class LateJournalTest {
   @Test
   void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
     broken = false;
-    TierStack before = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    TierStack before =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(journal(), 100)), StackOptions.defaults("stack")
+            .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(put(before, 1)).isEqualTo(Durability.WRITTEN);
     assertThat(put(before, 2)).isEqualTo(Durability.WRITTEN);
     before.close().block(SOON);
@@ -130,8 +131,9 @@ final class LateJournalTest {
     stack.close().block(SOON);
     assertThat(stack.arena().claimedSlots()).isZero();
 
-    TierStack after = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    TierStack after =
+        new TierStack(SPACE, List.of(new StackLevel.Stored(journal(), 100)), StackOptions.defaults("stack")
+            .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
     after.close().block(SOON);
   }

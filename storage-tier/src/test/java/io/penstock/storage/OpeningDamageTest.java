@@ -3,16 +3,16 @@ package io.penstock.storage;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.Presence;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -76,7 +76,7 @@ final class OpeningDamageTest extends OpeningFixture {
     written(engine);
     flip(3, HEAD + 70);
     open();
-    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
+    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new StackLevel.Stored(store, 100)),
         StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     Presence there = requireNonNull(tier.contains(KEYS).block(PATIENCE));
     assertThat(there.count()).isEqualTo(BLOCKS - 1);

@@ -11,6 +11,9 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.Damage;
 import io.penstock.storage.engine.Location;
@@ -18,10 +21,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -239,7 +239,7 @@ final class ReadDamageTest {
     JournalOptions options = JournalOptions.defaults(temporary).withEngine(of).withSegmentBytes(1 << 20);
     store = JournalStore.open(JournalSample.SPACE, options, of.open(temporary, options.segments()), Runnable::run,
         Runnable::run);
-    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
+    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new StackLevel.Stored(store, 100)),
         StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     List<BlockKey> bad = List.of(Blocks.key(JournalSample.SPACE, 3));
     try (BlockScope scope = new BlockScope()) {

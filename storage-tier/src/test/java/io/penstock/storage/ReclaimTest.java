@@ -8,6 +8,9 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
@@ -18,11 +21,8 @@ import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockUnreadableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
@@ -164,7 +164,7 @@ final class ReclaimTest {
       before.close().block(PATIENCE);
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
-      TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)),
+      TierStack tier = new TierStack(SPACE, List.of(new StackLevel.Stored(store, 10_000)),
           StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH),
           TierListener.noop());
       List<BlockKey> keys = keys(all);

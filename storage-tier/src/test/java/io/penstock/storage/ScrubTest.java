@@ -10,6 +10,9 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.check.QuarantineBound;
@@ -18,10 +21,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Presence;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -185,7 +185,7 @@ final class ScrubTest {
       channel.write(ByteBuffer.wrap(new byte[8]), at.offset() + at.length() / 2);
     }
     open(engine);
-    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
+    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new StackLevel.Stored(store, 100)),
         StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     List<BlockKey> keys = Blocks.keys(JournalSample.SPACE, 0, BLOCKS);
     assertThat(requireNonNull(tier.contains(keys).block(PATIENCE)).count()).isEqualTo(BLOCKS);

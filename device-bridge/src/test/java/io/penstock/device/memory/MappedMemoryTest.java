@@ -2,15 +2,15 @@ package io.penstock.device.memory;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockScope;
-import io.penstock.system.SystemPages;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
+import io.penstock.system.SystemPages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

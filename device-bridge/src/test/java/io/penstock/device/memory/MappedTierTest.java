@@ -2,10 +2,10 @@ package io.penstock.device.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.stack.HostTier;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.BlockTierContract;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import org.junit.jupiter.api.AfterAll;
 

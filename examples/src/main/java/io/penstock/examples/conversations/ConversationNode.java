@@ -23,16 +23,16 @@ import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.LoadPrefix.Choice;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
@@ -107,10 +107,10 @@ final class ConversationNode implements AutoCloseable {
   private Mono<TierStack> stack(ConversationsOptions options, boolean withSsd) {
     long hbmBlocks = ConversationsOptions.blocks(options.memory().hbmBytes());
     return DeviceStore.open(device, HBM, SPACE, Math.toIntExact(hbmBlocks)).map(hbm -> {
-      List<Level> levels = new ArrayList<>(List.of(new Level.Stored(hbm, hbmBlocks),
-          new Level.Host(DRAM, ConversationsOptions.blocks(options.memory().dramBytes()))));
+      List<StackLevel> levels = new ArrayList<>(List.of(new StackLevel.Stored(hbm, hbmBlocks),
+          new StackLevel.Host(DRAM, ConversationsOptions.blocks(options.memory().dramBytes()))));
       if (withSsd) {
-        levels.add(new Level.Stored(
+        levels.add(new StackLevel.Stored(
             JournalStore.open(SPACE, journal(options)),
             ConversationsOptions.blocks(options.memory().ssdBytes())));
       }

@@ -10,14 +10,14 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.examples.source.SeededBytes;
+import io.penstock.stack.HostTier;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -34,7 +34,7 @@ final class Pressure {
     JournalStore ssd = JournalStore.open(options.space(), options.journal());
     long capacity = options.blocks() + options.storedBlocks(); // nothing has to be evicted
     TierStack stack = new TierStack(options.space(),
-        List.of(new Level.Host("dram", options.storedBlocks()), new Level.Stored(ssd, capacity)),
+        List.of(new StackLevel.Host("dram", options.storedBlocks()), new StackLevel.Stored(ssd, capacity)),
         stackOptions(options), listener);
     prepare(stack.arena());
     return stack;

@@ -5,11 +5,11 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.text.Sizes;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
-import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 
 /// What a [PressureRun] does.

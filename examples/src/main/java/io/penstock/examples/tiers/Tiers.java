@@ -15,15 +15,15 @@ import io.penstock.device.DeviceStore;
 import io.penstock.examples.source.Reading;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.examples.source.SliceReader;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -56,8 +56,8 @@ final class Tiers {
       JournalStore ssd = JournalStore.open(SPACE, journal);
       return DeviceStore.open(device, "hbm", SPACE, HBM_BLOCKS)
           .map(hbm -> new TierStack(SPACE,
-              List.of(new Level.Stored(hbm, HBM_BLOCKS), new Level.Host("dram", DRAM_BLOCKS),
-                  new Level.Stored(ssd, SSD_BLOCKS)),
+              List.of(new StackLevel.Stored(hbm, HBM_BLOCKS), new StackLevel.Host("dram", DRAM_BLOCKS),
+                  new StackLevel.Stored(ssd, SSD_BLOCKS)),
               options(mode), TierListener.noop()))
           .onErrorResume(failure -> ssd.close().then(Mono.error(failure)));
     });

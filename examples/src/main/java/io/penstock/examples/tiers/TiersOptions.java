@@ -2,9 +2,9 @@ package io.penstock.examples.tiers;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
-import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 
 /// What a [TiersRun] does.

@@ -1,9 +1,9 @@
 package io.penstock.examples.tiers;
 
 import io.penstock.examples.source.Reading;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.tier.Receipt.Durability;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
 import java.util.List;

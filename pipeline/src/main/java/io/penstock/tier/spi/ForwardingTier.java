@@ -13,13 +13,12 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierInfo;
-import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier that passes each call to another tier, such as a [io.penstock.tier.TierStack] of a single level. Subclasses
+/// A tier that passes each call to another tier, such as a stack of a single level. Subclasses
 /// override calls.
 public abstract class ForwardingTier implements BlockTier {
   private final BlockTier tier;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.stack.HostTier;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.protocol.Limits;

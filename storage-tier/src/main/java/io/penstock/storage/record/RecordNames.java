@@ -1,7 +1,7 @@
 package io.penstock.storage.record;
 
 import io.penstock.block.BlockHash;
-import io.penstock.pool.IntRows;
+import io.penstock.pool.evict.IntRows;
 import java.util.Arrays;
 
 /// The newest records of one space, by the hashes of their blocks, with a number for each: 28 bytes a record, and 6 to

@@ -5,15 +5,15 @@ import io.penstock.device.DeviceStore;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.examples.disaggregated.rank.Shard;
+import io.penstock.stack.HostTier;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,25 +43,26 @@ public final class TierMaker implements AutoCloseable {
   BlockTier make(Shard shard, int blocks) {
     StackOptions options = StackOptions.defaults("rank").withIngressBlocks(blocks).withTransferBlocks(blocks);
     return switch (kind) {
-      case HBM -> new TierStack(shard.space(), List.of(device(shard, blocks), new Level.Host("dram", blocks)), options,
-          TierListener.noop());
+      case HBM ->
+        new TierStack(shard.space(), List.of(device(shard, blocks), new StackLevel.Host("dram", blocks)), options,
+            TierListener.noop());
       case DRAM -> new HostTier(shard.space(), blocks, options, TierListener.noop());
-      case SSD -> new TierStack(shard.space(), List.of(new Level.Host("dram", 1), journal(shard, blocks)),
+      case SSD -> new TierStack(shard.space(), List.of(new StackLevel.Host("dram", 1), journal(shard, blocks)),
           options.withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     };
   }
 
-  private Level device(Shard shard, int blocks) {
+  private StackLevel device(Shard shard, int blocks) {
     long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
     devices.add(device);
-    return new Level.Stored(
+    return new StackLevel.Stored(
         DeviceStore.open(device, "hbm", shard.space(), blocks).blockOptional(PATIENCE).orElseThrow(), blocks);
   }
 
-  private Level journal(Shard shard, int blocks) {
+  private StackLevel journal(Shard shard, int blocks) {
     Path folder = directory.resolve("rank-" + made++);
-    return new Level.Stored(JournalStore.open(shard.space(),
+    return new StackLevel.Stored(JournalStore.open(shard.space(),
         JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1)),
         blocks + 1L);
   }

@@ -5,7 +5,7 @@ import io.penstock.device.memory.MemoryPages;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.text.Sizes;
-import io.penstock.tier.StackOptions;
+import io.penstock.stack.shape.StackOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

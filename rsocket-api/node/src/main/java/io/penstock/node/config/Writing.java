@@ -1,7 +1,7 @@
 package io.penstock.node.config;
 
-import io.penstock.tier.StackOptions.Mode;
-import io.penstock.tier.StackOptions.WritePolicy;
+import io.penstock.stack.shape.StackOptions.Mode;
+import io.penstock.stack.shape.StackOptions.WritePolicy;
 import java.util.List;
 import java.util.Locale;
 

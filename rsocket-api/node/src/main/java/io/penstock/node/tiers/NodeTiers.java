@@ -8,7 +8,11 @@ import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.WhatIf;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
+import io.penstock.stack.shape.StackOptions.Sampling;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.LateJournal;
@@ -16,12 +20,8 @@ import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
-import io.penstock.tier.TierStack.Sampling;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.ForwardingTier;
@@ -106,15 +106,15 @@ public final class NodeTiers extends ForwardingTier {
   static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
       @Nullable BlockStore ssd, TierListener listener, Sampling sampling) {
     int blockBytes = plan.space().layout().blockBytes();
-    List<Level> levels = new ArrayList<>();
+    List<StackLevel> levels = new ArrayList<>();
     if (hbm != null) {
-      levels.add(new Level.Stored(hbm, hbm.capacityBlocks()));
+      levels.add(new StackLevel.Stored(hbm, hbm.capacityBlocks()));
     }
     if (!plan.dram().isOff()) {
       levels.add(plan.host());
     }
     if (ssd != null) {
-      levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
+      levels.add(new StackLevel.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
     ChunkSource chunks = memory.chunks();
     TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks, sampling);

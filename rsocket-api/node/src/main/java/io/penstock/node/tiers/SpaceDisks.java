@@ -3,7 +3,7 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.setting.Capacity;
-import io.penstock.pool.SpaceShares;
+import io.penstock.pool.share.SpaceShares;
 import java.util.List;
 
 /// How several spaces divide a disk, once: by weight, each within its quota. What a quota leaves goes to the others, by

@@ -3,7 +3,7 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
-import io.penstock.pool.SharedMemory;
+import io.penstock.pool.share.SharedMemory;
 
 /// The room that one of several spaces has in the host memory of a node.
 ///

@@ -5,9 +5,10 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.node.setting.Capacity;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StackOptions;
-import io.penstock.tier.TierStack;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -174,11 +175,11 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
   }
 
   /// The level of host memory.
-  TierStack.Level.Host host() {
+  StackLevel.Host host() {
     SpaceRoom shared = room;
     return shared == null
-        ? new TierStack.Level.Host("dram", dram.inBlocks(space.layout().blockBytes()))
-        : new TierStack.Level.Host("dram", shared.leastBlocks(), shared.share());
+        ? new StackLevel.Host("dram", dram.inBlocks(space.layout().blockBytes()))
+        : new StackLevel.Host("dram", shared.leastBlocks(), shared.share());
   }
 
   /// What the tier is called: by its space if there are several, by its only level, or `stack`.

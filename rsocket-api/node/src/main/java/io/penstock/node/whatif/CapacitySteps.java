@@ -1,7 +1,7 @@
 package io.penstock.node.whatif;
 
 import io.penstock.node.setting.Capacity;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.WhatIf;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

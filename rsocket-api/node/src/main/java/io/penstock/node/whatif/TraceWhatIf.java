@@ -5,10 +5,10 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
-import io.penstock.pool.HitRateCurve;
-import io.penstock.pool.MissRatioCurve;
-import io.penstock.pool.MissRatioOptions;
-import io.penstock.pool.StackDistances;
+import io.penstock.pool.curve.HitRateCurve;
+import io.penstock.pool.curve.MissRatioCurve;
+import io.penstock.pool.curve.MissRatioOptions;
+import io.penstock.pool.curve.StackDistances;
 import java.util.Arrays;
 
 /// The hit rates of an LRU cache over a trace: by sampled keys, as a node does it, and exactly, from all keys.

@@ -1,8 +1,8 @@
 package io.penstock.node.whatif;
 
-import io.penstock.pool.HitRateCurve;
-import io.penstock.pool.HitRateCurve.Point;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.HitRateCurve;
+import io.penstock.pool.curve.HitRateCurve.Point;
+import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
 import java.util.ArrayList;
 import java.util.List;

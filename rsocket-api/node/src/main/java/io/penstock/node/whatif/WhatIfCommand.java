@@ -11,7 +11,7 @@ import io.penstock.node.option.TimeOption;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.trace.TraceReader;
 import io.penstock.node.whatif.WhatIfAnswer.Space;
-import io.penstock.pool.WhatIf;
+import io.penstock.pool.curve.WhatIf;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -13,12 +13,13 @@ import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.whatif.WhatIfPages;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackOptions;
-import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -46,9 +47,9 @@ final class AdminServerTest {
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
-      List.of(new TierStack.Level.Host("dram", 10)), StackOptions.defaults("dram"),
+      List.of(new StackLevel.Host("dram", 10)), StackOptions.defaults("dram"),
       new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofSystem(),
-      new TierStack.Sampling(2_000, 1));
+      new StackOptions.Sampling(2_000, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);
   private final LoopResources loops = LoopResources.create("admin-test", 1, true);

@@ -3,9 +3,9 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.config.NodeConfig;
+import io.penstock.stack.HostTier;
 import io.penstock.testkit.FaultyTier;
 import io.penstock.testkit.FaultyTier.Call;
-import io.penstock.tier.HostTier;
 import io.penstock.tier.TierListener;
 import java.io.IOException;
 import java.nio.file.Files;

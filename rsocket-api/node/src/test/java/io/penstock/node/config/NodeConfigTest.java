@@ -10,7 +10,7 @@ import io.penstock.node.setting.Origin;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.shape.LayoutSettings;
-import io.penstock.tier.StackOptions.Mode;
+import io.penstock.stack.shape.StackOptions.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

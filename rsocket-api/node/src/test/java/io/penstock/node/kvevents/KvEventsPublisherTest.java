@@ -7,17 +7,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.KnownBlocks;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Presence;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -47,7 +48,7 @@ final class KvEventsPublisherTest {
   private final FaultyStore disk =
       new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
   private final TierStack tier = new TierStack(SPACE,
-      List.of(new TierStack.Level.Host("dram", 12), new TierStack.Level.Stored(disk, 24)),
+      List.of(new StackLevel.Host("dram", 12), new StackLevel.Stored(disk, 24)),
       StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(4).withPromotionBlocks(2)
           .withBounceBlocks(1).withBatchBlocks(4),
       TierListener.noop());

@@ -17,7 +17,7 @@ import io.penstock.node.setting.Capacity;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceReader;
-import io.penstock.tier.HostTier;
+import io.penstock.stack.HostTier;
 import io.penstock.tier.TierListener;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -17,14 +17,15 @@ import io.penstock.node.shape.BlockShape;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceRequest;
-import io.penstock.pool.HitRateCurve;
-import io.penstock.pool.MissRatioCurve;
-import io.penstock.pool.MissRatioOptions;
+import io.penstock.pool.curve.HitRateCurve;
+import io.penstock.pool.curve.MissRatioCurve;
+import io.penstock.pool.curve.MissRatioOptions;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -238,9 +239,9 @@ final class WhatIfCommandTest {
     private final DisposableServer server;
 
     Served(int samples) {
-      tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new TierStack.Level.Host("dram", 4)),
+      tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new StackLevel.Host("dram", 4)),
           StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofSystem(),
-          new TierStack.Sampling(samples, 1));
+          new StackOptions.Sampling(samples, 1));
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY,
           new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
           timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))

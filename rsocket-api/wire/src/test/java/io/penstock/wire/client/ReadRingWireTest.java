@@ -16,15 +16,16 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.carrier.PeerMemoryException;
 import io.penstock.flow.ProducingSource;
+import io.penstock.stack.TierStack;
+import io.penstock.stack.shape.StackLevel;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.system.NativeMemory;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
-import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.Link;
 import io.penstock.wire.WireNode;
@@ -291,7 +292,7 @@ final class ReadRingWireTest {
   @Test
   void leasesOfRings_areBoundedByHostMemory_whateverLiesBelow() {
     MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, 1000, Runnable::run);
-    TierStack tier = new TierStack(SPACE, List.of(new TierStack.Level.Host("dram", 8), new TierStack.Level.Stored(disk,
+    TierStack tier = new TierStack(SPACE, List.of(new StackLevel.Host("dram", 8), new StackLevel.Stored(disk,
         1000)), StackOptions.defaults("stack").withIngressBlocks(8), TierListener.noop(),
         Link.SHARED_MEMORY.chunks());
     ByteBudget budget = new ByteBudget("client", 64L * WireNode.SLICE_BYTES, 64);

@@ -1,0 +1,48 @@
+package io.penstock.pool.evict;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.SpaceId;
+
+/// How often, and when last, keys were used that were evicted since. The oldest are forgotten. A key costs 49 bytes.
+final class EvictedUses {
+  private static final long LEAST_KEYS = 1 << 16;
+  private static final long MOST_KEYS = 1 << 20;
+
+  private final EvictedKeys keys;
+  private final IntColumn uses = new IntColumn();
+  private final LongColumn times = new LongColumn();
+  private final long most;
+
+  /// @param capacity keys that are not evicted, at most
+  EvictedUses(SpaceId space, long capacity) {
+    this.keys = new EvictedKeys(space, 1);
+    this.most = Math.clamp(capacity, LEAST_KEYS, MOST_KEYS);
+  }
+
+  /// Remembers `key`, which is not remembered.
+  void add(BlockKey key, int count, long last) {
+    keys.trim(0, most - 1);
+    int row = keys.add(0, key);
+    uses.set(row, count);
+    times.set(row, last);
+  }
+
+  /// How often `key` was used; 0 if that is forgotten.
+  int uses(BlockKey key) {
+    int row = keys.find(key);
+    return row == KeyTable.NONE ? 0 : uses.get(row);
+  }
+
+  /// When `key`, which is remembered, was used last.
+  long last(BlockKey key) {
+    return times.get(keys.find(key));
+  }
+
+  void remove(BlockKey key) {
+    keys.remove(key);
+  }
+
+  void clear() {
+    keys.clear();
+  }
+}

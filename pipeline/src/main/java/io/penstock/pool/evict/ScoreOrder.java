@@ -1,0 +1,100 @@
+package io.penstock.pool.evict;
+
+import io.penstock.block.BlockKey;
+import java.util.function.IntPredicate;
+
+/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is computed at each use.
+///
+/// LFU (Coffman and Denning, "Operating Systems Theory", 1973) scores by the uses since the key came, which never age.
+/// LENGTH_AWARE is named after the policy of Mooncake (Qin et al., FAST '25), which counts uses, too; here the position
+/// alone decides. A key that may not leave counts as the most recently used, and has the score of another key until its
+/// next use.
+final class ScoreOrder implements EvictionOrder {
+  private final Score score;
+  private final RowHeap heap = new RowHeap();
+  private final IntColumn uses = new IntColumn();
+  /// When each row was used last.
+  private final LongColumn last = new LongColumn();
+  /// References to keys so far: the clock of this order.
+  private long now;
+
+  /// What a key is worth.
+  interface Score {
+    /// The score of a key after a use.
+    ///
+    /// @param uses how often the key was used, this time included
+    /// @param now references so far
+    long of(int uses, int position, long now);
+
+    /// How often `key`, which was absent, was used before.
+    default int recalled(BlockKey key, long now) {
+      return 0;
+    }
+
+    /// A key was used again after `interval` references.
+    default void reused(long interval) {}
+
+    /// `key` was evicted; it was last used at `last`.
+    ///
+    /// @param lowest the lowest score at this moment: that of `key`, unless another key could not leave instead of it
+    default void evicted(BlockKey key, int uses, long last, long lowest) {}
+
+    default void clear() {}
+  }
+
+  ScoreOrder(Score score) {
+    this.score = score;
+  }
+
+  @Override
+  public void inserted(int row, BlockKey key, int position) {
+    now++;
+    used(row, score.recalled(key, now) + 1, position);
+  }
+
+  @Override
+  public void touched(int row, BlockKey key, int position) {
+    now++;
+    score.reused(now - last.get(row));
+    used(row, uses.get(row) + 1, position);
+  }
+
+  private void used(int row, int count, int position) {
+    uses.set(row, count);
+    last.set(row, now);
+    heap.put(row, score.of(count, position, now));
+  }
+
+  @Override
+  public int victim(IntPredicate mayLeave) {
+    int most = Math.min(heap.size(), MOST_KEPT);
+    for (int i = 0; i < most; i++) {
+      int row = heap.first();
+      if (mayLeave.test(row)) {
+        return row;
+      }
+      heap.postpone(row);
+    }
+    return KeyTable.NONE;
+  }
+
+  @Override
+  public void evicted(int row, BlockKey key) {
+    score.evicted(key, uses.get(row), last.get(row), heap.priority(heap.first()));
+    heap.remove(row);
+  }
+
+  @Override
+  public void removed(int row) {
+    heap.remove(row);
+  }
+
+  @Override
+  public void clear() {
+    heap.clear();
+    uses.clear();
+    last.clear();
+    score.clear();
+    now = 0;
+  }
+}

@@ -1,0 +1,104 @@
+package io.penstock.stack.ledger;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.check.Checks;
+import io.penstock.tier.TierEvent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
+import reactor.core.publisher.Flux;
+
+/// The newest events of a tier, in a ring, and the readers that follow it. Each reader has its own position and demand.
+///
+/// A slow reader costs no memory: a reader that falls behind the ring gets [TierEvent.Skipped]. [#append] only records,
+/// so callers may hold a lock. [#signal()] emits, so callers must hold none.
+public final class EventLog {
+  @GuardedBy("this") private final TierEvent[] ring;
+  private final List<EventReader> readers = new CopyOnWriteArrayList<>();
+  @GuardedBy("this") private long lastSequence;
+  @GuardedBy("this") private boolean closed;
+
+  public EventLog(int capacity) {
+    Checks.positive("capacity", capacity);
+    this.ring = new TierEvent[capacity];
+  }
+
+  synchronized long append(LongFunction<TierEvent> event) {
+    long sequence = ++lastSequence;
+    ring[slot(sequence)] = event.apply(sequence);
+    return sequence;
+  }
+
+  public synchronized long lastSequence() {
+    return lastSequence;
+  }
+
+  /// Has every reader emit the events recorded so far.
+  public void signal() {
+    for (EventReader reader : readers) {
+      reader.drain();
+    }
+  }
+
+  /// Ends every reader after the events recorded so far.
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    signal();
+  }
+
+  public Flux<TierEvent> after(long sequence) {
+    Checks.notNegative("sequence", sequence);
+    return readBy(subscriber -> new EventReader(this, subscriber, sequence));
+  }
+
+  /// A snapshot, then the events after it; after a gap a snapshot again.
+  public Flux<TierEvent> follow(SnapshotPage.Source snapshots) {
+    return readBy(subscriber -> new EventReader(this, subscriber, snapshots));
+  }
+
+  private Flux<TierEvent> readBy(Function<Subscriber<? super TierEvent>, EventReader> newReader) {
+    return Flux.from(subscriber -> {
+      EventReader reader = newReader.apply(subscriber);
+      readers.add(reader);
+      subscriber.onSubscribe(reader);
+      reader.open();
+    });
+  }
+
+  /// The event after `sequence`; if the ring lost it, a [TierEvent.Skipped] up to the oldest event kept; null if no
+  /// event follows yet.
+  synchronized @Nullable TierEvent following(long sequence) {
+    if (sequence >= lastSequence) {
+      return null;
+    }
+    long oldest = Math.max(1, lastSequence - ring.length + 1);
+    if (sequence + 1 < oldest) {
+      return new TierEvent.Skipped(oldest - 1, oldest - 1 - sequence);
+    }
+    return ring[slot(sequence + 1)];
+  }
+
+  /// True if the log was closed and no event follows `sequence`.
+  synchronized boolean endsAt(long sequence) {
+    return closed && sequence >= lastSequence;
+  }
+
+  void leave(EventReader reader) {
+    readers.remove(reader);
+  }
+
+  /// Readers that follow now.
+  List<EventReader> readers() {
+    return new ArrayList<>(readers);
+  }
+
+  @GuardedBy("this") private int slot(long sequence) {
+    return (int) (sequence % ring.length);
+  }
+}

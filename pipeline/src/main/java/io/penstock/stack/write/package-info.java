@@ -1,0 +1,5 @@
+/// Writes into a stack: reservations, commits, and receipts.
+@NullMarked
+package io.penstock.stack.write;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,79 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.tier.slice.DraftWindow;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Mono;
+
+/// Room for one window of a put: a run of the request's keys, a draft for each key that the tier wants, and one commit
+/// of all these.
+///
+/// The reservation stays its owner's. Used by one thread at a time.
+public final class PutRoom {
+  private final Reservation reservation;
+  private final Presence wanted;
+  private final DraftWindow drafts;
+
+  /// @param number of the window in the put
+  /// @param first position of the first key of `run`
+  /// @param reservation of `run`
+  public PutRoom(int number, int first, List<BlockKey> run, Reservation reservation) {
+    this.reservation = reservation;
+    this.drafts = new DraftWindow(number);
+    Map<BlockKey, Integer> positions = new HashMap<>();
+    for (int i = 0; i < run.size(); i++) {
+      positions.put(run.get(i), i);
+    }
+    BitSet asked = new BitSet();
+    for (BlockDraft draft : reservation.drafts()) {
+      int position = requireNonNull(positions.get(draft.key()), "a draft is of a reserved key");
+      asked.set(position);
+      drafts.add(first + position, draft);
+    }
+    this.wanted = Presence.of(run.size(), asked);
+  }
+
+  /// Which keys of the run the tier wants.
+  public Presence wanted() {
+    return wanted;
+  }
+
+  /// The drafts into which the slices land.
+  public DraftWindow drafts() {
+    return drafts;
+  }
+
+  /// Those keys of the run that the tier has: their put is done.
+  public Presence duplicates() {
+    return reservation.duplicates();
+  }
+
+  /// True if the tier wants no key of the run.
+  public boolean isEmpty() {
+    return wanted.count() == 0;
+  }
+
+  /// The error to tell when a slice could not land because of `failure`: why the tier took the room back, if it did.
+  ///
+  /// @param tier its name
+  public RuntimeException causeOf(IllegalStateException failure, String tier) {
+    if (!reservation.isClosed()) {
+      return failure;
+    }
+    return reservation.failure() instanceof RuntimeException why ? why : new TierClosedException(tier);
+  }
+
+  /// Commits all blocks in one step, in the order of the request.
+  ///
+  /// @throws io.penstock.block.IncompleteBlockException if a granule did not come; nothing is committed then
+  public Mono<List<Receipt>> commit() {
+    drafts.requireComplete(0);
+    return reservation.commit(List.copyOf(drafts.drafts()));
+  }
+}
