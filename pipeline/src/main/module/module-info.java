@@ -18,6 +18,7 @@ module io.penstock {
 
   // For authors of engines
   exports io.penstock.disagg;
+  exports io.penstock.disagg.request;
 
   // Shared among the modules of this project
   exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,

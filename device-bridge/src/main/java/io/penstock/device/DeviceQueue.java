@@ -18,6 +18,8 @@ import reactor.util.Loggers;
 /// The work queue of one device, for implementations of [Device]: bounded, first come first served, one at a time, on
 /// the device's own thread. Each submitted work ends in exactly one call, [Work#run] or [Work#refuse], also when the
 /// queue closes.
+///
+/// It is no `Serial`: work belongs to one platform thread, to which the device's context is bound, never to the caller's.
 public final class DeviceQueue {
   /// One piece of work. Neither method may throw.
   public interface Work {

@@ -6,6 +6,7 @@ import io.penstock.operator.InTurn;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
+import io.penstock.tier.spi.QueuedClaim;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;

@@ -13,6 +13,7 @@ import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.stage.Batch;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.StageFixtures;
 import java.time.Duration;
@@ -85,9 +86,7 @@ final class DevicePlaneTest {
     List<DevicePlane> opened = new ArrayList<>();
     DevicePlane.open(devices, StageFixtures.SPACE.layout(), options, lagBlocks, waiting).subscribe(opened::add);
     clock.advanceTime();
-    while (opened.isEmpty()) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the plane is open", () -> !opened.isEmpty());
     planes.addAll(opened);
     return opened.getFirst();
   }

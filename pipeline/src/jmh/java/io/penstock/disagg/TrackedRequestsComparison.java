@@ -1,6 +1,11 @@
 package io.penstock.disagg;
 
 import io.penstock.check.Checksum;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.Signal;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -25,15 +30,17 @@ public final class TrackedRequestsComparison {
 
   private final MemorySegment source;
   private final MemorySegment destination;
-  private final PrefillRequests requests;
+  private final PrefillConnector requests;
   private long number;
   private int sum;
 
   private TrackedRequestsComparison(int tracked, int bytes, Scheduler timers) {
     source = Arena.global().allocate(bytes);
     destination = Arena.global().allocate(bytes);
-    requests = new PrefillRequests(LifecycleOptions.defaults().withPatience(SETUP, SETUP, SETUP)
-        .withRemembered(Duration.ofSeconds(1)), LifecycleListener.noop(), timers);
+    requests = new PrefillConnector(new LifecycleOptions(
+        new LifecycleOptions.Lease(Duration.ofSeconds(30), Duration.ofMinutes(30), Duration.ofSeconds(1)),
+        new LifecycleOptions.Patience(SETUP, SETUP, SETUP, SETUP), LifecycleOptions.defaults().signals(),
+        Duration.ofMillis(100)), LifecycleListener.noop(), timers);
     long begin = System.nanoTime();
     for (int i = 0; i < tracked; i++) {
       String name = "tracked-" + i;

@@ -34,7 +34,12 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
   }
 
   /// Every granule of the layers from `from` to `to`, excluded; at least one layer, inside `layout`.
+  ///
+  /// @throws IndexOutOfBoundsException if they are no layers of `layout`
   public static GranuleRange layers(BlockLayout layout, int from, int to) {
+    if (from < 0 || from >= to) {
+      throw new IndexOutOfBoundsException("layers must begin in [0, " + to + ") (was " + from + ")");
+    }
     if (to > layout.layers()) {
       throw new IndexOutOfBoundsException("layers must end at <= " + layout.layers() + " (was " + to + ")");
     }

@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// must not block, and nested grants do not deepen the stack. A grant that throws does not stop the next grants. Its
 /// exception goes to the caller of [#acquire] if the grant runs on that thread, else to the uncaught exception handler;
 /// [#release] never throws it.
+///
+/// It runs its grants itself, not through the serial executor of the operators: a grant keeps its place in the same
+/// lock as its units, without a step for each, and an exception has to reach its own caller.
 public final class Permits {
   private final String name;
   private final int maxWaiters;
@@ -135,7 +139,7 @@ public final class Permits {
       try {
         ticket.refused.accept(reason.apply(ticket));
       } catch (Throwable e) {
-        tellThread(e);
+        Uncaught.report(e);
       }
     }
   }
@@ -214,7 +218,7 @@ public final class Permits {
         if (ticket == own) {
           failure = e;
         } else {
-          tellThread(e);
+          Uncaught.report(e);
         }
       }
     }
@@ -230,11 +234,6 @@ public final class Permits {
     Ticket next = due.poll();
     granting = next != null;
     return next;
-  }
-
-  private static void tellThread(Throwable failure) {
-    Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   /// What a `Runnable` throws is unchecked, whatever its static type.

@@ -1,8 +1,8 @@
 package io.penstock.block;
 
-import io.penstock.block.SlabArena.ArenaClosedException;
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.check.Checks;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

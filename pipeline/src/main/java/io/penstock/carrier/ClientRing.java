@@ -8,11 +8,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.check.Uncaught;
 import io.penstock.system.PeerRegion;
 import io.penstock.system.SharedRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Its memory is there from [#create] on, for the node to map; answers come after [#start]. Safe from any thread.
 public final class ClientRing implements AutoCloseable {
-  private static final VarHandle WORD = JAVA_INT.varHandle();
-
   /// Hears the answers to one request, one a key in any order, on the ring's thread, so it must not block.
   public interface Answers {
     /// The answer for the key at `position`.
@@ -174,7 +172,7 @@ public final class ClientRing implements AutoCloseable {
   boolean isLeased(int slot, int number) {
     PeerRegion answers = theirs;
     try {
-      return !closed && answers != null && (int) WORD.getAcquire(answers.memory(),
+      return !closed && answers != null && (int) RingLayout.WORD.getAcquire(answers.memory(),
           RingLayout.answer(slot, layout) + RingLayout.LEASE) == number;
     } catch (IllegalStateException e) { // unmapped in between
       return false;
@@ -211,8 +209,7 @@ public final class ClientRing implements AutoCloseable {
     try {
       question.hear(leased);
     } catch (RuntimeException | Error e) {
-      Thread thread = Thread.currentThread();
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+      Uncaught.report(e);
     }
   }
 

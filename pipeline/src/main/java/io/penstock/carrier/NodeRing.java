@@ -145,6 +145,7 @@ public final class NodeRing implements AutoCloseable {
     SharedRegion region = SharedRegion.create(kind, name, bytes);
     try {
       SharedRegion.populate(region.all());
+      RingLayout.writeFormat(region.all());
       return region;
     } catch (Throwable e) {
       region.close();
@@ -159,11 +160,16 @@ public final class NodeRing implements AutoCloseable {
 
   static PeerRegion map(long process, RingPlace place, SharedRegion.Kind kind, long bytes) throws IOException {
     PeerRegion region = PeerRegion.map(process, place.descriptor(), kind);
-    if (!region.hasToken(place.token()) || region.memory().byteSize() < SharedRegion.HEADER_BYTES + bytes) {
+    try {
+      if (!region.hasToken(place.token()) || region.memory().byteSize() < SharedRegion.HEADER_BYTES + bytes) {
+        throw new IOException("region of a ring must be that of the peer, of " + bytes + " bytes (was another)");
+      }
+      RingLayout.requireFormat(kind, region.memory());
+      return region;
+    } catch (Throwable e) {
       region.close();
-      throw new IOException("region of a ring must be that of the peer, of " + bytes + " bytes (was another)");
+      throw e;
     }
-    return region;
   }
 
   /// Where this end answers.
@@ -381,7 +387,7 @@ public final class NodeRing implements AutoCloseable {
     if (over == null) {
       return null;
     }
-    own.all().set(JAVA_INT, RingLayout.answer(slot, layout) + RingLayout.LEASE, 0);
+    RingLayout.WORD.setOpaque(own.all(), RingLayout.answer(slot, layout) + RingLayout.LEASE, 0);
     VarHandle.fullFence(); // a reader that finds other bytes finds no lease
     leased[slot] = null;
     leases--;

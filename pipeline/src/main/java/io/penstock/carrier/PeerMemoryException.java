@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Memory of another process of this host cannot be read, or not any more. The same request can succeed with the bytes
 /// in the frames of its connection.
-public final class PeerMemoryException extends TransientKvException {
+public sealed class PeerMemoryException extends TransientKvException permits RingFormatException {
   public PeerMemoryException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }

@@ -1,10 +1,7 @@
 package io.penstock.carrier;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import io.penstock.system.Futex;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 
 /// How one side of a ring tells the other that it posted, and waits for what the other posts: it spins for a bounded
@@ -13,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 /// It spins only if something came since it waited last: a ring that is idle sleeps, and wakes now and then for an
 /// instant.
 final class RingSignal {
-  private static final VarHandle WORD = JAVA_INT.varHandle();
   /// Looks between two readings of the clock.
   private static final int LOOKS = 64;
 
@@ -75,8 +71,8 @@ final class RingSignal {
   /// Publishes `entries` from that one on, together, and wakes the other side if `wake` and it sleeps.
   void post(int entries, boolean wake) {
     posted += entries;
-    WORD.setVolatile(own, (long) RingLayout.POSTED, posted);
-    if (wake && (int) WORD.getVolatile(theirs, (long) RingLayout.ASLEEP) != 0) {
+    RingLayout.WORD.setVolatile(own, (long) RingLayout.POSTED, posted);
+    if (wake && (int) RingLayout.WORD.getVolatile(theirs, (long) RingLayout.ASLEEP) != 0) {
       Futex.wake(word(own));
     }
   }
@@ -88,7 +84,7 @@ final class RingSignal {
 
   /// Entries that the other side posted so far.
   int received() {
-    return (int) WORD.getVolatile(theirs, (long) RingLayout.POSTED);
+    return (int) RingLayout.WORD.getVolatile(theirs, (long) RingLayout.POSTED);
   }
 
   /// Waits until the other side has posted more than `seen` entries, at most `nanos`, or until [#wake].
@@ -96,11 +92,11 @@ final class RingSignal {
     boolean isIdle = seen == servedBefore;
     servedBefore = seen;
     if (isIdle || spinNanos == 0 || !spins(seen)) {
-      WORD.setVolatile(own, (long) RingLayout.ASLEEP, 1);
+      RingLayout.WORD.setVolatile(own, (long) RingLayout.ASLEEP, 1);
       if (received() == seen) {
         pause.sleep(word(theirs), seen, nanos);
       }
-      WORD.setVolatile(own, (long) RingLayout.ASLEEP, 0);
+      RingLayout.WORD.setVolatile(own, (long) RingLayout.ASLEEP, 0);
     }
   }
 

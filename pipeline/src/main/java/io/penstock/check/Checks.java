@@ -55,11 +55,6 @@ public final class Checks {
     return value;
   }
 
-  /// The error that answers a request for `n` elements, where `n` is not positive.
-  public static IllegalArgumentException misrequest(long n) {
-    return new IllegalArgumentException("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
-  }
-
   /// For an index.
   public static void within(String name, int value, int below) {
     if (value < 0 || value >= below) {

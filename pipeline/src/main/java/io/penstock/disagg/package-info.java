@@ -1,9 +1,7 @@
-/// Prefill here, decode there: the life of a request whose KV blocks go from the ranks of one instance to those of
-/// another.
+/// Prefill here, decode there: the ranks of two instances between which the KV blocks of a request go.
 ///
-/// A *rank* is one worker of an instance. The *prefill side* keeps blocks until each receiver is done with them
-/// ([io.penstock.disagg.PrefillRequests]); the *decode side* has every shard of a request moved into its own blocks
-/// ([io.penstock.disagg.DecodeRequests]). Engines meet both behind [io.penstock.disagg.KvConnector].
+/// A *rank* is one worker of an instance. [io.penstock.disagg.plan] says which rank sends what to which,
+/// [io.penstock.disagg.registry] which ranks are there, and [io.penstock.disagg.request] how a request lives and ends.
 @NullMarked
 package io.penstock.disagg;
 

@@ -6,16 +6,16 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.PrefillRequests;
-import io.penstock.disagg.PrefillRequests.Figures;
-import io.penstock.disagg.Release;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.PrefillConnector.Figures;
+import io.penstock.disagg.request.Release;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/// Counts the ends of the requests that a prefill rank keeps: the listener of its [PrefillRequests]. Every meter exists
+/// Counts the ends of the requests that a prefill rank keeps: the listener of its [PrefillConnector]. Every meter exists
 /// from the start, at 0. Safe from any thread.
 public final class RequestMeters implements LifecycleListener {
   private final MeterRegistry registry;
@@ -32,7 +32,7 @@ public final class RequestMeters implements LifecycleListener {
   }
 
   /// Shows what `requests` keeps, and the signals that changed nothing. The registry keeps it alive.
-  public void show(PrefillRequests requests) {
+  public void show(PrefillConnector requests) {
     Gauges.gauge(registry, KvMeters.REQUESTS_KEPT, Tags.empty(), requests, all -> all.figures().held());
     Gauges.gauge(registry, KvMeters.REQUESTS_REMEMBERED, Tags.empty(), requests, all -> all.figures().remembered());
     ignored("duplicate", requests, Figures::duplicates);
@@ -40,7 +40,7 @@ public final class RequestMeters implements LifecycleListener {
     ignored("stranger", requests, Figures::strangers);
   }
 
-  private void ignored(String result, PrefillRequests requests, ToDoubleFunction<Figures> count) {
+  private void ignored(String result, PrefillConnector requests, ToDoubleFunction<Figures> count) {
     FunctionCounter.builder(KvMeters.REQUESTS_IGNORED.getName(), requests,
         all -> count.applyAsDouble(all.figures())).description(KvMeters.REQUESTS_IGNORED.description())
         .tag(MeterTag.RESULT.asString(), result).register(registry);

@@ -1,9 +1,9 @@
 package io.penstock.pool;
 
+import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
-import io.penstock.block.SlabArena;
 import io.penstock.pool.RegionAllocator.Region;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

@@ -3,8 +3,8 @@ package io.penstock.stage;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.check.Checks;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.Demand;
+import io.penstock.operator.SerialLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +25,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private final Batch.Options options;
   private final ToLongFunction<? super T> weigher;
   private final Scheduler timer;
-  private final Trampoline signals = new Trampoline(this::runSteps);
+  private final SerialLoop signals = new SerialLoop(this::runSteps, this::fail);
 
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription upstream;
@@ -72,8 +72,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
       bytes = weigher.applyAsLong(element);
     } catch (RuntimeException e) {
       Operators.onDiscard(element, currentContext());
-      upstream.cancel();
-      onError(e);
+      fail(e);
       return;
     }
     if (!take(element, bytes)) {
@@ -98,6 +97,11 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     signals.run();
   }
 
+  private void fail(Throwable error) {
+    upstream.cancel();
+    onError(error);
+  }
+
   @Override
   public void onComplete() {
     synchronized (this) {
@@ -113,10 +117,10 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
         return;
       }
       if (n > 0) {
-        demand = Operators.addCap(demand, n);
+        demand = Demand.plus(demand, n);
       } else { // even if the source has ended and a batch still waits
         ended = true;
-        failure = Checks.misrequest(n);
+        failure = Demand.refusal(n);
       }
     }
     if (n <= 0) {
@@ -159,8 +163,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     try {
       tryStartAlarm();
     } catch (RuntimeException e) { // the timer was disposed
-      upstream.cancel();
-      onError(e);
+      fail(e);
     }
   }
 
@@ -213,7 +216,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
         end = true;
         dropped = cut();
       } else if (!batch.isEmpty() && demand > 0 && (isFull() || due || ended)) {
-        demand = demand == Long.MAX_VALUE ? demand : demand - 1;
+        demand = Demand.minus(demand, 1);
         complete = cut();
       } else if (ended && batch.isEmpty()) {
         over = true;

@@ -2,14 +2,14 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.TierHolds.HoldLimitException;
-import io.penstock.tier.TierHolds.PutTerms;
-import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;

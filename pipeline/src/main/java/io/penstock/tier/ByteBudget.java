@@ -5,7 +5,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.block.Permits;
 import io.penstock.check.Checks;
-import java.util.concurrent.atomic.AtomicBoolean;
+import io.penstock.operator.QueuedGrant;
 import reactor.core.publisher.Mono;
 
 /// The limit on bytes in flight of one party: `inUse <= capacity`, always.
@@ -25,21 +25,9 @@ public final class ByteBudget {
   ///
   /// @param scope owns the permit from the moment it is granted
   public Mono<Permit> acquire(long bytes, BlockScope scope) {
-    return Mono.create(sink -> {
-      AtomicBoolean ended = new AtomicBoolean();
-      Permits.Ticket ticket = permits.acquire(bytes, () -> {
-        if (ended.compareAndSet(false, true)) {
-          sink.success(scope.adopt(new Permit(permits, bytes)));
-        } else { // cancelled while the grant was on its way
-          permits.release(bytes);
-        }
-      });
-      sink.onCancel(() -> {
-        if (ended.compareAndSet(false, true)) {
-          ticket.cancel();
-        }
-      });
-    });
+    return QueuedGrant.of(grant -> permits.acquire(bytes,
+        () -> grant.granted(() -> scope.adopt(new Permit(permits, bytes)), () -> permits.release(bytes)),
+        grant::refused)::cancel);
   }
 
   /// The budget itself, for code that is called back instead of subscribing.

@@ -1,62 +1,64 @@
 package io.penstock.tier;
 
-import io.penstock.check.Checks;
-import java.util.concurrent.atomic.AtomicInteger;
+import io.penstock.operator.Demand;
+import io.penstock.operator.SerialLoop;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
-import reactor.core.publisher.Operators;
 
 /// A subscription without a queue: when there is demand, its stream looks for elements that are ready. Counts the
-/// demand, and lets one thread emit at a time. Safe from any thread.
+/// demand; a [SerialLoop] lets one thread emit at a time. Safe from any thread.
 abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
-  /// Starts at 1, so that no signal precedes `onSubscribe`: [#open] takes that 1 back.
-  private final AtomicInteger wip = new AtomicInteger(1);
+  private final SerialLoop loop = new SerialLoop(this::turn, this::fail);
+  /// False until `onSubscribe` has returned: no signal precedes it.
+  private volatile boolean isOpen;
   private volatile @Nullable Throwable misuse;
 
   @Override
   public final void request(long n) {
     if (n <= 0) {
-      misuse = Checks.misrequest(n);
+      misuse = Demand.refusal(n);
     } else {
-      requested.accumulateAndGet(n, Operators::addCap);
+      requested.accumulateAndGet(n, Demand::plus);
     }
     drain();
   }
 
-  /// Has elements emitted: by this thread, or by the thread that emits now.
+  /// Emits what is ready: on this thread, or on the thread that emits now.
   final void drain() {
-    if (wip.getAndIncrement() == 0) {
-      open();
-    }
+    loop.run();
   }
 
-  /// Emits until every call of [#drain] is answered. The stream calls this first right after `onSubscribe`.
+  /// Allows signals. The stream calls this right after `onSubscribe`.
   final void open() {
-    int missed = 1;
-    do {
+    isOpen = true;
+    drain();
+  }
+
+  private void turn() {
+    Throwable refused = misuse;
+    if (isOpen && refused != null) {
+      fail(refused);
+    }
+    if (isOpen) {
       emit();
-      missed = wip.addAndGet(-missed);
-    } while (missed != 0);
+    }
   }
 
   /// Emits the elements that are ready, as far as there is demand. One thread at a time.
   abstract void emit();
 
+  /// Ends the stream with `error`, unless it has ended. A request for less than one element fails it, and so does what
+  /// [#emit] throws.
+  abstract void fail(Throwable error);
+
   final boolean isWanted() {
-    return requested.get() > 0;
+    return misuse == null && requested.get() > 0;
   }
 
   /// Takes one element off the demand.
   final void spend() {
-    if (requested.get() != Long.MAX_VALUE) {
-      requested.decrementAndGet();
-    }
-  }
-
-  /// The error of a request for less than one element; null if there was none.
-  final @Nullable Throwable misuse() {
-    return misuse;
+    requested.updateAndGet(n -> Demand.minus(n, 1));
   }
 }

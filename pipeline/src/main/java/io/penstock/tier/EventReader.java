@@ -48,10 +48,6 @@ final class EventReader extends DemandLoop {
 
   @Override
   void emit() {
-    Throwable misuse = misuse();
-    if (misuse != null) {
-      fail(misuse);
-    }
     while (!done && isWanted()) {
       TierEvent event = nextEvent();
       if (event == null) {
@@ -95,7 +91,8 @@ final class EventReader extends DemandLoop {
     }
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (!done) {
       cancel();
       subscriber.onError(error);

@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.Serial;
 
 /// Keeps part of the host level free, so that a burst of writes finds room without waiting for the disk: above the high
 /// watermark blocks are demoted, until the low watermark.
@@ -18,7 +18,8 @@ final class HostWatermarks {
   private final StackState state;
   private final StackOptions.Tiering options;
   private final boolean isOn;
-  private final Trampoline steps = new Trampoline(this::steps);
+  /// Counts each request, as a loop would not: every decision has its own steps.
+  private final Serial steps = new Serial();
   private boolean demoting;
   private boolean stepping;
   private int pause;
@@ -54,7 +55,7 @@ final class HostWatermarks {
     } else {
       demoting = state.index().onHostLevel() > (demoting ? options.memoryLow() : options.memoryHigh()) * capacity();
       if (demoting) {
-        after.then(steps::run);
+        after.then(() -> steps.run(this::steps));
       }
     }
   }

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.SerialLoop;
 import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,7 @@ final class LeasePrefetch {
   private final StackState state;
   private final StackLeases leases;
   private final ArrayDeque<Wanted> waiting = new ArrayDeque<>();
-  private final Trampoline reads = new Trampoline(this::readNext);
+  private final SerialLoop reads = new SerialLoop(this::readNext);
   private boolean reading;
 
   private record Wanted(long lease, List<BlockKey> keys) {}

@@ -2,9 +2,9 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,10 +49,7 @@ final class LeaseWindows extends DemandLoop {
   @Override
   void emit() {
     while (!done) {
-      Throwable misuse = misuse();
-      if (misuse != null) {
-        fail(misuse);
-      } else if (!(next != null ? emitNext() : takeNext())) {
+      if (!(next != null ? emitNext() : takeNext())) {
         return;
       }
     }
@@ -174,7 +171,8 @@ final class LeaseWindows extends DemandLoop {
     return state.isClosed() ? state.shape().closed() : new CancellationException("lease ended before its stream");
   }
 
-  private void fail(@Nullable Throwable error) {
+  @Override
+  void fail(@Nullable Throwable error) {
     if (!done) {
       done = true;
       lease.close();

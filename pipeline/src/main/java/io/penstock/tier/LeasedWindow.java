@@ -1,11 +1,11 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.tier.slice.SlicePlan;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.SerialLoop;
 import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
@@ -25,7 +25,7 @@ final class OffloadQueue {
   private final LongSupplier nanos;
   private final long most;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-  private final Trampoline admissions = new Trampoline(this::admitWaiting);
+  private final SerialLoop admissions = new SerialLoop(this::admitWaiting);
   private long blocks;
   private long peak;
   private long waitedNanos;

@@ -3,7 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.SerialLoop;
 import io.penstock.tier.spi.StoreBusyException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +20,7 @@ final class ReadQueue {
   private final StackState state;
   private final int level;
   private final AttachedStore store;
-  private final Trampoline starts = new Trampoline(this::startBatch);
+  private final SerialLoop starts = new SerialLoop(this::startBatch);
   private final ArrayDeque<Read> waiting = new ArrayDeque<>();
   private boolean reading;
   /// Whether the store refused a batch as busy and has not had room since.

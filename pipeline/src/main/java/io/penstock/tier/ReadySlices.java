@@ -26,10 +26,7 @@ final class ReadySlices extends DemandLoop {
   @Override
   void emit() {
     while (!done) {
-      Throwable misuse = misuse();
-      if (misuse != null) {
-        fail(misuse);
-      } else if (next == cuts.size()) {
+      if (next == cuts.size()) {
         cancel();
         subscriber.onComplete();
       } else if (isWanted()) {
@@ -52,7 +49,8 @@ final class ReadySlices extends DemandLoop {
     subscriber.onNext(slice);
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (!done) { // else the window was closed meanwhile
       cancel();
       subscriber.onError(error);

@@ -1,9 +1,9 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.TierHolds.KeyOutcome;
 
 /// Takes blocks out of a [TierStack]: evicted, removed by a caller, or lost, each with one event. The [Mover] drops
 /// their bytes when no reader and no move needs them. Used in decisions only, unless a method says otherwise.

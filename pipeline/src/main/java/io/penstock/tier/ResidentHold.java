@@ -1,7 +1,7 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.Pin;
 import io.penstock.pool.Hold;
+import io.penstock.tier.TierHolds.Pin;
 import org.jspecify.annotations.Nullable;
 
 /// The read leases and the pin of one [Resident], and its group. Each change updates the [StackFigures]. Used in

@@ -1,9 +1,9 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.Pin;
-import io.penstock.pool.Hold;
 import io.penstock.block.BlockKey;
+import io.penstock.pool.Hold;
 import io.penstock.pool.PrefixIndex;
+import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;

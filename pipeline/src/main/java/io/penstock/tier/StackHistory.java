@@ -1,14 +1,14 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
+import io.penstock.pool.MissRatioCurve;
+import io.penstock.pool.MissRatioOptions;
+import io.penstock.pool.WhatIf;
 import io.penstock.tier.TierEvent.Level;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import io.penstock.pool.MissRatioCurve;
-import io.penstock.pool.MissRatioOptions;
-import io.penstock.pool.WhatIf;
 
 /// Reports each thing that happens to a block of a [TierStack]: to the counters, the event log and the listener. Used
 /// in decisions only.

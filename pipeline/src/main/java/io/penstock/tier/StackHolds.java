@@ -1,15 +1,15 @@
 package io.penstock.tier;
 
-import io.penstock.tier.StackOptions.HoldOptions;
-import io.penstock.tier.TierHolds.HoldLimitException;
-import io.penstock.tier.TierHolds.LeaseExpiredException;
-import io.penstock.tier.TierHolds.PutTerms;
-import io.penstock.tier.TierHolds.Pin;
-import io.penstock.tier.TierHolds.LeaseTerms;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.StackOptions.HoldOptions;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

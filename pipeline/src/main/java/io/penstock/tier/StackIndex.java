@@ -1,8 +1,8 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockKey;
-import io.penstock.pool.Hold;
 import io.penstock.block.SlabPart;
+import io.penstock.pool.Hold;
 import io.penstock.pool.Ledger;
 import io.penstock.pool.PrefixIndex;
 import io.penstock.tier.spi.BlockStore;

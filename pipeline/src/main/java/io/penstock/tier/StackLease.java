@@ -1,10 +1,10 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;

@@ -1,7 +1,7 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.LeaseExpiredException;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.TierHolds.LeaseExpiredException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

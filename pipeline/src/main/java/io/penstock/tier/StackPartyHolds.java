@@ -1,13 +1,13 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.RemovalCount;
-import io.penstock.tier.TierHolds.KeyFilter;
-import io.penstock.tier.TierHolds.KeyOutcome;
-import io.penstock.tier.TierHolds.Pin;
-import io.penstock.tier.TierHolds.ReadLease;
-import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.ReadLease;
+import io.penstock.tier.TierHolds.RemovalCount;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;

@@ -1,13 +1,13 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.HoldLimitException;
-import io.penstock.tier.TierHolds.PutTerms;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
+import io.penstock.tier.TierHolds.HoldLimitException;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.HashMap;

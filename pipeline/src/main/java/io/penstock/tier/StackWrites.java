@@ -2,11 +2,11 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.tier.TierHolds.PutTerms;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

@@ -1,10 +1,10 @@
 package io.penstock.tier;
 
-import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.slice.PutRoom;
 import java.util.List;
 import reactor.core.publisher.Flux;

@@ -1,9 +1,5 @@
 package io.penstock.tier;
 
-import io.penstock.tier.StackOptions.HoldOptions;
-import io.penstock.tier.TierHolds.KeyOutcome;
-import io.penstock.tier.TierHolds.PutTerms;
-import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
@@ -15,6 +11,10 @@ import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.check.Checks;
 import io.penstock.pool.SharedMemory;
 import io.penstock.pool.WhatIf;
+import io.penstock.tier.StackOptions.HoldOptions;
+import io.penstock.tier.TierHolds.KeyOutcome;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.TierHolds.UnsupportedHoldsException;
 import io.penstock.tier.spi.BlockStore;
 import java.security.SecureRandom;
 import java.time.Duration;

@@ -2,10 +2,10 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package io.penstock.tier;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
-import io.penstock.check.Checks;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.Demand;
+import io.penstock.operator.SerialLoop;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -24,7 +24,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   private final CoreSubscriber<? super LayerSlice> actual;
   private final Function<? super W, Flux<LayerSlice>> cut;
   private final BlockScope scope;
-  private final Trampoline windowRequests = new Trampoline(this::nextWindow);
+  private final SerialLoop windowRequests = new SerialLoop(this::nextWindow, this::fail);
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription windows;
   /// Slices of the current window.
@@ -77,8 +77,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     try {
       stream = cut.apply(window);
     } catch (RuntimeException e) {
-      windows.cancel();
-      onError(e);
+      fail(e);
       return;
     }
     stream.subscribe(new Slices());
@@ -111,6 +110,11 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     }
   }
 
+  private void fail(Throwable error) {
+    windows.cancel();
+    onError(error);
+  }
+
   /// Emits `slice`, unless the stream has ended.
   private void emit(LayerSlice slice) {
     if (!begin()) {
@@ -126,7 +130,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
   private synchronized boolean begin() {
     emitting = !over;
-    requested = requested == Long.MAX_VALUE ? requested : requested - 1;
+    requested = Demand.minus(requested, 1);
     return emitting;
   }
 
@@ -151,13 +155,12 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   @Override
   public void request(long n) {
     if (n <= 0) {
-      windows.cancel();
-      onError(Checks.misrequest(n));
+      fail(Demand.refusal(n));
       return;
     }
     Subscription current;
     synchronized (this) {
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       current = slices;
     }
     if (current != null) {
@@ -223,8 +226,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
     @Override
     public void onError(Throwable error) {
-      windows.cancel();
-      WindowSlices.this.onError(error);
+      fail(error);
     }
 
     @Override

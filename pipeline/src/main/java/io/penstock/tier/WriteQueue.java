@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.SerialLoop;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoreUnavailableException;
@@ -38,7 +38,7 @@ final class WriteQueue {
 
   private final StackState state;
   private final BlockStore store;
-  private final Trampoline starts = new Trampoline(this::startBatch);
+  private final SerialLoop starts = new SerialLoop(this::startBatch);
   private final ArrayDeque<Write> waiting = new ArrayDeque<>();
   /// The batch under way, without the writes that have failed already.
   private List<Part> batch = List.of();

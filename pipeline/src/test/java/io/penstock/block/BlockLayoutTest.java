@@ -161,8 +161,12 @@ final class BlockLayoutTest {
     assertThatThrownBy(() -> GranuleRange.whole(INT_MAX, 1)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> GranuleRange.layers(layout, 3, 5))
         .hasMessage("layers must end at <= 4 (was 5)");
-    assertThatThrownBy(() -> GranuleRange.layers(layout, 2, 2))
-        .hasMessageContaining("count must be > 0");
+    assertThatThrownBy(() -> GranuleRange.layers(layout, 2, 2)).isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessage("layers must begin in [0, 2) (was 2)");
+    assertThatThrownBy(() -> GranuleRange.layers(layout, -1, 2)).isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessage("layers must begin in [0, 2) (was -1)");
+    assertThatThrownBy(() -> GranuleRange.layers(layout, Integer.MIN_VALUE, 4)) // times the planes it would be 0
+        .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> new GranuleRange(0, 2, 0, 1)).hasMessageContaining("inside one granule");
     assertThatThrownBy(() -> new GranuleRange(0, 1, 1, GranuleRange.WHOLE)).hasMessageContaining("firstRow must be 0");
   }

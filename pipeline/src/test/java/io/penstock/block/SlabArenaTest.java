@@ -1,10 +1,10 @@
 package io.penstock.block;
 
-import io.penstock.block.SlabArena.ArenaClosedException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;

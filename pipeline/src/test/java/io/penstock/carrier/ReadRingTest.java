@@ -15,6 +15,8 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.system.NativeMemory;
+import io.penstock.system.SharedRegion;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +39,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,11 +86,7 @@ final class ReadRingTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("patience").isLessThan(until);
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 
   private record Ends(ClientRing client, NodeRing node, SharedMemoryReceiver memory) {
@@ -462,5 +459,53 @@ final class ReadRingTest {
     }
     await(() -> ends.node().leases() == 0);
     assertThat(blocks.get(key).verify("test").isClosed()).isFalse();
+  }
+
+  /// A region of another version, and one that is no ring's.
+  @Test
+  void regionOfAnotherFormat_isRefused_onBothSides() throws Exception {
+    for (SharedRegion.Kind kind : List.of(SharedRegion.Kind.REQUESTS, SharedRegion.Kind.ANSWERS)) {
+      try (SharedRegion region = NodeRing.populated(kind, "other", RingLayout.answersBytes(LAYOUT) + 4096)) {
+        assertRefused(kind, region, "version", RingLayout.VERSION_OFFSET, RingLayout.VERSION, 2);
+        assertRefused(kind, region, "magic number", RingLayout.MAGIC_OFFSET, RingLayout.MAGIC, 7);
+      }
+    }
+  }
+
+  private static void assertRefused(SharedRegion.Kind kind, SharedRegion region, String field, long offset, long wanted,
+      int actual) {
+    RingPlace place = new RingPlace(region.descriptor(), region.token());
+    region.all().set(ValueLayout.JAVA_INT, offset, actual);
+    if (offset == RingLayout.MAGIC_OFFSET) {
+      region.all().set(ValueLayout.JAVA_INT, offset + Integer.BYTES, 0);
+    }
+    assertThatThrownBy(() -> opened(kind, place)).isInstanceOfSatisfying(RingFormatException.class, error -> {
+      assertThat(error).hasMessage(
+          field + " of the region of " + kind + " must be " + wanted + " (was " + actual + ")");
+      assertThat(error.field()).startsWith(field);
+      assertThat(error.wanted()).isEqualTo(wanted);
+      assertThat(error.actual()).isEqualTo(actual);
+    });
+  }
+
+  /// The side that reads a region of `kind`, over the region at `place`.
+  private static AutoCloseable opened(SharedRegion.Kind kind, RingPlace place) {
+    long self = ProcessHandle.current().pid();
+    if (kind == SharedRegion.Kind.REQUESTS) {
+      return NodeRing.open(self, place, SPACE.id(), LAYOUT, new NodeRing.Blocks() {
+        @Override
+        public void find(List<BlockKey> keys, NodeRing.Found found) {}
+
+        @Override
+        public void damaged(BlockKey key) {}
+      }, new NodeRing.Terms(1, LONG, Duration.ZERO));
+    }
+    ClientRing client = ClientRing.create(LAYOUT, new SharedMemoryReceiver(self), Duration.ZERO, Thread::new);
+    try {
+      client.start(place);
+      return client;
+    } finally {
+      client.close();
+    }
   }
 }

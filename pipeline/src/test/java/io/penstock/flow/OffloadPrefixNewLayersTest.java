@@ -3,13 +3,13 @@ package io.penstock.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
-import io.penstock.block.SliceShape;
+import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource.Ready;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.StageFixtures;
-import io.penstock.block.BlockScope;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;

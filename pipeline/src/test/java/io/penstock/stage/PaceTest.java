@@ -3,9 +3,9 @@ package io.penstock.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.operator.TokenBucket;
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
+import io.penstock.operator.TokenBucket;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import java.lang.foreign.MemorySegment;

@@ -59,7 +59,7 @@ public final class ArchitectureRules {
     String[] kernel = KERNEL.toArray(String[]::new);
     return new ArchitectureRules(exports, hidden)
         .arrow("check")
-        .arrow("operator")
+        .arrow("operator", "check")
         .arrow("system", "check")
         .arrow("block", "system", "check")
         .arrow("carrier", "block")

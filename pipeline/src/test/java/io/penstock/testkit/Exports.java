@@ -77,7 +77,7 @@ record Exports(String module, Map<String, Set<String>> packages) {
     if (module.isEmpty() || users.isEmpty()) {
       return packageName.endsWith(".spi")
           ? Audience.IMPLEMENTERS
-          : packageName.endsWith(".disagg") ? Audience.ENGINES : Audience.USERS;
+          : packageName.contains(".disagg") ? Audience.ENGINES : Audience.USERS;
     }
     return Audience.OUR_MODULES;
   }

@@ -72,10 +72,7 @@ interface StoreSteps {
   /// Closes `store` and waits until it keeps at most `blocks` blocks: one that was dropped may be freed a moment later.
   default void assertStored(BlockStore store, long blocks) {
     store.close().block(PATIENCE);
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (contract().storedBlocks(store) != blocks && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the blocks are stored", () -> contract().storedBlocks(store) == blocks);
     assertThat(contract().storedBlocks(store)).isEqualTo(blocks);
   }
 }

@@ -116,12 +116,6 @@ interface TierSteps {
   }
 
   default void await(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() > deadline) {
-        throw new AssertionError("must come within " + PATIENCE + ": " + what);
-      }
-      Thread.yield();
-    }
+    Eventually.holds(what, PATIENCE, condition::getAsBoolean);
   }
 }

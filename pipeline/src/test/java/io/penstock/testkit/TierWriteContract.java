@@ -2,8 +2,8 @@ package io.penstock.testkit;
 
 import static io.penstock.testkit.BlockTierContract.RESERVE_BLOCKS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockDraft;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
@@ -141,9 +142,7 @@ final class DurabilityTest extends SyncFixture {
     Thread clock = Thread.ofPlatform().start(() -> time.advanceTimeBy(SECOND));
     runs.await();
     Thread closer = Thread.ofPlatform().start(() -> store.close().block(PATIENCE));
-    while (closer.getState() != Thread.State.BLOCKED) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the closer is blocked", () -> closer.getState() == Thread.State.BLOCKED);
     mayEnd.countDown();
     clock.join();
     closer.join();

@@ -15,6 +15,7 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.StackOptions;
@@ -31,8 +32,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -305,9 +306,7 @@ final class LateJournalTest {
       TierStack stack = stack(late);
       late.watch(changed::countDown); // after the stack's own watcher, which hears of a change first
       assertThat(put(stack, 3)).as("in memory").isEqualTo(Durability.VOLATILE);
-      while (logged.lines().isEmpty()) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the journal has logged", () -> !logged.lines().isEmpty());
       assertThat(logged.lines().getFirst()).startsWith("store ssd has been opening " + folder + " for 0 s");
 
       Files.writeString(format, "penstock journal, format 2, engine plain\n"); // the disk answers
@@ -328,9 +327,7 @@ final class LateJournalTest {
     LateJournal late = LateJournal.openWithin(little, SPACE, own, journal -> {});
     assertThatThrownBy(() -> late.close().block(SOON)).hasMessageContaining("does not answer");
     Files.writeString(format, "penstock journal, format 2, engine plain\n");
-    while (late.isOpening()) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the journal has opened", () -> !late.isOpening());
     assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
   }
 

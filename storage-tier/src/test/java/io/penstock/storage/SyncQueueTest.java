@@ -7,6 +7,7 @@ import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.testkit.Eventually;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -50,9 +51,7 @@ final class SyncQueueTest {
     runs.await();
     line.appended(300);
     Thread appending = Thread.ofPlatform().start(() -> line.admit(200));
-    while (appending.getState() != Thread.State.BLOCKED) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the append is blocked", () -> appending.getState() == Thread.State.BLOCKED);
     mayEnd.countDown();
     appending.join();
     syncing.join();

@@ -6,8 +6,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
 import io.penstock.device.OwnershipTransfer;
+import io.penstock.operator.QueuedGrant;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -77,26 +77,15 @@ public final class StagingPool {
   ///     the pool closes first
   public Mono<StagingBuffer> acquire(BlockScope scope) {
     requireNonNull(scope, "scope");
-    return Mono.create(sink -> {
-      AtomicBoolean ended = new AtomicBoolean();
-      Permits.Ticket ticket = permits.acquire(1, () -> {
-        if (ended.compareAndSet(false, true)) {
-          sink.success(scope.adopt(lend()));
-        } else { // cancelled while the grant was on its way
-          permits.release(1);
-          freeIfIdle();
-        }
-      }, refusal -> {
-        if (ended.compareAndSet(false, true)) {
-          sink.error(refusal);
-        }
-      });
-      sink.onCancel(() -> {
-        if (ended.compareAndSet(false, true)) {
-          ticket.cancel();
-        }
-      });
-    });
+    return QueuedGrant.of(
+        grant -> permits.acquire(1, () -> grant.granted(() -> scope.adopt(lend()), this::giveBack),
+            grant::refused)::cancel);
+  }
+
+  /// Gives back a buffer that no caller waits for any more.
+  private void giveBack() {
+    permits.release(1);
+    freeIfIdle();
   }
 
   /// Returns a buffer if one is free and no request waits.
@@ -115,8 +104,7 @@ public final class StagingPool {
     synchronized (this) {
       free[freeCount++] = index;
     }
-    permits.release(1);
-    freeIfIdle();
+    giveBack();
   }
 
   MemorySegment segment(int index) {

@@ -4,6 +4,7 @@ import io.penstock.KvException;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
 import io.penstock.device.sidecar.Message.Ping;
+import io.penstock.operator.Serial;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,7 @@ final class Conversation implements LinkEvents {
     void ended(Conversation talk, KvException why);
   }
 
-  private final Mailbox mailbox;
+  private final Serial mailbox;
   private final SideCarClientOptions options;
   private final Scheduler timer;
   private final Listener listener;
@@ -34,7 +35,7 @@ final class Conversation implements LinkEvents {
   private long heardNanos;
   private boolean over;
 
-  Conversation(Mailbox mailbox, SideCarClientOptions options, Scheduler timer, Listener listener) {
+  Conversation(Serial mailbox, SideCarClientOptions options, Scheduler timer, Listener listener) {
     this.mailbox = mailbox;
     this.options = options;
     this.timer = timer;

@@ -8,6 +8,7 @@ import io.penstock.device.sidecar.Message.Bye;
 import io.penstock.device.sidecar.Message.Hello;
 import io.penstock.device.sidecar.Message.Welcome;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
+import io.penstock.operator.Serial;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,7 @@ import reactor.core.scheduler.Scheduler;
 /// Keeps a client connected to its node: connects, registers its regions again, and retries with back-off when the
 /// connection is lost. For the mailbox, except where noted.
 final class NodeConnection {
-  private final Mailbox mailbox;
+  private final Serial mailbox;
   private final SideCarClientOptions options;
   private final Dialer dialer;
   private final Scheduler timer;
@@ -36,7 +37,7 @@ final class NodeConnection {
   private int failures;
   private boolean closing;
 
-  NodeConnection(Mailbox mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
+  NodeConnection(Serial mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
       int process) {
     this.mailbox = mailbox;
     this.options = requireNonNull(options, "options");

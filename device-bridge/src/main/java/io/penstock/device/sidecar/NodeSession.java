@@ -12,6 +12,7 @@ import io.penstock.device.sidecar.Message.Query;
 import io.penstock.device.sidecar.Message.Register;
 import io.penstock.device.sidecar.Message.Unregister;
 import io.penstock.device.sidecar.Message.Welcome;
+import io.penstock.operator.Serial;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// One connection of a client, as the node sees it.
 final class NodeSession implements LinkEvents {
   private final SideCarNode node;
-  private final Mailbox mailbox;
+  private final Serial mailbox;
   private final UserPrincipal user;
   /// This and the fields below belong to the mailbox.
   private @Nullable Link link;
@@ -32,7 +33,7 @@ final class NodeSession implements LinkEvents {
   private int open;
   private long heardNanos;
 
-  NodeSession(SideCarNode node, Mailbox mailbox, UserPrincipal user) {
+  NodeSession(SideCarNode node, Serial mailbox, UserPrincipal user) {
     this.node = node;
     this.mailbox = mailbox;
     this.user = user;

@@ -5,6 +5,7 @@ import io.penstock.block.Owned;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
+import io.penstock.operator.Serial;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -21,7 +22,7 @@ final class NodeWorkers {
   private final SideCarServerOptions options;
   private final RegionOpener opener;
   private final Scheduler workers;
-  private final Mailbox mailbox;
+  private final Serial mailbox;
   private final PieceQueue pieceQueue;
   private final Copier copier;
   /// Claimed by regions of all clients. For the mailbox.
@@ -29,7 +30,7 @@ final class NodeWorkers {
   private volatile SideCarStat stat = SideCarStat.NONE;
 
   NodeWorkers(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler workers,
-      Mailbox mailbox) {
+      Serial mailbox) {
     this.options = options;
     this.opener = opener;
     this.workers = workers;

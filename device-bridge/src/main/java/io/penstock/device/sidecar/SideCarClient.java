@@ -10,6 +10,7 @@ import io.penstock.device.sidecar.Message.Known;
 import io.penstock.device.sidecar.Message.Query;
 import io.penstock.device.sidecar.Message.Register;
 import io.penstock.device.sidecar.Message.Unregister;
+import io.penstock.operator.Serial;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -36,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
 ///
 /// The memory stays the caller's, mapped and open until it was unregistered. Safe from any thread.
 public final class SideCarClient {
-  private final Mailbox mailbox = new Mailbox();
+  private final Serial mailbox = new Serial();
   private final NodeConnection upkeep;
 
   SideCarClient(SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random, int process) {

@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Hello;
+import io.penstock.operator.Serial;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -18,7 +19,7 @@ import reactor.core.scheduler.Scheduler;
 final class SideCarNode {
   private static final int TICKS_OF_A_LIFE = 10;
 
-  private final Mailbox mailbox = new Mailbox();
+  private final Serial mailbox = new Serial();
   private final NodeWorkers workers;
   private final Scheduler timer;
   private final Disposable ticking;

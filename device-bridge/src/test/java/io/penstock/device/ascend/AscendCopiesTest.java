@@ -14,6 +14,7 @@ import io.penstock.device.DeviceAddressException;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -335,9 +336,8 @@ final class AscendCopiesTest {
         held.decrementAndGet();
       }
     });
-    while (driver.calls("aclrtSetCurrentContext") < 2) {
-      Thread.onSpinWait(); // the allocation puts back what was there after it was answered
-    }
+    // the allocation puts back what was there after it was answered
+    Eventually.holds("the context was put back", () -> driver.calls("aclrtSetCurrentContext") >= 2);
     driver.fail("aclrtSetCurrentContext", 3, 1, 107_002, -1);
     assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendHandleException.class);
     assertThat(held).hasValue(0);

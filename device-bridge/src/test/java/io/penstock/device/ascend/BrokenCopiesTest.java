@@ -11,6 +11,7 @@ import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.CopyFailedException;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -166,9 +167,8 @@ final class BrokenCopiesTest {
 
   @Test
   void contextThatCannotBePutBack_freesNothingThatTheDeviceMayStillTouch() {
-    while (driver.calls("aclrtSetCurrentContext") < 2) {
-      Thread.onSpinWait(); // the allocation puts back what was there after it was answered
-    }
+    // the allocation puts back what was there after it was answered
+    Eventually.holds("the context was put back", () -> driver.calls("aclrtSetCurrentContext") >= 2);
     driver.fail("aclrtSetCurrentContext", 4, 1, 107_002, -1);
     driver.batchUnsupported(0);
     driver.fail("aclrtStreamAbort", 1, 1, 500_000, -1);

@@ -10,6 +10,7 @@ import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -181,12 +182,6 @@ final class SideCarProcessTest {
   }
 
   private static void await(BooleanSupplier condition, String what) {
-    long deadline = System.nanoTime() + LIMIT.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() > deadline) {
-        throw new AssertionError(what + " must come within " + LIMIT + " (did not)");
-      }
-      Thread.yield();
-    }
+    Eventually.holds(what, LIMIT, condition::getAsBoolean);
   }
 }

@@ -95,7 +95,7 @@ final class ConversationNode implements AutoCloseable {
   ConversationNode(ConversationsOptions options, boolean withSsd, LoopResources loops, Scheduler timers) {
     this.timers = timers;
     this.device = SimulatedDevice
-        .open(SimulatedDeviceOptions.defaults(ConversationsOptions.blocks(options.hbmBytes()) * BLOCK_BYTES));
+        .open(SimulatedDeviceOptions.defaults(ConversationsOptions.blocks(options.memory().hbmBytes()) * BLOCK_BYTES));
     this.stack = await(stack(options, withSsd));
     this.server = await(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops), stack,
         KvServerOptions.defaults(), new ByteBudget("node", BUDGET_BYTES, 64), timers));
@@ -105,14 +105,14 @@ final class ConversationNode implements AutoCloseable {
   }
 
   private Mono<TierStack> stack(ConversationsOptions options, boolean withSsd) {
-    long hbmBlocks = ConversationsOptions.blocks(options.hbmBytes());
+    long hbmBlocks = ConversationsOptions.blocks(options.memory().hbmBytes());
     return DeviceStore.open(device, HBM, SPACE, Math.toIntExact(hbmBlocks)).map(hbm -> {
       List<Level> levels = new ArrayList<>(List.of(new Level.Stored(hbm, hbmBlocks),
-          new Level.Host(DRAM, ConversationsOptions.blocks(options.dramBytes()))));
+          new Level.Host(DRAM, ConversationsOptions.blocks(options.memory().dramBytes()))));
       if (withSsd) {
         levels.add(new Level.Stored(
             JournalStore.open(SPACE, journal(options)),
-            ConversationsOptions.blocks(options.ssdBytes())));
+            ConversationsOptions.blocks(options.memory().ssdBytes())));
       }
       return new TierStack(SPACE, levels, stackOptions(options), TierListener.noop());
     });

@@ -102,7 +102,8 @@ public final class ConversationsCommand implements Callable<Integer> {
     }
     reports.require();
     try (TemporaryFolder own = TemporaryFolder.in(directory, "penstock-conversations-")) {
-      return run(new ConversationsOptions(own.path(), conversations, turns, systemTokens, hbm, dram, ssd,
+      return run(new ConversationsOptions(own.path(), conversations, turns, systemTokens,
+          new ConversationsOptions.Memory(hbm, dram, ssd),
           Policies.parse("--policy", policy), tokensPerSecond, choice, seed));
     }
   }

@@ -17,28 +17,23 @@ import java.util.stream.IntStream;
 /// @param conversations number of conversations
 /// @param turns questions of each conversation
 /// @param systemTokens length of the system prompt that all conversations share
-/// @param hbmBytes device memory of a node
-/// @param dramBytes host memory of a node, for stored blocks
-/// @param ssdBytes disk of the second node
+/// @param memory of the nodes
 /// @param policy which block a node evicts first
 /// @param tokensPerSecond assumed speed of a prefill
 /// @param choice how much of a prefix is fetched
 /// @param seed for tokens, lengths, and the order of the turns
-record ConversationsOptions(Path directory, int conversations, int turns, int systemTokens, long hbmBytes,
-    long dramBytes, long ssdBytes, EvictionPolicy policy, double tokensPerSecond, ChoiceRule choice,
-    long seed) {
+record ConversationsOptions(Path directory, int conversations, int turns, int systemTokens, Memory memory,
+    EvictionPolicy policy, double tokensPerSecond, ChoiceRule choice, long seed) {
   private static final int MOST_SYSTEM_TOKENS = 1 << 20;
 
   ConversationsOptions {
     requireNonNull(directory, "directory");
+    requireNonNull(memory, "memory");
     requireNonNull(policy, "policy");
     requireNonNull(choice, "choice");
     requireIn("--conversations", conversations, 1, 10_000);
     requireIn("--turns", turns, 1, 1_000);
     requireIn("--system", systemTokens, ConversationNode.BLOCK_TOKENS, MOST_SYSTEM_TOKENS);
-    requireBlock("--hbm", hbmBytes);
-    requireBlock("--dram", dramBytes);
-    requireBlock("--ssd", ssdBytes);
     if (!(tokensPerSecond > 0) || Double.isInfinite(tokensPerSecond)) {
       throw new IllegalArgumentException("--prefill-speed must be > 0 (was " + tokensPerSecond + ")");
     }
@@ -47,6 +42,17 @@ record ConversationsOptions(Path directory, int conversations, int turns, int sy
   private static void requireIn(String flag, int value, int least, int most) {
     if (value < least || value > most) {
       throw new IllegalArgumentException("%s must be from %d to %d (was %d)".formatted(flag, least, most, value));
+    }
+  }
+
+  /// @param hbmBytes device memory of a node
+  /// @param dramBytes host memory of a node, for stored blocks
+  /// @param ssdBytes disk of the second node
+  record Memory(long hbmBytes, long dramBytes, long ssdBytes) {
+    Memory {
+      requireBlock("--hbm", hbmBytes);
+      requireBlock("--dram", dramBytes);
+      requireBlock("--ssd", ssdBytes);
     }
   }
 

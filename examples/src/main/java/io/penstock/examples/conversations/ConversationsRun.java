@@ -45,8 +45,10 @@ final class ConversationsRun {
     Outcome withoutSsd = talk(false);
     Outcome withSsd = talk(true);
     return new ConversationsReport(options.conversations(), options.turns(), options.systemTokens(),
-        ConversationNode.BLOCK_TOKENS, ConversationNode.BLOCK_BYTES, ConversationsOptions.blocks(options.hbmBytes()),
-        ConversationsOptions.blocks(options.dramBytes()), ConversationsOptions.blocks(options.ssdBytes()),
+        ConversationNode.BLOCK_TOKENS, ConversationNode.BLOCK_BYTES,
+        ConversationsOptions.blocks(options.memory().hbmBytes()),
+        ConversationsOptions.blocks(options.memory().dramBytes()),
+        ConversationsOptions.blocks(options.memory().ssdBytes()),
         Policies.print(options.policy()), options.tokensPerSecond(),
         options.choice().name().toLowerCase(Locale.ROOT), options.seed(), withoutSsd, withSsd);
   }

@@ -2,11 +2,23 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.check.Checks;
-import io.penstock.disagg.LifecycleOptions;
+import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
-import io.penstock.examples.disaggregated.model.ModelFileException;
+import io.penstock.examples.disaggregated.node.ChildLoop;
+import io.penstock.examples.disaggregated.node.DecodeNode;
+import io.penstock.examples.disaggregated.node.Network;
+import io.penstock.examples.disaggregated.node.Nodes;
+import io.penstock.examples.disaggregated.node.Peer;
+import io.penstock.examples.disaggregated.node.PrefillNode;
+import io.penstock.examples.disaggregated.node.Reply;
+import io.penstock.examples.disaggregated.node.Setup;
+import io.penstock.examples.disaggregated.node.TierKind;
+import io.penstock.examples.disaggregated.node.TierMaker;
+import io.penstock.examples.disaggregated.rank.Deployment;
+import io.penstock.examples.disaggregated.rank.Pace;
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
@@ -282,7 +294,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
         decodeBlockTokens == null ? blockTokens : decodeBlockTokens, TokenOrder.valueOf(orderThere.name()))
         .deployment(weights);
     int longest = ByteTokenizer.encode(DisaggregatedRun.prompt(prompt, Math.max(0, requests - 1))).length;
-    return new Setup(prefill, decode, mode == Mode.PUSH, longest, tokens, draftTokens,
+    return new Setup(prefill, decode, mode == Mode.PUSH, new Setup.Tokens(longest, tokens, draftTokens),
         new Pace(chunkTokens, layerRepeats), requests, LifecycleOptions.defaults(), DEADLINE);
   }
 

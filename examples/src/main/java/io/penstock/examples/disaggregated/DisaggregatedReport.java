@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated;
 
+import io.penstock.examples.disaggregated.rank.SideReport;
 import java.util.List;
 
 /// What `penstock example disaggregated` prints as JSON.

@@ -2,6 +2,10 @@ package io.penstock.examples.disaggregated;
 
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.node.Nodes;
+import io.penstock.examples.disaggregated.node.Peer;
+import io.penstock.examples.disaggregated.node.Setup;
+import io.penstock.examples.disaggregated.rank.SideReport;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.penstock.examples.disaggregated;
 
+import io.penstock.examples.disaggregated.node.LayerTime;
 import java.util.List;
 
 /// What came out of one request.

@@ -2,10 +2,24 @@ package io.penstock.examples.disaggregated;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.examples.disaggregated.Ask.Kind;
-import io.penstock.examples.disaggregated.LayerTime.What;
 import io.penstock.examples.disaggregated.model.ByteTokenizer;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
+import io.penstock.examples.disaggregated.node.Ask;
+import io.penstock.examples.disaggregated.node.Ask.Kind;
+import io.penstock.examples.disaggregated.node.Bits;
+import io.penstock.examples.disaggregated.node.LayerTime;
+import io.penstock.examples.disaggregated.node.LayerTime.What;
+import io.penstock.examples.disaggregated.node.Nodes;
+import io.penstock.examples.disaggregated.node.Peer;
+import io.penstock.examples.disaggregated.node.Reply;
+import io.penstock.examples.disaggregated.node.Setup;
+import io.penstock.examples.disaggregated.rank.Decode;
+import io.penstock.examples.disaggregated.rank.Deployment;
+import io.penstock.examples.disaggregated.rank.Generated;
+import io.penstock.examples.disaggregated.rank.Instance;
+import io.penstock.examples.disaggregated.rank.KvFormat;
+import io.penstock.examples.disaggregated.rank.Prefill;
+import io.penstock.examples.disaggregated.rank.Sequence;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -73,8 +87,8 @@ final class Router {
     try (Instance instance = new Instance(one, 1, setup.sequenceTokens());
         Sequence sequence = instance.open("monolithic")) {
       SpeculativeConfig drafts =
-          new SpeculativeConfig(sequence.model().config().draftLayers(), setup.draftTokens());
-      return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.newTokens());
+          new SpeculativeConfig(sequence.model().config().draftLayers(), setup.tokens().guessed());
+      return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.tokens().generated());
     }
   }
 

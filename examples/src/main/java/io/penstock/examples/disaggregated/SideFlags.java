@@ -5,6 +5,8 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.rank.Deployment;
+import io.penstock.examples.disaggregated.rank.KvFormat;
 
 /// What the flags of one side say. A message about a value names the flag.
 ///

@@ -1,6 +1,7 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.examples.disaggregated.LayerTime.What;
+import io.penstock.examples.disaggregated.node.LayerTime;
+import io.penstock.examples.disaggregated.node.LayerTime.What;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -1,7 +1,7 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.check.Checks;
-import io.penstock.examples.OtherJvm;
+import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Numbers;

@@ -91,7 +91,7 @@ final class BareFiles {
   private FileChannel target() throws IOException {
     if (file == null || inFile + options.blockBytes() > options.segmentBytes()) {
       close();
-      Path path = Files.createDirectories(options.directory()).resolve("bare-" + files.size());
+      Path path = Files.createDirectories(options.disk().directory()).resolve("bare-" + files.size());
       files.add(path);
       file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       inFile = 0;

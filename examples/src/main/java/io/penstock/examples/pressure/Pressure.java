@@ -41,7 +41,7 @@ final class Pressure {
   }
 
   private static StackOptions stackOptions(PressureOptions options) {
-    return StackOptions.defaults("pressure").withMode(options.mode()).withIngressBlocks(options.ingressBlocks())
+    return StackOptions.defaults("pressure").withMode(options.disk().mode()).withIngressBlocks(options.ingressBlocks())
         .withTransferBlocks(options.transferBlocks()).withPromotionBlocks(options.windowBlocks())
         .withBounceBlocks(options.windowBlocks())
         .withBatchBlocks(options.windowBlocks());

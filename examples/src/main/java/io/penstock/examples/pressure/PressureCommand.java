@@ -97,10 +97,10 @@ public final class PressureCommand implements Callable<Integer> {
 
   private int run(Path folder) throws IOException {
     PressureOptions options =
-        new PressureOptions(folder, engine,
+        new PressureOptions(new PressureOptions.Disk(folder, engine,
             writeThrough ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE, durability,
-            put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
-            cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
+            cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache)),
+            put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers, reads, seed);
     console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),
         noBaseline ? "" : "; before that, the same bytes into bare files, and into memory alone"));
     PressureReport report = run(options);

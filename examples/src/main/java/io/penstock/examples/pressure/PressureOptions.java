@@ -14,21 +14,16 @@ import java.nio.file.Path;
 
 /// What a [PressureRun] does.
 ///
-/// @param directory of the journal, and of the bare files before it
-/// @param engine what keeps the journal's records
-/// @param mode whether a block goes to the disk when it leaves memory, or before it is visible
-/// @param durability when what was written is forced to the medium, of the journal and of the bare files
+/// @param disk how blocks are written
 /// @param putBytes bytes of all blocks together
 /// @param memoryBytes all host memory of the stack: blocks that are kept there, that are being written, and that are on
 ///     their way to the disk or to readers
 /// @param blockBytes bytes of a block
 /// @param layers of a block; each has keys and values with a checksum of their own
-/// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium
 /// @param reads what is read meanwhile
 /// @param seed what the keys, and so the bytes, are made from
-record PressureOptions(Path directory, EngineKind engine, StackOptions.Mode mode, SyncMode durability, long putBytes,
-    long memoryBytes, int blockBytes,
-    int layers, long cacheBytes, ReadBack reads, long seed) {
+record PressureOptions(Disk disk, long putBytes, long memoryBytes, int blockBytes, int layers, ReadBack reads,
+    long seed) {
   private static final long MOST_WINDOW_BYTES = 8L << 20;
   private static final int LEAST_WINDOWS = 32;
   private static final long LARGEST_SEGMENT_BYTES = 512L << 20;
@@ -38,10 +33,7 @@ record PressureOptions(Path directory, EngineKind engine, StackOptions.Mode mode
   static final int WINDOWS_AT_ONCE = 4;
 
   PressureOptions {
-    requireNonNull(directory, "directory");
-    requireNonNull(engine, "engine");
-    requireNonNull(mode, "mode");
-    requireNonNull(durability, "durability");
+    requireNonNull(disk, "disk");
     requireNonNull(reads, "reads");
     if (memoryBytes < (long) LEAST_WINDOWS * blockBytes) {
       throw new IllegalArgumentException("--dram must be >= %d blocks of --block-bytes, %s (was %s)"
@@ -50,6 +42,22 @@ record PressureOptions(Path directory, EngineKind engine, StackOptions.Mode mode
     if (putBytes < memoryBytes) {
       throw new IllegalArgumentException(
           "--put must be >= --dram, %s (was %s)".formatted(Sizes.exact(memoryBytes), Sizes.exact(putBytes)));
+    }
+  }
+
+  /// How blocks are written.
+  ///
+  /// @param directory of the journal, and of the bare files before it
+  /// @param engine what keeps the journal's records
+  /// @param mode whether a block goes to the disk when it leaves memory, or before it is visible
+  /// @param durability when what was written is forced to the medium, of the journal and of the bare files
+  /// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium
+  record Disk(Path directory, EngineKind engine, StackOptions.Mode mode, SyncMode durability, long cacheBytes) {
+    Disk {
+      requireNonNull(directory, "directory");
+      requireNonNull(engine, "engine");
+      requireNonNull(mode, "mode");
+      requireNonNull(durability, "durability");
     }
   }
 
@@ -88,12 +96,13 @@ record PressureOptions(Path directory, EngineKind engine, StackOptions.Mode mode
   }
 
   SyncRule syncs() {
-    return SyncRule.defaults().withMode(durability);
+    return SyncRule.defaults().withMode(disk.durability);
   }
 
   JournalOptions journal() {
-    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes())
+    return JournalOptions.defaults(disk.directory.resolve("journal")).withEngine(disk.engine)
+        .withSegmentBytes(segmentBytes())
         .withDurability(syncs())
-        .withCacheBytes(cacheBytes);
+        .withCacheBytes(disk.cacheBytes);
   }
 }

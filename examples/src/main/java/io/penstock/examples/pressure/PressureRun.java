@@ -76,7 +76,8 @@ final class PressureRun implements TierListener, AutoCloseable {
     } finally {
       stack.close().block(LIMIT);
     }
-    return new PressureReport(options.engine(), options.mode(), options.durability(), keys.size(), options.blockBytes(),
+    return new PressureReport(options.disk().engine(), options.disk().mode(), options.disk().durability(), keys.size(),
+        options.blockBytes(),
         options.memoryBytes(),
         baseline, rates, refused.get(), refusal.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards,
         stat.levels(), stack.arena().claimedSlots());

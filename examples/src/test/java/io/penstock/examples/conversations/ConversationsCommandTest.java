@@ -94,8 +94,9 @@ final class ConversationsCommandTest {
 
   /// Blocks of prompts that were in no prompt and in no answer before.
   private long newBlocks() {
-    ConversationsOptions options = new ConversationsOptions(directory, CONVERSATIONS, TURNS, SYSTEM_TOKENS, 1 << 20,
-        1 << 20, 1 << 20, EvictionPolicy.LRU, 1, ChoiceRule.ALWAYS, report.seed());
+    ConversationsOptions options = new ConversationsOptions(directory, CONVERSATIONS, TURNS, SYSTEM_TOKENS,
+        new ConversationsOptions.Memory(1 << 20, 1 << 20, 1 << 20), EvictionPolicy.LRU, 1, ChoiceRule.ALWAYS,
+        report.seed());
     long fresh = SYSTEM_BLOCKS;
     for (Conversation conversation : options.all()) {
       int known = SYSTEM_BLOCKS;

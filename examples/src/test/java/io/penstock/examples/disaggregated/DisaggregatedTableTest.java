@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.examples.disaggregated.LayerTime.What;
+import io.penstock.examples.disaggregated.node.LayerTime;
+import io.penstock.examples.disaggregated.node.LayerTime.What;
+import io.penstock.examples.disaggregated.rank.SideReport;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

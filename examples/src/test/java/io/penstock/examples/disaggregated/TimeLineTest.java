@@ -2,7 +2,8 @@ package io.penstock.examples.disaggregated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.examples.disaggregated.LayerTime.What;
+import io.penstock.examples.disaggregated.node.LayerTime;
+import io.penstock.examples.disaggregated.node.LayerTime.What;
 import java.io.StringReader;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockScope;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
-import io.penstock.examples.OtherJvm;
+import io.penstock.examples.process.OtherJvm;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpServerOptions;

@@ -2,7 +2,7 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.examples.OtherJvm;
+import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

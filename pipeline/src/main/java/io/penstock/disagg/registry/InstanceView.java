@@ -2,7 +2,6 @@ package io.penstock.disagg.registry;
 
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.plan.Manifest;
-import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
 import java.util.ArrayList;
@@ -51,14 +50,5 @@ public record InstanceView(String instance, Side side, int version, Manifest man
   /// The rank with this number, if it is registered.
   public Optional<Registered> rank(int number) {
     return ranks.stream().filter(each -> each.who().rank().rank() == number).findFirst();
-  }
-
-  /// The rank at a place of a data-parallel replica: the endpoint that a signal for it goes to, on whichever host it
-  /// lives.
-  ///
-  /// @throws UnknownInstanceException if it is not registered
-  public Registered rank(int replica, Rank place) {
-    int number = replica * manifest.parallelism().ranks() + manifest.parallelism().index(place);
-    return rank(number).orElseThrow(() -> new UnknownInstanceException(instance, ranks.size(), size()));
   }
 }

@@ -271,17 +271,6 @@ public final class RankRegistry {
     return after == null ? named : named.tailMap(after.instance(), true);
   }
 
-  /// An instance that is ready.
-  ///
-  /// @throws UnknownInstanceException if it is not known, or ranks are missing
-  public InstanceView ready(String name) {
-    InstanceView view = instance(name).orElseThrow(() -> new UnknownInstanceException(name, 0, 0));
-    if (!view.isReady()) {
-      throw new UnknownInstanceException(name, view.ranks().size(), view.size());
-    }
-    return view;
-  }
-
   /// Remembers which data-parallel replica of a prefill instance has a request.
   ///
   /// @throws RegistrationRefusedException if another replica has it, or there is no room

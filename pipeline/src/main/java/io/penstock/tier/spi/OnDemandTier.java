@@ -161,7 +161,8 @@ public abstract class OnDemandTier implements BlockTier {
   }
 
   private Mono<List<LeasedBlock>> window(List<BlockKey> keys, int[] positions, BlockScope scope) {
-    return ClaimedDrafts.of(arena, IntStream.of(positions).mapToObj(keys::get).toList(), scope)
+    List<BlockKey> wanted = IntStream.of(positions).mapToObj(keys::get).toList();
+    return QueuedClaim.<BlockDraft>of((granted, failed) -> arena.claim(wanted, granted, failed), scope)
         .flatMap(drafts -> Flux.range(0, positions.length)
             .flatMapSequential(i -> filled(positions[i], drafts.get(i), scope), positions.length, 1).collectList())
         .filter(window -> !window.isEmpty());

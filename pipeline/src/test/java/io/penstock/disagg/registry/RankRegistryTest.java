@@ -51,11 +51,10 @@ final class RankRegistryTest {
     for (int i = 0; i < 5; i++) {
       assertThat(registry.register(prefill(0, 1, 2)).state()).isEqualTo(State.COMING);
     }
-    assertThatThrownBy(() -> registry.ready("p")).hasMessage("all 2 ranks of instance p must have registered (have 1)");
     assertThat(registry.register(prefill(1, 1, 2)).isReady()).isTrue();
-    assertThat(registry.ready("p").ranks()).hasSize(2);
+    assertThat(registry.instance("p").orElseThrow().ranks()).hasSize(2);
     assertThat(gone).isEmpty();
-    assertThatThrownBy(() -> registry.ready("q")).isInstanceOf(UnknownInstanceException.class);
+    assertThat(registry.instance("q")).isEmpty();
   }
 
   @Test
@@ -129,7 +128,8 @@ final class RankRegistryTest {
     assertThat(gone).containsExactly(rank("p", 0, 1));
     assertThat(registry.heartbeat(rank("p", 0, 1))).isFalse();
     registry.leave(rank("p", 0, 1));
-    assertThat(registry.ready("p").rank(0)).get().extracting(each -> each.who().generation()).isEqualTo(2L);
+    assertThat(registry.instance("p").orElseThrow().rank(0)).get().extracting(each -> each.who().generation())
+        .isEqualTo(2L);
     registry.leave(rank("p", 0, 2));
     assertThat(registry.instances()).isEmpty();
   }
@@ -152,9 +152,9 @@ final class RankRegistryTest {
       registry.register(new Registration(Side.PREFILL, rank("p", rank, 1), 1, manifest,
           new Endpoint("host-" + rank / 2, 30_000 + rank % 2)));
     }
-    InstanceView view = registry.ready("p");
-    assertThat(view.rank(1, new Rank(0, 0, 1)).endpoint()).isEqualTo(new Endpoint("host-1", 30_001));
-    assertThat(view.rank(0, new Rank(0, 0, 1)).endpoint()).hasToString("host-0:30001");
+    InstanceView view = registry.instance("p").orElseThrow();
+    assertThat(view.rank(3).orElseThrow().endpoint()).isEqualTo(new Endpoint("host-1", 30_001));
+    assertThat(view.rank(1).orElseThrow().endpoint()).hasToString("host-0:30001");
     assertThat(new Endpoint("::1", 1)).hasToString("[::1]:1");
     assertThat(prefill(1, 1, 2).place()).isEqualTo(new Rank(0, 0, 1));
   }

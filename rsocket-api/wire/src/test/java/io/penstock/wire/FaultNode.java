@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -164,13 +165,7 @@ final class FaultNode implements AutoCloseable {
   }
 
   static void await(String what, BooleanSupplier condition) {
-    long until = System.nanoTime() + FaultRound.PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() > until) {
-        throw new AssertionError(what + " must come within " + FaultRound.PATIENCE);
-      }
-      Thread.yield();
-    }
+    Eventually.holds(what, FaultRound.PATIENCE, condition::getAsBoolean);
   }
 
   @Override

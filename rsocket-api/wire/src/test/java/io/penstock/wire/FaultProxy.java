@@ -1,10 +1,10 @@
 package io.penstock.wire;
 
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.net.UnixDomainSocketAddress;
-import java.net.StandardProtocolFamily;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;

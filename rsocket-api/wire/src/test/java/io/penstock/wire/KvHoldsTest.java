@@ -13,6 +13,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.StackOptions;
@@ -135,10 +136,7 @@ final class KvHoldsTest {
       ReadLease kept = value(client.holds().lease(keys.subList(4, 8),
           PREFIX.withPrefixOnly(false).withSurvives(true)));
       client.close().block(PATIENCE);
-      long deadline = System.nanoTime() + PATIENCE.toNanos();
-      while (held(other).leases() > 1 && System.nanoTime() < deadline) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the leases have ended", () -> held(other).leases() <= 1);
       assertThatThrownBy(() -> readUnder(other.holds(), mine.id(), keys)).isInstanceOf(LeaseExpiredException.class);
       assertThat(readUnder(other.holds(), kept.id(), keys.subList(4, 8))).isEqualTo(4L * LAYOUT.blockBytes());
     }

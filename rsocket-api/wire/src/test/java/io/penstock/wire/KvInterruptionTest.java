@@ -15,6 +15,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.PutSource;
@@ -22,6 +23,7 @@ import io.penstock.tier.Receipt;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.get.RemoteLease;
+import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
@@ -252,10 +254,7 @@ final class KvInterruptionTest {
       leaks.watch(budget);
       leaks.awaitEmpty(LeakLedger.PATIENCE);
       node.requireHonestTier(fresh);
-      long deadline = System.nanoTime() + LeakLedger.PATIENCE.toNanos();
-      while (node.server.runningStreams() > 0 && System.nanoTime() < deadline) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("no stream runs", () -> node.server.runningStreams() <= 0);
       assertEquals(0, node.server.runningStreams(), "running streams");
       node.tier.remove(fresh).block();
     }
@@ -300,10 +299,9 @@ final class KvInterruptionTest {
       KvClient slow =
           node.client(link.client(relay.port()), WireNode.clientOptions(WINDOW), node.arena(128), node.budget(256));
       CompletableFuture<Long> get = node.get(slow, keys, OnMiss.SKIP).toFuture();
-      long deadline = System.nanoTime() + LeakLedger.PATIENCE.toNanos();
-      while (relay.bytesTowardsClient() < 64 << 10 && System.nanoTime() < deadline) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the get is under way", () -> link.carrier() == Carrier.INLINE
+          ? relay.bytesTowardsClient() >= 64 << 10
+          : node.server.runningStreams() > 0);
       node.tier.close().block();
       relay.flow();
       Throwable failure = end(get, "a get from a tier that closed");

@@ -18,6 +18,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.StackOptions;
@@ -95,10 +96,7 @@ final class KvStreamsTest {
       BlockScope writing = new BlockScope();
       Reservation writer = requireNonNull(node.tier.reserve(keys.subList(3, 6), writing).block(PATIENCE));
       CompletableFuture<Long> bytes = node.get(client, keys, OnMiss.AWAIT).toFuture();
-      long deadline = System.nanoTime() + PATIENCE.toNanos();
-      while (requireNonNull(node.tier.stat().block()).hits() < 3 && System.nanoTime() < deadline) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the blocks are read", () -> requireNonNull(node.tier.stat().block()).hits() >= 3);
       Blocks.produce(writer.drafts().getFirst());
       writer.commit(writer.drafts().subList(0, 1)).block(PATIENCE);
       writing.close();

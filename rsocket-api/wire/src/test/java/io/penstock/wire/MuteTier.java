@@ -18,13 +18,18 @@ import reactor.core.publisher.Mono;
 public final class MuteTier implements BlockTier {
   private final BlockTier tier;
   public volatile boolean isMute = true;
+  /// Questions so far, where one thread asks them.
+  public int asked;
 
   public MuteTier(BlockTier tier) {
     this.tier = tier;
   }
 
   private <T> Mono<T> unlessMute(Mono<T> answer) {
-    return Mono.defer(() -> isMute ? Mono.never() : answer);
+    return Mono.defer(() -> {
+      asked++;
+      return isMute ? Mono.never() : answer;
+    });
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -207,10 +208,6 @@ final class SharedBudgetTest {
   }
 
   private static void awaitTrue(BooleanSupplier condition) {
-    long until = System.nanoTime() + WireNode.PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("patience").isLessThan(until);
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 }

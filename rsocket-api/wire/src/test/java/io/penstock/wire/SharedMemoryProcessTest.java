@@ -10,6 +10,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.carrier.PeerMemoryException;
 import io.penstock.system.NativeMemory;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -208,10 +209,6 @@ final class SharedMemoryProcessTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long until = System.nanoTime() + WireNode.PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("patience").isLessThan(until);
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 }

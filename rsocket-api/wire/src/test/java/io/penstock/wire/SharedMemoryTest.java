@@ -19,6 +19,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.carrier.MemoryProbe;
 import io.penstock.system.NativeMemory;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.StackOptions;
 import io.penstock.wire.client.KvClient;
@@ -73,11 +74,7 @@ final class SharedMemoryTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long until = System.nanoTime() + WireNode.PATIENCE.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("patience").isLessThan(until);
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.TierListener;
@@ -70,11 +71,7 @@ final class SilentPeerTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
-    }
-    assertTrue(condition.getAsBoolean(), "it took too long");
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 
   private KvClient connect() {

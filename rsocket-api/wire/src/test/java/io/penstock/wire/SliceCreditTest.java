@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Permits;
+import io.penstock.operator.Serial;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Serial;
 import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.WireFormatException;
 import io.rsocket.Payload;

@@ -3,18 +3,12 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.observation.transport.ReceiverContext;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.penstock.meter.StreamSpans;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.report.CarriedCount;
-import io.penstock.wire.report.ObservedStreams;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.trace.TraceContext;
@@ -55,32 +49,19 @@ final class TraceTest {
   }
 
   @Test
-  void aStream_isAnObservation_thatGoesOnWithTheTrace() {
-    List<Observation.Context> ended = new ArrayList<>();
-    ObservationRegistry registry = ObservationRegistry.create();
-    registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
-      @Override
-      public void onStop(Observation.Context context) {
-        ended.add(context);
-      }
-
-      @Override
-      public boolean supportsContext(Observation.Context context) {
-        return true;
-      }
-    });
-    StreamListener listener = StreamListener.all(List.of(new ObservedStreams(new StreamSpans(registry))));
+  void theEndOfAStream_isReportedOnceWithItsTrace() {
+    List<StreamListener.Report> reports = new ArrayList<>();
     CarriedCount all = new CarriedCount();
-    StreamClock clock = StreamClock.of(listener, Routes.GET, "here", true, all, TRACE);
+    StreamClock clock = StreamClock.of(reports::add, Routes.GET, "here", true, all, TRACE);
     clock.waits(StreamClock.Wait.PEER);
     clock.count(4096, true);
     clock.ended(null);
     clock.ended(new IllegalStateException("a second end"));
 
-    assertThat(ended).singleElement().satisfies(context -> {
-      assertThat(((ReceiverContext<?>) context).getCarrier()).isEqualTo(Map.of("traceparent", TRACE.traceparent()));
-      assertThat(context.getContextualName()).isEqualTo("penstock.stream.get");
-      assertThat(context.getLowCardinalityKeyValue("carrier").getValue()).isEqualTo("shared-memory");
+    assertThat(reports).singleElement().satisfies(report -> {
+      assertThat(report.trace()).isEqualTo(TRACE);
+      assertThat(report.route()).isEqualTo("get");
+      assertThat(report.carrier()).isEqualTo(Carrier.SHARED_MEMORY);
     });
     assertThat(all.byCarrier()).isEqualTo(Map.of(Carrier.SHARED_MEMORY, 4096L));
   }

@@ -12,6 +12,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -205,9 +206,9 @@ final class TransferSocketsTest {
     assertThat(now(engine.submit(reads.build()).done()).isWhole()).isTrue();
 
     assertThat(back.mismatch(from)).isEqualTo(-1);
-    while (streams.stream().mapToLong(StreamListener.Report::bytes).sum() < 2 * from.byteSize()) {
-      Thread.onSpinWait(); // the node tells of a stream after it has answered
-    }
+    // the node tells of a stream after it has answered
+    Eventually.holds("the node has reported its streams",
+        () -> streams.stream().mapToLong(StreamListener.Report::bytes).sum() >= 2 * from.byteSize());
     assertThat(streams).extracting(StreamListener.Report::route).containsOnly("write", "read");
     assertThat(streams).as("16 items fill a slice").hasSizeLessThanOrEqualTo(2 * (200 / 16 + 2));
   }
@@ -329,9 +330,8 @@ final class TransferSocketsTest {
       }
       Transfer transfer = engine.submit(batch.build());
       int ends = random.nextInt(9); // not a time: a busy machine completes nothing within milliseconds
-      while (IntStream.range(0, 8).filter(i -> transfer.state(i).isTerminal()).count() < ends) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("some items have ended",
+          () -> IntStream.range(0, 8).filter(i -> transfer.state(i).isTerminal()).count() >= ends);
       long until = System.nanoTime() + random.nextLong(300_000);
       while (System.nanoTime() < until) {
         Thread.onSpinWait();

@@ -17,6 +17,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.OnMiss;
@@ -119,11 +120,7 @@ final class UnfinishedFramesTest {
   }
 
   private static void await(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
-    }
-    assertThat(condition.getAsBoolean()).as("in time").isTrue();
+    Eventually.holds("the condition holds", condition::getAsBoolean);
   }
 
   private int port() {

@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.StoredType;
 import io.penstock.node.cli.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.TensorSource;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

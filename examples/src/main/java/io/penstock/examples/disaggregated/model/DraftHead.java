@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+
 /// The head that guesses the next token but one, as in DeepSeek's multi-token prediction: the embedding of a token and
 /// the model's vector of the token before it go through one more layer.
 ///

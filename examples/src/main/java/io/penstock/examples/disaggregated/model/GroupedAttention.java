@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+
 /// Grouped-query attention: keys and values are cached, each for several query heads.
 final class GroupedAttention implements Attention {
   private final ModelConfig config;

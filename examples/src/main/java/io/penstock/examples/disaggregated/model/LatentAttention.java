@@ -2,6 +2,8 @@ package io.penstock.examples.disaggregated.model;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+
 /// Multi-head latent attention: the cache keeps one latent and one rotary key a token, for all heads.
 ///
 /// The matrices that unfold a latent into keys and values are applied to the query and to the mixed latent instead, so

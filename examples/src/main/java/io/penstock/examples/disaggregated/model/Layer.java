@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+
 /// The weights of one layer.
 ///
 /// @param inputNorm before attention

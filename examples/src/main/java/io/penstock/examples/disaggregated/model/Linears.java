@@ -1,5 +1,8 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.TensorSource;
+
 /// The tensors below one prefix of a checkpoint, such as `model.layers.3.self_attn.`
 record Linears(TensorSource source, String prefix, float epsilon) {
   /// The matrix `NAME.weight`, stored as `[outputs][inputs]`.

@@ -2,6 +2,12 @@ package io.penstock.examples.disaggregated.model;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.SafetensorsFile;
+import io.penstock.examples.disaggregated.tensors.SafetensorsWriter;
+import io.penstock.examples.disaggregated.tensors.SeededTensors;
+import io.penstock.examples.disaggregated.tensors.StoredType;
+import io.penstock.examples.disaggregated.tensors.TensorSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -25,9 +25,4 @@ public record SpeculativeConfig(int draftLayers, int draftTokens) {
       throw new IllegalArgumentException("draftTokens must be 0 without a draft head (was " + draftTokens + ")");
     }
   }
-
-  /// This head with another number of guesses.
-  public SpeculativeConfig withDraftTokens(int tokens) {
-    return new SpeculativeConfig(draftLayers, tokens);
-  }
 }

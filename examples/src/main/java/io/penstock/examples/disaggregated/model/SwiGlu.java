@@ -1,5 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.examples.disaggregated.tensors.ModelFileException;
+
 /// The feed-forward part of a layer: `down(silu(gate(x)) × up(x))`, tile by tile of its columns.
 public final class SwiGlu {
   private final Matrix gate;

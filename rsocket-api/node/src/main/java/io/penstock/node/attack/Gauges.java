@@ -1,5 +1,6 @@
 package io.penstock.node.attack;
 
+import io.penstock.node.client.HostPort;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -8,7 +9,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import io.penstock.node.client.HostPort;
 
 /// What `/metrics` of a node tells; null where it tells nothing.
 record Gauges(@Nullable Long connections, @Nullable Long streams, @Nullable Long residentBytes) {

@@ -20,7 +20,7 @@ public final class ClientCommands {
     return Stream
         .of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
             new PinCommand(console, dialer), new UnpinCommand(console, dialer), new RemoveCommand(console, dialer),
-            new LoadCommand(console, dialer),
+            new KeepCommand(console, dialer), new LoadCommand(console, dialer),
             new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer),
             new RegistryCommand(console, dialer))
         .map(ClientCommands::line).toList();

@@ -1,5 +1,6 @@
 package io.penstock.node.client;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
@@ -8,17 +9,16 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TimeOption;
 import io.penstock.node.config.Durations;
 import io.penstock.node.config.NodeConfig;
-import com.fasterxml.jackson.annotation.JsonInclude;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /// Tells which blocks a node has, without using them.
 @Command(

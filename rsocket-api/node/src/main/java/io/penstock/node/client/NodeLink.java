@@ -4,7 +4,9 @@ import io.penstock.disagg.registry.InstanceView;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.rank.RemoteRequests;
 import java.util.List;
+import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /// A node that a command talks to. Closing it ends the connection and frees what it held.
@@ -23,6 +25,11 @@ interface NodeLink extends AutoCloseable {
   /// The prefill and decode instances that the node knows.
   default Mono<List<InstanceView>> instances() {
     return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
+  }
+
+  /// Runs `work` with the requests that the node keeps as a prefill rank.
+  default Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+    return Mono.error(new IllegalStateException("link must name a space to keep blocks (named none)"));
   }
 
   /// What has carried bytes so far.

@@ -6,9 +6,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.ServerStat;
-import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
-import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
@@ -53,14 +51,10 @@ final class StatLink implements NodeLink {
   public Mono<List<InstanceView>> instances() {
     return Mono.usingWhen(Mono.fromSupplier(this::registry), RegistryClient::instances, RegistryClient::close)
         .onErrorMap(ConnectionLostException.class, lost -> WireLink.unavailable(address, lost))
-        .onErrorMap(StatLink::isUnknownRoute, unknown -> new UnavailableException(
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
             "registry must be true in the settings of the node at " + address
                 + ", as serve --registry true sets it (was false)",
             unknown));
-  }
-
-  private static boolean isUnknownRoute(Throwable error) {
-    return error instanceof RemotePermanentException remote && remote.code() == ErrorCode.UNKNOWN_ROUTE.code();
   }
 
   private RegistryClient registry() {

@@ -11,9 +11,13 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.RemoteTier;
 import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.rank.RemoteRequests;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -23,7 +27,10 @@ import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.transport.ClientTransport;
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// A link over the wire, with an arena of two windows and an event loop of its own.
@@ -35,8 +42,11 @@ final class WireLink implements NodeLink {
   private final KvClient client;
   private final RemoteTier tier;
   private final StreamTimes times;
+  private final Supplier<RemoteRequests> rank;
 
-  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier, StreamTimes times) {
+  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier, StreamTimes times,
+      Supplier<RemoteRequests> rank) {
+    this.rank = rank;
     this.times = times;
     this.loops = loops;
     this.arena = arena;
@@ -62,7 +72,9 @@ final class WireLink implements NodeLink {
           ? KvClient.connectBest(address.place(), transports, options, space, arena, budget).flatMap(
               best -> required(address, best))
           : KvClient.connect(transports.apply(address.place()), options, space, arena, budget), patience);
-      return new WireLink(loops, arena, client, new RemoteTier(client, space), times);
+      return new WireLink(loops, arena, client, new RemoteTier(client, space), times,
+          () -> RemoteRequests.of(transports.apply(address.place()), options(address).build(),
+              KvPeerOptions.defaults(), Schedulers.single(), RandomGenerator.getDefault()));
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();
@@ -102,6 +114,18 @@ final class WireLink implements NodeLink {
   @Override
   public Mono<ServerStat> stat() {
     return client.stat();
+  }
+
+  @Override
+  public Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+    return Mono.usingWhen(Mono.fromSupplier(rank), work, RemoteRequests::close)
+        .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
+            "rank.side must be prefill in the settings of the node, as serve --rank-side prefill sets it (was not)",
+            unknown));
+  }
+
+  static boolean isUnknownRoute(Throwable error) {
+    return error instanceof RemotePermanentException remote && remote.code() == ErrorCode.UNKNOWN_ROUTE.code();
   }
 
   @Override

@@ -1,11 +1,11 @@
 package io.penstock.node.config;
 
-import io.penstock.disagg.LifecycleOptions;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.LifecycleOptions;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,12 +43,12 @@ public final class RankSettings {
       SettingType.pathOrOff(), "off",
       "File whose first line is the password of rank.registry.user, or a token, for a registry that asks for one.");
   public static final Setting<Duration> LEASE = new Setting<>("rank.lease", SettingType.duration(),
-      Durations.print(LIFECYCLE.lease()),
+      Durations.print(LIFECYCLE.lease().life()),
       "How long a prefill rank keeps the blocks of a request after the last byte moved or a decode rank renewed it.");
   public static final Setting<Duration> LONGEST = new Setting<>("rank.lease.longest", SettingType.duration(),
-      Durations.print(LIFECYCLE.longest()), "How long a prefill rank keeps the blocks of a request at most.");
+      Durations.print(LIFECYCLE.lease().longest()), "How long a prefill rank keeps the blocks of a request at most.");
   public static final Setting<Duration> BOOTSTRAP = new Setting<>("rank.bootstrap", SettingType.duration(),
-      Durations.print(LIFECYCLE.bootstrap()),
+      Durations.print(LIFECYCLE.patience().bootstrap()),
       "How long a prefill rank waits for the first sign of a decode rank.");
 
   static final List<Setting<?>> ALL =
@@ -75,8 +75,9 @@ public final class RankSettings {
 
   /// Times of the requests that a prefill rank keeps.
   public static LifecycleOptions lifecycle(NodeConfig config) {
-    return LIFECYCLE.withLease(config.get(LEASE), config.get(LONGEST)).withPatience(config.get(BOOTSTRAP),
-        LIFECYCLE.waiting(), LIFECYCLE.idle());
+    LifecycleOptions.Patience patience = LIFECYCLE.patience();
+    return LIFECYCLE.withLease(config.get(LEASE), config.get(LONGEST)).withPatience(
+        new LifecycleOptions.Patience(config.get(BOOTSTRAP), patience.waiting(), patience.idle(), patience.drain()));
   }
 
   /// Adds what the settings state and no rank can be.

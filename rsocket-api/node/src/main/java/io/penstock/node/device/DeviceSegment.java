@@ -9,13 +9,13 @@ import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
+import io.penstock.operator.QueuedGrant;
 import io.penstock.wire.transfer.StagedMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -89,25 +89,10 @@ public final class DeviceSegment implements StagedMemory {
   @Override
   public Mono<Staging> stage(List<Part> parts, BlockScope scope) {
     int count = buffers.count(parts.stream().mapToLong(Part::length).sum());
-    return Mono.create(sink -> {
-      AtomicBoolean ended = new AtomicBoolean();
-      Permits.Ticket ticket = buffers.permits.acquire(count, () -> {
-        if (ended.compareAndSet(false, true)) {
-          sink.success(scope.adopt(new Staged(parts, buffers.lend(count))));
-        } else { // cancelled while the grant was on its way
-          buffers.permits.release(count);
-        }
-      }, refusal -> {
-        if (ended.compareAndSet(false, true)) {
-          sink.error(refusal);
-        }
-      });
-      sink.onCancel(() -> {
-        if (ended.compareAndSet(false, true)) {
-          ticket.cancel();
-        }
-      });
-    });
+    return QueuedGrant.of(grant -> buffers.permits.acquire(count,
+        () -> grant.granted(() -> scope.adopt(new Staged(parts, buffers.lend(count))),
+            () -> buffers.permits.release(count)),
+        grant::refused)::cancel);
   }
 
   /// Buffers of one operation. They go back when it and its copies have ended.

@@ -304,7 +304,7 @@ public final class Node {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.kept());
+    return new DisaggServices(ranks, rank.connector());
   }
 
   private KvServerOptions serverOptions() {

@@ -2,9 +2,10 @@ package io.penstock.node.serve;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.TransientKvException;
-import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
@@ -45,7 +46,7 @@ final class NodeAsRank {
   private final Optional<NodeRank> rank;
   private final long generation;
   private final Scheduler timers;
-  private final @Nullable PrefillRequests kept;
+  private final @Nullable PrefillConnector kept;
   private final Disposable.Swap staying = Disposables.swap();
   private final Sinks.One<Exception> refusal = Sinks.one();
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
@@ -62,15 +63,15 @@ final class NodeAsRank {
     this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters) : null;
   }
 
-  private PrefillRequests kept(MeterRegistry meters) {
+  private PrefillConnector kept(MeterRegistry meters) {
     RequestMeters ends = new RequestMeters(meters);
-    PrefillRequests requests = new PrefillRequests(RankSettings.lifecycle(config), ends, timers);
+    PrefillConnector requests = new PrefillConnector(RankSettings.lifecycle(config), ends, timers);
     ends.show(requests);
     return requests;
   }
 
-  /// Null unless the node is a prefill rank.
-  @Nullable PrefillRequests kept() {
+  /// Null unless the node is a prefill rank: the engine of a decode rank has the connector.
+  @Nullable KvConnector connector() {
     return kept;
   }
 
@@ -107,7 +108,7 @@ final class NodeAsRank {
   ///
   /// @return cold; completes when the requests that are kept have ended
   Mono<Void> drained() {
-    PrefillRequests requests = kept;
+    PrefillConnector requests = kept;
     return requests == null ? Mono.empty() : requests.drained();
   }
 
@@ -139,7 +140,7 @@ final class NodeAsRank {
 
   /// Gives up the blocks of all requests, and leaves the registry. Lazy.
   Mono<Void> close() {
-    PrefillRequests requests = kept;
+    PrefillConnector requests = kept;
     return requests == null ? left : left.and(requests.close());
   }
 

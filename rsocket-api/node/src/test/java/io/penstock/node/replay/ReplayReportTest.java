@@ -2,12 +2,12 @@ package io.penstock.node.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.client.StreamTimes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
-import io.penstock.node.client.StreamTimes;
 import org.junit.jupiter.api.Test;
 
 final class ReplayReportTest {

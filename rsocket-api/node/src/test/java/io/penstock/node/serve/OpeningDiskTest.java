@@ -9,6 +9,7 @@ import io.penstock.node.admin.NodeState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -67,9 +68,7 @@ final class OpeningDiskTest {
           .contains("penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 0.0");
 
       Files.writeString(format, "penstock journal, format 2, engine plain\n"); // the disk answers
-      while (node.state() == NodeState.OPENING) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the disk has opened", () -> node.state() != NodeState.OPENING);
       answer = health(node);
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
       assertThat(answer.body()).contains("\"state\":\"ready\"", "\"degraded\":false");

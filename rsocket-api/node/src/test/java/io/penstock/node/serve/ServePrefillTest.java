@@ -13,20 +13,8 @@ import io.penstock.block.BlockView;
 import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
-import io.penstock.disagg.DecodeRequests;
-import io.penstock.disagg.Ending;
-import io.penstock.disagg.FailurePolicy;
-import io.penstock.disagg.GroupBlocks;
-import io.penstock.disagg.HeldBlocks;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.PeerRestartedException;
-import io.penstock.disagg.PlannedOrder;
 import io.penstock.disagg.RankId;
-import io.penstock.disagg.ReceiveOrder;
-import io.penstock.disagg.Received;
-import io.penstock.disagg.Signal;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
@@ -34,9 +22,21 @@ import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
-import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.Ending;
+import io.penstock.disagg.request.FailurePolicy;
+import io.penstock.disagg.request.GroupBlocks;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.MoveFailure.PeerRestartedException;
+import io.penstock.disagg.request.PlannedOrder;
+import io.penstock.disagg.request.ReceiveOrder;
+import io.penstock.disagg.request.Received;
+import io.penstock.disagg.request.Signal;
 import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
@@ -46,6 +46,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.config.Setting;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.ReshardedModel;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
@@ -107,7 +108,7 @@ final class ServePrefillTest {
   private final Map<Incarnation, Integer> ports = new HashMap<>();
   private RegistryClient registry;
   private WireSignals signals;
-  private DecodeRequests requests;
+  private DecodeConnector requests;
   private RankViews views;
   private InstanceView prefill;
 
@@ -138,7 +139,8 @@ final class ServePrefillTest {
     prefill.ranks().forEach(place -> ports.put(place.who(), place.endpoint().port()));
     signals = new WireSignals(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), timers,
         new Random(2));
-    requests = new DecodeRequests(SELF, LifecycleOptions.defaults().withSignals(2, Duration.ofSeconds(1)), signals,
+    requests = new DecodeConnector(SELF, LifecycleOptions.defaults()
+        .withSignals(new LifecycleOptions.Signals(2, Duration.ofSeconds(1))), signals,
         LifecycleListener.noop(), timers, new Random(3));
     views = new RankViews(this::place, KvClientOptions.defaults(),
         KvPeerOptions.defaults().withPatience(Duration.ofMillis(300)), new ByteBudget("decode", 8 << 20, 64),
@@ -200,9 +202,7 @@ final class ServePrefillTest {
 
   private void awaitMetric(int rank, String line) throws Exception {
     int admin = node(rank).adminPort().orElseThrow();
-    while (!AdminRequest.get(admin, "/metrics").body().contains(line)) { // the timeout of the class ends it
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the metric is shown", () -> AdminRequest.get(admin, "/metrics").body().contains(line));
   }
 
   private void requireEnds(int rank, String reason, int count) throws Exception {
@@ -301,6 +301,32 @@ final class ServePrefillTest {
   }
 
   @Test
+  void theCommandKeep_keepsBlocksOfARank_untilItWithdraws() {
+    Node rank = start(Map.of(RankSettings.SIDE, "prefill", RankSettings.INSTANCE, "alone"));
+    assertThat(command("put", rank, "--count", "4").exitCode()).isZero();
+    assertThat(command("keep", rank, "--request", "r", "--trace-id", "0-3").out())
+        .isEqualTo("4 blocks kept for request r\n");
+    assertThat(command("keep", rank, "--request", "r", "--withdraw", "--json").out())
+        .contains("\"request\":\"r\"", "\"kept\":false");
+    assertThat(command("keep", rank, "--request", "r", "--trace-id", "0").err())
+        .contains("request must be new (r was OVER)");
+    assertThat(command("keep", rank, "--request", "s", "--trace-id", "0-4").err())
+        .contains("keys must be of blocks that the node has (was 1 that it lacks)");
+    assertThat(command("keep", rank, "--request", "s", "--trace-id", "0", "--withdraw").err())
+        .contains("--trace-id must be left out with --withdraw (was given)");
+    CommandLineRun other = command("keep", nodes.getFirst(), "--request", "r", "--trace-id", "0");
+    assertThat(other.exitCode()).isEqualTo(69);
+    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node");
+  }
+
+  private static CommandLineRun command(String name, Node node, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(name, "--connect", "127.0.0.1:" + node.port(), "--model", "resharded",
+        "--layers", "" + LAYERS, "--kv-heads", "" + HEADS, "--head-dim", "16", "--block-tokens", "8"));
+    all.addAll(List.of(arguments));
+    return CommandLineRun.of(all.toArray(String[]::new));
+  }
+
+  @Test
   void aPrefillRankThatIsLost_failsItsRequestsAtOnce() {
     requireNonNull(views.of(who(0), TO.space()).block(SOON));
     ReceiveOrder order = new ReceiveOrder("waits", List.of(new ReceiveOrder.Shard(who(0), 1, GroupBlocks.range(0, 1),
@@ -336,10 +362,8 @@ final class ServePrefillTest {
           new ViewLanding(FROM.getFirst().layout(), all).to(0, 0, draft.part(all))).subscribe();
       Mono<Boolean> drained = node(0).drain().cache();
       drained.subscribe();
-      // the timeout of the class ends it
-      while (requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() > 1) {
-        Thread.onSpinWait();
-      }
+      Eventually.holds("the rank has left",
+          () -> requireNonNull(registry.instances().block(SOON)).getFirst().ranks().size() <= 1);
       assertThat(node(0).state()).as("a get still runs").isEqualTo(NodeState.DRAINING);
       waits.dispose();
       assertThat(drained.block(SOON)).as("every stream ended by itself").isTrue();

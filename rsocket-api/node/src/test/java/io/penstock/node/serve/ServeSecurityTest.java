@@ -10,6 +10,7 @@ import io.netty.pkitesting.X509Bundle;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,14 +21,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 
 /// A node with TLS, users and roles, and the commands that reach it.
 @Timeout(120)
@@ -193,11 +193,7 @@ final class ServeSecurityTest {
   }
 
   private static void awaits(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + SOON.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("the change counts in time").isLessThan(deadline);
-      LockSupport.parkNanos(5_000_000);
-    }
+    Eventually.holds("the change counts", SOON, condition::getAsBoolean);
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.penstock.device.DeviceStore;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.config.Capacity;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Medium;
@@ -86,9 +87,8 @@ final class SlowDiskTest {
 
   /// The newest rest on the device, and all its copies have ended.
   private void awaitDevice() {
-    while (requireNonNull(tiers.stat().block(LIMIT)).levels().getFirst().storedBlocks() < ON_DEVICE) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the blocks are on the device",
+        () -> requireNonNull(tiers.stat().block(LIMIT)).levels().getFirst().storedBlocks() >= ON_DEVICE);
     try (BlockScope scope = new BlockScope()) {
       device.device().allocate(1, scope).block(LIMIT); // one after the other
     }

@@ -15,6 +15,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.Capacity;
 import io.penstock.storage.EngineKind;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.Eventually;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import java.nio.file.Path;
@@ -71,9 +72,7 @@ final class StuckDeviceTest {
   }
 
   private void awaitCopy() throws InterruptedException {
-    while (driver.calls("aclrtMemcpyBatch") == 0) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the device copies", () -> driver.calls("aclrtMemcpyBatch") != 0);
     assertThat(closed.getCount()).isOne();
   }
 

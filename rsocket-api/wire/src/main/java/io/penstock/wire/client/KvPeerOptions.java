@@ -3,23 +3,16 @@ package io.penstock.wire.client;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How a [KvPeer] keeps its connections.
+/// How a connection to a peer is opened when work wants it, closed when idle, and opened again after it was lost.
 ///
-/// @param connections most connections to the node
 /// @param idleAfter time without work after which a connection is closed
 /// @param backOff longest wait before the second attempt to connect; what a node that is gone is left alone for doubles
 ///     from it
 /// @param mostBackOff longest time for which a node that is gone is left alone
 /// @param patience how long a rank that cannot be reached may come back before its process counts as gone, see
 ///     `RankViews`
-public record KvPeerOptions(int connections, Duration idleAfter, Duration backOff, Duration mostBackOff,
-    Duration patience) {
-  private static final int MOST = 64;
-
+public record KvPeerOptions(Duration idleAfter, Duration backOff, Duration mostBackOff, Duration patience) {
   public KvPeerOptions {
-    if (connections < 1 || connections > MOST) {
-      throw new IllegalArgumentException("connections must be in [1, " + MOST + "] (was " + connections + ")");
-    }
     Checks.atLeastOneMilli("idleAfter", idleAfter);
     Checks.atLeastOneMilli("backOff", backOff);
     Checks.atLeastOneMilli("patience", patience);
@@ -28,25 +21,21 @@ public record KvPeerOptions(int connections, Duration idleAfter, Duration backOf
     }
   }
 
-  /// One connection, closed after a minute without work; back-off from 100 ms to 10 s; 5 s of patience.
+  /// Closed after a minute without work; back-off from 100 ms to 10 s; 5 s of patience.
   public static KvPeerOptions defaults() {
-    return new KvPeerOptions(1, Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(10),
+    return new KvPeerOptions(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(10),
         Duration.ofSeconds(5));
   }
 
-  public KvPeerOptions withConnections(int most) {
-    return new KvPeerOptions(most, idleAfter, backOff, mostBackOff, patience);
-  }
-
   public KvPeerOptions withIdleAfter(Duration time) {
-    return new KvPeerOptions(connections, time, backOff, mostBackOff, patience);
+    return new KvPeerOptions(time, backOff, mostBackOff, patience);
   }
 
   public KvPeerOptions withBackOff(Duration first, Duration most) {
-    return new KvPeerOptions(connections, idleAfter, first, most, patience);
+    return new KvPeerOptions(idleAfter, first, most, patience);
   }
 
   public KvPeerOptions withPatience(Duration time) {
-    return new KvPeerOptions(connections, idleAfter, backOff, mostBackOff, time);
+    return new KvPeerOptions(idleAfter, backOff, mostBackOff, time);
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.wire.credit;
 
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFailure.AwaitTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +48,7 @@ public final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   public void request(long n) {
     serial.run(() -> {
       if (n <= 0) { // or it would count as demand without end
-        throw Checks.misrequest(n);
+        throw Demand.refusal(n);
       }
       requested = Demand.plus(requested, n);
       ask();

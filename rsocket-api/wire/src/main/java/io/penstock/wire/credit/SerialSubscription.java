@@ -1,5 +1,7 @@
 package io.penstock.wire.credit;
 
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFormatException;
 import org.reactivestreams.Subscription;
 

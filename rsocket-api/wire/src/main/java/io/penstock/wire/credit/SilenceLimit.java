@@ -1,5 +1,6 @@
 package io.penstock.wire.credit;
 
+import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFailure.AwaitTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,7 @@
 package io.penstock.wire.credit;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFormatException;
 import io.rsocket.Payload;
 import java.util.function.Function;

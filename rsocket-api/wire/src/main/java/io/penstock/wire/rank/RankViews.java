@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.TransientKvException;
 import io.penstock.block.CacheSpace;
-import io.penstock.disagg.FailurePolicy;
 import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.request.FailurePolicy;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
@@ -62,7 +62,7 @@ public final class RankViews {
   /// @param places where a rank listens, as a registry knows it; empty if it is gone
   /// @param budget limits the bytes in flight of all connections
   /// @param gone hears of a rank whose process is gone, such as
-  ///     [io.penstock.disagg.DecodeRequests#gone(Incarnation)]
+  ///     [io.penstock.disagg.request.DecodeConnector#gone(Incarnation)]
   /// @param connections back-off between two attempts, and patience
   /// @param timers for pauses; never used for work
   /// @param random of the jitter

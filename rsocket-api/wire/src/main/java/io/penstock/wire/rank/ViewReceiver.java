@@ -5,15 +5,14 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.UnexpectedSliceException;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.slice.DraftWindow;
-import io.penstock.tier.spi.ViewLanding;
 import io.penstock.tier.spi.ViewLanding.Landed;
+import io.penstock.tier.spi.ViewLanding;
 import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.Messages;
@@ -138,7 +137,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
 
   @Override
   protected RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   /// Asks for the rest of the window and one slice more, which lets a server say that it is done.

@@ -3,8 +3,8 @@ package io.penstock.wire.rank;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.PeerSignals;
-import io.penstock.disagg.Signal;
+import io.penstock.disagg.request.PeerSignals;
+import io.penstock.disagg.request.Signal;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;

@@ -66,9 +66,7 @@ public final class StreamClock implements Carried {
   private static StreamClock of(StreamListener listener, long began, String route, Object peer, String transport,
       boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener.equals(StreamListener.NOOP) ? listener : listener.began(word, trace), began, word,
-        peer,
-        transport, isOutgoing, all, trace);
+    return new StreamClock(listener, began, word, peer, transport, isOutgoing, all, trace);
   }
 
   /// The time, for [#moved]; 0 if `listener` hears nothing.

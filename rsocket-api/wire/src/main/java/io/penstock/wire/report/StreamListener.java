@@ -3,7 +3,6 @@ package io.penstock.wire.report;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.trace.TraceContext;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Hears of the streams of slices of a `KvServer`, or of the gets and puts of a `KvClient`, for meters and the log:
@@ -17,15 +16,6 @@ public interface StreamListener {
   /// A stream ended.
   void ended(Report report);
 
-  /// A stream began.
-  ///
-  /// @param route `get`, `put`, `read` or `write`
-  /// @param trace that it belongs to; null if the client told none
-  /// @return what hears of the end of this stream
-  default StreamListener began(String route, @Nullable TraceContext trace) {
-    return this;
-  }
-
   /// The rate of a connection refused a request.
   default void requestRefused() {
     // counts for those who tell of rates
@@ -34,32 +24,6 @@ public interface StreamListener {
   /// The rate of a connection has bytes wait for so long.
   default void bytesDelayed(long nanos) {
     // counts for those who tell of rates
-  }
-
-  /// All of `listeners`, in order.
-  static StreamListener all(List<StreamListener> listeners) {
-    return new StreamListener() {
-      @Override
-      public StreamListener began(String route, @Nullable TraceContext trace) {
-        List<StreamListener> each = listeners.stream().map(listener -> listener.began(route, trace)).toList();
-        return report -> each.forEach(listener -> listener.ended(report));
-      }
-
-      @Override
-      public void ended(Report report) {
-        listeners.forEach(listener -> listener.ended(report));
-      }
-
-      @Override
-      public void requestRefused() {
-        listeners.forEach(StreamListener::requestRefused);
-      }
-
-      @Override
-      public void bytesDelayed(long nanos) {
-        listeners.forEach(listener -> listener.bytesDelayed(nanos));
-      }
-    };
   }
 
   /// One that hears nothing.

@@ -1,8 +1,8 @@
 package io.penstock.wire.segment;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.operator.Serial;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Serial;
 import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.transfer.SegmentLink;
 import io.rsocket.Payload;

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.penstock.check.Checksum;
+import io.penstock.operator.Demand;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SilenceLimit;
 import io.penstock.wire.protocol.SegmentMessages;
@@ -200,7 +200,7 @@ public final class SegmentSender extends SerialSubscription implements Publisher
 
   /// Releases what the receiver has landed, as its credit tells.
   private void releaseLanded() {
-    long landed = Demand.plus(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
+    long landed = Operators.addCap(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
     while (head == null && !unlanded.isEmpty() && unlanded.peek().number() <= landed) {
       Unlanded slice = unlanded.remove();
       landedBytes += slice.slice().bytes().byteSize();

@@ -1,6 +1,7 @@
 package io.penstock.wire.simulate;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.operator.Demand;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
@@ -25,7 +26,7 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param taken told the length of each frame that left
   /// @param cancelled run when the subscriber leaves
-  /// @param broken told what the subscriber threw
+  /// @param broken ends the connection with what the subscriber threw, or with the error of a request for no frame
   SimulatedInbox(IntConsumer taken, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.taken = taken;
     this.cancelled = cancelled;
@@ -45,8 +46,10 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
 
   @Override
   public void request(long n) {
-    if (Operators.validate(n)) {
-      demand = Operators.addCap(demand, n);
+    if (n <= 0) {
+      broken.accept(Demand.refusal(n));
+    } else {
+      demand = Demand.plus(demand, n);
       deliver();
     }
   }
@@ -88,7 +91,7 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
     delivering = true;
     try {
       while (demand > 0 && !done && !waiting.isEmpty()) {
-        demand -= demand == Long.MAX_VALUE ? 0 : 1;
+        demand = Demand.minus(demand, 1);
         deliver(to, waiting.remove());
       }
     } finally {

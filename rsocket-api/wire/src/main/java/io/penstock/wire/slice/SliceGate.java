@@ -2,8 +2,8 @@ package io.penstock.wire.slice;
 
 import io.penstock.block.LayerSlice;
 import io.penstock.carrier.UnlandedSlices;
+import io.penstock.operator.Demand;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SilenceLimit;
 import io.penstock.wire.report.StreamClock;

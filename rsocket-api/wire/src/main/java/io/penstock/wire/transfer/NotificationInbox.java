@@ -3,7 +3,8 @@ package io.penstock.wire.transfer;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.check.Checks;
-import io.penstock.operator.Trampoline;
+import io.penstock.operator.Demand;
+import io.penstock.operator.SerialLoop;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -23,7 +24,7 @@ final class NotificationInbox {
   private static final int NUMBERS = 1024;
 
   private final int capacity;
-  private final Trampoline delivery = new Trampoline(this::deliver);
+  private final SerialLoop delivery = new SerialLoop(this::deliver, this::fail);
   @GuardedBy("this") private final ArrayDeque<Notification> waiting = new ArrayDeque<>();
   @GuardedBy("this") private final Map<Long, Set<Long>> known = new LinkedHashMap<>(16, 0.75f, true);
   @GuardedBy("this") private @Nullable Reader reader;
@@ -89,8 +90,20 @@ final class NotificationInbox {
     if (asking == null || asking.requested == 0 || waiting.isEmpty()) {
       return null;
     }
-    asking.requested -= asking.requested == Long.MAX_VALUE ? 0 : 1;
+    asking.requested = Demand.minus(asking.requested, 1);
     return new Delivery(waiting.remove(), asking.actual);
+  }
+
+  /// Ends the reader, which threw.
+  private void fail(Throwable error) {
+    Reader thrower;
+    synchronized (this) {
+      thrower = reader;
+      reader = null;
+    }
+    if (thrower != null) {
+      thrower.actual.onError(error);
+    }
   }
 
   private synchronized void leave(Reader left) {
@@ -109,11 +122,11 @@ final class NotificationInbox {
     public void request(long n) {
       if (n <= 0) {
         leave(this);
-        actual.onError(Checks.misrequest(n));
+        actual.onError(Demand.refusal(n));
         return;
       }
       synchronized (NotificationInbox.this) {
-        requested = Operators.addCap(requested, n);
+        requested = Demand.plus(requested, n);
       }
       delivery.run();
     }

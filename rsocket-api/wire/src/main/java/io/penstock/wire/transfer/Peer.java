@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
 import io.penstock.block.BudgetExhaustedException;
+import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -44,7 +45,7 @@ final class Peer {
 
   private final String address;
   private final Setting setting;
-  private final Steps steps = new Steps();
+  private final Serial steps = new Serial();
   private final AtomicInteger unended = new AtomicInteger();
   private final ArrayDeque<Work> queue = new ArrayDeque<>();
   private final Set<Work> lane = new LinkedHashSet<>();

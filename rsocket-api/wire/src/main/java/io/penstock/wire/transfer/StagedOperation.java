@@ -1,6 +1,7 @@
 package io.penstock.wire.transfer;
 
 import io.penstock.block.BlockScope;
+import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -21,7 +22,7 @@ final class StagedOperation implements SegmentLink.Operation {
   private final boolean reads;
   private final Move move;
   private final SegmentLink.Ending ending;
-  private final Steps steps = new Steps();
+  private final Serial steps = new Serial(this::end);
   private final BlockScope scope = new BlockScope();
   private final Disposable.Swap waiting = Disposables.swap();
   private StagedMemory.@Nullable Staging staging;

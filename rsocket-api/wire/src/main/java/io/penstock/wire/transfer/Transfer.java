@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ public final class Transfer {
   private final Setting setting;
   private final Map<String, Destination> destinations;
   private final List<Work> works = new ArrayList<>();
-  private final Steps steps = new Steps();
+  private final Serial steps = new Serial();
   private final Sinks.Many<ItemResult> results =
       Sinks.many().unicast().onBackpressureBuffer(Queues.<ItemResult>unbounded(256).get());
   private final Sinks.One<BatchResult> done = Sinks.one();

@@ -2,6 +2,7 @@ package io.penstock.wire.credit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFailure.AwaitTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,37 +6,38 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockView;
-import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.block.Plane;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
-import io.penstock.disagg.DecodeRequests;
-import io.penstock.disagg.FailurePolicy;
-import io.penstock.disagg.GroupBlocks;
-import io.penstock.disagg.HeldBlocks;
 import io.penstock.disagg.Incarnation;
-import io.penstock.disagg.LifecycleListener;
-import io.penstock.disagg.LifecycleOptions;
-import io.penstock.disagg.PrefillRequests;
-import io.penstock.disagg.PrefillRequests.Figures;
 import io.penstock.disagg.RankId;
-import io.penstock.disagg.ReceiveOrder;
-import io.penstock.disagg.ReceiveOrder.Shard;
-import io.penstock.disagg.Received;
-import io.penstock.disagg.Release;
-import io.penstock.disagg.RequestState;
-import io.penstock.disagg.Signal;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.RankRegistry;
-import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.disagg.request.DecodeConnector;
+import io.penstock.disagg.request.FailurePolicy;
+import io.penstock.disagg.request.GroupBlocks;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.PrefillConnector.Figures;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.ReceiveOrder.Shard;
+import io.penstock.disagg.request.ReceiveOrder;
+import io.penstock.disagg.request.Received;
+import io.penstock.disagg.request.Release;
+import io.penstock.disagg.request.RequestState;
+import io.penstock.disagg.request.Signal;
+import io.penstock.testkit.Eventually;
 import io.penstock.testkit.ReshardedModel;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
@@ -108,7 +109,7 @@ final class RegistrySocketsTest {
   private final RankRegistry registry = new RankRegistry(
       RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2), System::nanoTime, gone::add);
   private final BlockingQueue<Release> released = new LinkedBlockingQueue<>();
-  private final PrefillRequests kept = new PrefillRequests(LifecycleOptions.defaults(), new LifecycleListener() {
+  private final PrefillConnector kept = new PrefillConnector(LifecycleOptions.defaults(), new LifecycleListener() {
     @Override
     public void released(String request, Release release) {
       released.add(release);
@@ -153,9 +154,7 @@ final class RegistrySocketsTest {
     registry.leave(PREFILL); // as a registry that was started anew
     assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo(view);
     staying.dispose();
-    while (!registry.instances().isEmpty()) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the registry is empty", () -> registry.instances().isEmpty());
     assertThat(gone).containsOnly(PREFILL);
     assertThat(client.instances().block(PATIENCE)).isEmpty();
     assertThat(client.leave(PREFILL).block(PATIENCE)).isFalse();
@@ -188,7 +187,7 @@ final class RegistrySocketsTest {
         .flatMap(view -> Mono.justOrEmpty(view.rank(rank.rank().rank())))
         .map(place -> Link.PENSTOCK.client(place.endpoint().port())), KvClientOptions.defaults(),
         KvPeerOptions.defaults(), timers, new Random(2));
-    DecodeRequests requests = new DecodeRequests(DECODE, LifecycleOptions.defaults(), signals,
+    DecodeConnector requests = new DecodeConnector(DECODE, LifecycleOptions.defaults(), signals,
         LifecycleListener.noop(), timers, new Random(3));
     kept.open("r", Set.of(DECODE.rank()), HeldBlocks.none());
     Received received = requireNonNull(requests.receive(new ReceiveOrder("r",
@@ -324,18 +323,19 @@ final class RegistrySocketsTest {
 
   @Test
   void theRegistrysLock_keepsNoEventLoop() throws InterruptedException {
+    RankRegistry patient = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone::add);
     Scheduler decisions = Schedulers.newSingle("decisions", true);
     client.close().block(PATIENCE);
     server.close().block(PATIENCE);
     server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), NodeSpaces.of(List.of(tier)), null,
-        new DisaggServices(registry, kept), KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers,
+        new DisaggServices(patient, kept), KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers,
         decisions).block(PATIENCE));
     client = client(Credentials.none());
     client.register(prefill(GENERATION)).block(PATIENCE);
     BlockingQueue<Boolean> left = new LinkedBlockingQueue<>();
     Lane<NodeConnection> lane = RegistryClient.lane(Link.PENSTOCK.client(Link.PENSTOCK.port(server)), "the node",
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
-    synchronized (registry) {
+    synchronized (patient) {
       client.leave(PREFILL).subscribe(left::add);
       lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class)).blockLast(PATIENCE);
       assertThat(left).as("waits for the lock").isEmpty();

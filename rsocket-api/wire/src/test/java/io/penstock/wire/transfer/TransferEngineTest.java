@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BudgetExhaustedException;
+import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -454,13 +455,9 @@ final class TransferEngineTest {
         thrown.complete(e);
       }
     });
-    while (caller.getState() != Thread.State.WAITING) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the caller waits", () -> caller.getState() == Thread.State.WAITING);
     caller.interrupt();
-    while (!peer.calls.getFirst().aborted) {
-      Thread.onSpinWait();
-    }
+    Eventually.holds("the call was aborted", () -> peer.calls.getFirst().aborted);
     assertThat(thrown).isNotDone();
 
     peer.calls.getFirst().end(lost());

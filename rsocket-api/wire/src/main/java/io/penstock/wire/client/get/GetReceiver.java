@@ -4,11 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.credit.Budget;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.credit.SliceCredit;
 import io.penstock.wire.protocol.Messages;
@@ -248,7 +247,7 @@ public final class GetReceiver extends SerialSubscription
 
   @Override
   protected RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   @Override

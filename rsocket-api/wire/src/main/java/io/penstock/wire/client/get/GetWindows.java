@@ -10,6 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.operator.Serial;
 import io.penstock.tier.slice.DraftWindow;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.WireFormatException;

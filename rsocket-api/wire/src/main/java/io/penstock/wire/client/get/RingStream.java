@@ -9,9 +9,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.carrier.LeasedMemory;
-import io.penstock.check.Checks;
+import io.penstock.operator.Demand;
 import io.penstock.tier.slice.DraftWindow;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.slice.LandedSlice;
@@ -71,7 +70,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
 
   @Override
   protected RuntimeException misrequest(long n) {
-    return Checks.misrequest(n);
+    return Demand.refusal(n);
   }
 
   @Override

@@ -6,7 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.HeldSlots;
 import io.penstock.block.Permits;
-import io.penstock.wire.credit.Serial;
+import io.penstock.operator.Serial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

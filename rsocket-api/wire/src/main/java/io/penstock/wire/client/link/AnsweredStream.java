@@ -1,6 +1,7 @@
 package io.penstock.wire.client.link;
 
-import io.penstock.wire.credit.Serial;
+import io.penstock.operator.Demand;
+import io.penstock.operator.Serial;
 import io.rsocket.Payload;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -58,7 +59,9 @@ public final class AnsweredStream<T> implements CoreSubscriber<Payload>, Subscri
   @Override
   public void request(long n) {
     Subscription asked = in;
-    if (asked != null) {
+    if (n <= 0) {
+      serial.run(() -> fail(Demand.refusal(n)));
+    } else if (asked != null) {
       asked.request(n);
     }
   }

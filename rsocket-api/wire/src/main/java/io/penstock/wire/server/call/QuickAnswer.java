@@ -1,5 +1,6 @@
 package io.penstock.wire.server.call;
 
+import io.penstock.operator.Demand;
 import io.penstock.wire.protocol.WireErrors;
 import io.rsocket.Payload;
 import java.util.concurrent.Callable;
@@ -69,6 +70,10 @@ public final class QuickAnswer extends Mono<Payload> {
         return;
       }
       over = true;
+      if (n <= 0) {
+        actual.onError(WireErrors.toWire(Demand.refusal(n)));
+        return;
+      }
       Payload payload;
       try {
         payload = answer.call();

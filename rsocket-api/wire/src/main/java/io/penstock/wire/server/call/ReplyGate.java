@@ -2,7 +2,7 @@ package io.penstock.wire.server.call;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.penstock.wire.credit.Demand;
+import io.penstock.operator.Demand;
 import io.penstock.wire.credit.SerialSubscription;
 import io.penstock.wire.slice.SliceBuf;
 import io.rsocket.Payload;

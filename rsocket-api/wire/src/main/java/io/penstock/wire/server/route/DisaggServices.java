@@ -1,7 +1,8 @@
 package io.penstock.wire.server.route;
 
-import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.registry.RankRegistry;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.wire.report.Carried;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -9,10 +10,16 @@ import org.jspecify.annotations.Nullable;
 /// What a node serves beside blocks, so that prefill and decode ranks find each other and agree on ends.
 ///
 /// @param registry of ranks; null on a node that keeps none
-/// @param kept requests whose blocks this node keeps as a prefill rank; null on another node
-public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillRequests kept) {
+/// @param rank what this node does as a rank; null on a node that is none, or whose engine has the connector
+public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
+  /// The requests whose blocks this node keeps as a prefill rank; null on another node.
+  @Nullable PrefillConnector kept() {
+    return rank instanceof PrefillConnector prefill ? prefill : null;
+  }
+
   /// How long a `get` waits at least: a prefill rank lets it wait as long for what is pushed as receivers do.
   public Duration leastAwait() {
+    PrefillConnector kept = kept();
     return kept == null ? Duration.ZERO : kept.options().firstByte();
   }
 
@@ -20,7 +27,7 @@ public record DisaggServices(@Nullable RankRegistry registry, @Nullable PrefillR
   ///
   /// @param request null for none
   Carried renewing(Carried counted, @Nullable String request) {
-    PrefillRequests requests = kept;
+    PrefillConnector requests = kept();
     return requests == null || request == null ? counted : (bytes, shared) -> {
       counted.count(bytes, shared);
       requests.moved(request);

@@ -7,6 +7,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.operator.Serial;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.slice.DraftWindow;

@@ -1,11 +1,11 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
-import io.penstock.disagg.PrefillRequests;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistrationRefusedException;
+import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.wire.protocol.DisaggMessages;
@@ -115,7 +115,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     });
   }
 
-  private Mono<Payload> keep(Call call, PrefillRequests kept) {
+  private Mono<Payload> keep(Call call, PrefillConnector kept) {
     DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
     Messages.Keys keys = wanted.keys();
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
@@ -129,13 +129,13 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
-  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillRequests kept) {
+  private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
     BlockTier tier = spaces.of(call.route(), keys);
     List<BlockKey> named = spaces.keys(keys, tier);
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
-  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillRequests kept) {
+  private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
     BlockTier tier = spaces.of(call.route(), keys);
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
@@ -145,14 +145,14 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
-  public static void requireRoom(PrefillRequests.Figures figures, int most) {
+  public static void requireRoom(PrefillConnector.Figures figures, int most) {
     long requests = figures.held() + figures.remembered();
     if (requests >= most) {
       throw new HoldLimitException("kept requests", requests + 1, most);
     }
   }
 
-  private static Mono<Void> open(PrefillRequests kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+  private static Mono<Void> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
     if (kept.isDraining()) { // it began while the blocks were leased
       return blocks.release().then(Mono.error(new DrainingException()));
     }
@@ -165,7 +165,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     }
   }
 
-  private Mono<Payload> signal(Call call, PrefillRequests kept) {
+  private Mono<Payload> signal(Call call, PrefillConnector kept) {
     DisaggMessages.SignalRequest request = call.message(DisaggMessages.SignalRequest.class);
     if (request.generation() != generation) { // what an earlier start of this node kept is gone
       throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());

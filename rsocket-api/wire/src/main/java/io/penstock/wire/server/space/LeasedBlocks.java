@@ -2,7 +2,7 @@ package io.penstock.wire.server.space;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.disagg.HeldBlocks;
+import io.penstock.disagg.request.HeldBlocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.HoldLimitException;

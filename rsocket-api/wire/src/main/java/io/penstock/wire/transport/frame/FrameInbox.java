@@ -1,8 +1,9 @@
 package io.penstock.wire.transport.frame;
 
-import io.penstock.wire.transport.TransportFailure.ReceiveOverrunException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
+import io.penstock.operator.Demand;
+import io.penstock.wire.transport.TransportFailure.ReceiveOverrunException;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,6 +23,8 @@ import reactor.core.publisher.Operators;
 /// | cancel | closes the connection: its reader has gone |
 /// | threads | signals on the event loop; `request` and `cancel` from any thread |
 /// | signals | completes when the connection is closed in order; else the cause that closed it |
+///
+/// One thread delivers, the event loop, so a flag is enough against nesting: no serial executor.
 public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private final EventLoop loop;
   private final long maxBytes;
@@ -42,8 +45,8 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param demandChanged run on the loop after demand came or ran out
   /// @param cancelled run on the loop when the subscriber leaves
-  /// @param broken told what the subscriber threw: it may have asked for frames from deep within code that would
-  ///     swallow it
+  /// @param broken ends the connection with what the subscriber threw, for it may have asked for frames from deep within
+  ///     code that would swallow it; or with the error of a request for less than one frame
   public FrameInbox(
       EventLoop loop, long maxBytes, Runnable demandChanged, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.loop = loop;
@@ -66,9 +69,7 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   @Override
   public void request(long n) {
-    if (Operators.validate(n)) {
-      onLoop(() -> addDemand(n));
-    }
+    onLoop(() -> addDemand(n));
   }
 
   @Override
@@ -112,7 +113,11 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   }
 
   private void addDemand(long n) {
-    demand = Operators.addCap(demand, n);
+    if (n <= 0) {
+      broken.accept(Demand.refusal(n));
+      return;
+    }
+    demand = Demand.plus(demand, n);
     deliverWaiting();
     demandChanged.run();
   }

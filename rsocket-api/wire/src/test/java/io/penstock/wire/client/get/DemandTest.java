@@ -12,21 +12,23 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.AnswerLimits;
 import io.penstock.wire.credit.AwaitLimit;
-import io.penstock.wire.credit.Demand;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.WireFormatException;
+import io.penstock.wire.server.call.QuickAnswer;
 import io.penstock.wire.server.call.ReplyGate;
 import io.rsocket.Payload;
+import io.rsocket.util.EmptyPayload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -105,11 +107,18 @@ final class DemandTest {
     source.assertWasNotRequested();
   }
 
-  @Test
-  void demandWithoutEnd_staysSo() {
-    assertThat(Demand.plus(5, 2)).isEqualTo(7);
-    assertThat(Demand.minus(7, 3)).isEqualTo(4);
-    assertThat(Demand.plus(Long.MAX_VALUE - 1, 2)).isEqualTo(Long.MAX_VALUE);
-    assertThat(Demand.minus(Long.MAX_VALUE, 1)).isEqualTo(Long.MAX_VALUE);
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+  void answerThatIsReady_isNotGivenForNothingOrLess(long n) {
+    AtomicInteger answers = new AtomicInteger();
+    QuickAnswer answer = new QuickAnswer(EmptyPayload.INSTANCE, request -> () -> {
+      answers.incrementAndGet();
+      return EmptyPayload.INSTANCE;
+    }, Mono::never);
+
+    answer.subscribe(new Asking<>(n, failures::add));
+
+    assertThat(failures).singleElement(THROWABLE).hasMessageContaining("request must be > 0 (was " + n + ")");
+    assertThat(answers).hasValue(0);
   }
 }

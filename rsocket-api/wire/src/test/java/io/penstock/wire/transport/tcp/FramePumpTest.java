@@ -3,8 +3,8 @@ package io.penstock.wire.transport.tcp;
 import static io.penstock.wire.transport.tcp.TcpPair.gauges;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.ConnectionLimits;
-import io.penstock.wire.transport.Eventually;
 import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.penstock.wire.transport.frame.FrameReader;
 import io.rsocket.DuplexConnection;

@@ -3,7 +3,7 @@ package io.penstock.wire.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.wire.transport.Eventually;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.Refusal;
 import io.penstock.wire.transport.TransportFailure.RefusedPeerException;

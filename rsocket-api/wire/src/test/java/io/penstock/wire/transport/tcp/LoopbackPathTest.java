@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.channel.Channel;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.CongestionControl;
-import io.penstock.wire.transport.Eventually;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;

@@ -4,9 +4,9 @@ import static io.penstock.wire.transport.tcp.TcpPair.gauges;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionSlots;
-import io.penstock.wire.transport.Eventually;
 import io.penstock.wire.transport.frame.FrameReader;
 import io.rsocket.DuplexConnection;
 import io.rsocket.exceptions.RejectedSetupException;

@@ -2,11 +2,11 @@ package io.penstock.wire.transport.tcp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.ConnectionSlots;
-import io.penstock.wire.transport.Eventually;
 import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.frame.LedgerAllocator;
 import io.rsocket.DuplexConnection;

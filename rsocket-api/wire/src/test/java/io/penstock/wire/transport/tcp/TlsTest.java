@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.handler.ssl.OpenSsl;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.security.ClientCertificates;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
@@ -11,7 +12,6 @@ import io.penstock.wire.security.TestCertificates;
 import io.penstock.wire.security.TlsFailedException;
 import io.penstock.wire.security.TlsFiles;
 import io.penstock.wire.transport.ConnectionSlots;
-import io.penstock.wire.transport.Eventually;
 import io.penstock.wire.transport.Refusal;
 import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.penstock.wire.transport.TransportFailure.RefusedPeerException;

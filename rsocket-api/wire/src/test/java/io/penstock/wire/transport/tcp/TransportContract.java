@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
+import io.penstock.testkit.Eventually;
 import io.penstock.wire.transport.ConnectionLimits;
-import io.penstock.wire.transport.Eventually;
 import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.penstock.wire.transport.TransportKind;

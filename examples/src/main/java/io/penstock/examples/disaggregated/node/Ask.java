@@ -1,0 +1,25 @@
+package io.penstock.examples.disaggregated.node;
+
+import java.util.List;
+
+/// What the story asks of a node, a line of JSON for a process. No cache goes this way, and nothing
+/// of its transfer.
+///
+/// @param kind of the question
+/// @param request id
+/// @param prompt its tokens
+/// @param prefill name of the prefill node that computes the prompt
+public record Ask(Kind kind, String request, List<Integer> prompt, String prefill) {
+  public enum Kind {
+    /// To a prefill: compute the prompt.
+    PREFILL,
+    /// To a decode: a request comes; take what is pushed.
+    RECEIVE,
+    /// To a decode: the prefill is done; generate.
+    DECODE
+  }
+
+  int[] tokens() {
+    return prompt.stream().mapToInt(Integer::intValue).toArray();
+  }
+}

@@ -1,0 +1,162 @@
+package io.penstock.examples.disaggregated.node;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.disagg.request.HeldBlocks;
+import io.penstock.disagg.request.KvConnector;
+import io.penstock.disagg.request.LifecycleListener;
+import io.penstock.disagg.request.LifecycleOptions;
+import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.examples.disaggregated.rank.Deployment;
+import io.penstock.examples.disaggregated.rank.Instance;
+import io.penstock.examples.disaggregated.rank.KvBlock;
+import io.penstock.examples.disaggregated.rank.Pace;
+import io.penstock.examples.disaggregated.rank.Prefill;
+import io.penstock.examples.disaggregated.rank.PrefillSteps;
+import io.penstock.examples.disaggregated.rank.Prefilled;
+import io.penstock.examples.disaggregated.rank.Sequence;
+import io.penstock.examples.disaggregated.rank.Shard;
+import io.penstock.flow.Production;
+import io.penstock.flow.PushLayers;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierListener;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// An instance that computes prompts, and gives their cache to decodes: pushed layer by layer while it is computed, or
+/// from the tiers of its ranks afterwards. Each rank keeps the blocks of a computed prompt until all decode ranks that
+/// read from it are done, or their lease expires.
+final class PrefillSide implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private final Instance instance;
+  private final RankTiers tiers;
+  private final AuxBlocks aux;
+  private final PushLayers auxOutlet;
+  private final Map<Integer, PushLayers> outlets = new HashMap<>();
+  private final List<PrefillConnector> kept;
+
+  /// @param requests most that are kept at one time
+  /// @param tiers makes the tier of a rank's finished blocks, which this closes
+  /// @param sending packs what is pushed
+  /// @param timers of leases
+  PrefillSide(Instance instance, int requests, Function<Shard, BlockTier> tiers, Scheduler sending,
+      LifecycleOptions lifecycle, Scheduler timers) {
+    this.instance = instance;
+    this.tiers = new RankTiers(instance.deployment(), tiers);
+    this.aux = new AuxBlocks(instance.deployment().model(), requests);
+    this.auxOutlet = new PushLayers(new HostTier(aux.space(), 1, TierListener.noop()), List.of(sending));
+    for (BlockTier tier : this.tiers.tiers()) {
+      outlets.put(outlets.size(), new PushLayers(tier, List.of(sending)));
+    }
+    this.kept = instance.deployment().shards().stream()
+        .map(shard -> new PrefillConnector(lifecycle, LifecycleListener.noop(), timers)).toList();
+  }
+
+  Deployment deployment() {
+    return instance.deployment();
+  }
+
+  /// Where the readers of a rank ask.
+  PushLayers outlet(int rank) {
+    return requireNonNull(outlets.get(rank), "outlet");
+  }
+
+  /// Where the readers of aux data ask: at the first rank.
+  PushLayers auxOutlet() {
+    return auxOutlet;
+  }
+
+  /// What a rank keeps for decodes, and who hears that they are done.
+  PrefillConnector kept(int rank) {
+    return kept.get(rank);
+  }
+
+  /// Requests that ranks keep, those of aux data among them.
+  long held() {
+    return kept.stream().mapToLong(rank -> rank.figures().held()).sum();
+  }
+
+  /// Blocks of computed prompts that are in memory.
+  long claimedBlocks() {
+    return instance.claimedBlocks();
+  }
+
+  /// Computes what the tiers of the ranks lack of a prompt, whose readers may have asked already.
+  ///
+  /// @param steps told before readers may have what a step gives them
+  Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {
+    Sequence sequence = instance.open(request);
+    int cachedTokens = tiers.load(sequence, prompt);
+    Pushing pushing = new Pushing(sequence, outlets, request, prompt.length);
+    Prefilled prefilled;
+    try {
+      prefilled = new Prefill(sequence, pace, pushing.after(steps)).run(prompt);
+      pushing.end();
+      tiers.store(sequence, prompt, prompt.length);
+    } catch (RuntimeException e) {
+      pushing.close();
+      sequence.close();
+      throw e;
+    }
+    keepAux(request, prefilled, cachedTokens);
+    for (int rank = 0; rank < kept.size(); rank++) {
+      kept.get(rank).open(request, pushing.held(sequence.workers().get(rank).cache()));
+    }
+    return prefilled;
+  }
+
+  /// Computes what the tiers of the ranks lack of a prompt, and puts its blocks there.
+  Prefilled compute(String request, int[] prompt, Pace pace, PrefillSteps steps) {
+    try (Sequence sequence = instance.open(request)) {
+      int cachedTokens = tiers.load(sequence, prompt);
+      Prefilled prefilled = new Prefill(sequence, pace, steps).run(prompt);
+      tiers.store(sequence, prompt, prompt.length);
+      keepAux(request, prefilled, cachedTokens);
+      for (int rank = 0; rank < kept.size(); rank++) {
+        kept.get(rank).open(request, leased(rank, prompt));
+      }
+      return prefilled;
+    }
+  }
+
+  /// A lease in the tier of a rank: the blocks of the prompt stay there.
+  private HeldBlocks leased(int rank, int[] prompt) {
+    List<BlockKey> keys = deployment().shards().get(rank).keys(prompt);
+    BlockScope scope = new BlockScope();
+    if (!keys.isEmpty()) {
+      tiers.tiers().get(rank).lease(keys, OnMiss.SKIP, scope).block(PATIENCE);
+    }
+    return () -> Mono.fromRunnable(scope::close);
+  }
+
+  private void keepAux(String request, Prefilled prefilled, int cachedTokens) {
+    String name = AuxBlocks.name(request);
+    KvBlock block = aux.write(name, prefilled, cachedTokens);
+    Production production = auxOutlet.begin(name, 1, (number, granules) -> block.span(granules));
+    production.chunk(1).ready(0);
+    production.end();
+    kept.getFirst().open(name, () -> Mono.fromRunnable(() -> {
+      production.close();
+      block.close();
+    }));
+  }
+
+  @Override
+  public void close() {
+    Flux.fromIterable(kept).concatMap(KvConnector::close).then(auxOutlet.close()).block(PATIENCE);
+    aux.close();
+    tiers.close();
+    instance.close();
+  }
+}

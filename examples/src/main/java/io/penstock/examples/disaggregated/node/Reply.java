@@ -1,0 +1,54 @@
+package io.penstock.examples.disaggregated.node;
+
+import io.penstock.examples.disaggregated.rank.Generated;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What a node answers.
+///
+/// @param outcome of a decoded request
+/// @param times of layers, in microseconds since the epoch
+/// @param failure why the node could not do what it was asked for; null if it did
+public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable Failure failure) {
+  public static final Reply DONE = new Reply(null, List.of());
+
+  Reply(@Nullable Outcome outcome, List<LayerTime> times) {
+    this(outcome, times, null);
+  }
+
+  /// @param type simple name of the exception
+  record Failure(String request, String type, String message) {
+    static Failure of(String request, RuntimeException error) {
+      return new Failure(request, error.getClass().getSimpleName(), String.valueOf(error.getMessage()));
+    }
+  }
+
+  static Reply failed(Failure failure) {
+    return new Reply(null, List.of(), failure);
+  }
+
+  /// This reply, if the node did what it was asked for.
+  ///
+  /// @throws RequestFailedException if it did not
+  Reply requireDone() {
+    if (failure != null) {
+      throw new RequestFailedException(failure);
+    }
+    return this;
+  }
+
+  /// @param tokens that were generated
+  /// @param logits for each token the bits of what it was chosen from
+  /// @param steps of the model after the prefill
+  /// @param guessed by the draft head
+  /// @param accepted guesses
+  /// @param cachedTokens of the prompt that the decode had before
+  /// @param movedBytes that came for this request
+  public record Outcome(List<Integer> tokens, List<List<Integer>> logits, int steps, int guessed, int accepted,
+      int cachedTokens, long movedBytes) {
+    static Outcome of(Generated generated, int cachedTokens, long movedBytes) {
+      return new Outcome(generated.tokens(), generated.logits().stream().map(Bits::of).toList(), generated.steps(),
+          generated.guessed(), generated.accepted(), cachedTokens, movedBytes);
+    }
+  }
+}

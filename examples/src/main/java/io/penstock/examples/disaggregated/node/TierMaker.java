@@ -1,0 +1,73 @@
+package io.penstock.examples.disaggregated.node;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceStore;
+import io.penstock.device.sim.SimulatedDevice;
+import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.examples.disaggregated.rank.Shard;
+import io.penstock.storage.EngineKind;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Makes the tiers of the ranks of one node. Waits for devices and disks, so never on an event loop.
+public final class TierMaker implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final int PAGE_BYTES = 4096;
+  private static final long SEGMENT_BYTES = 16 << 20;
+
+  private final TierKind kind;
+  private final EngineKind engine;
+  private final Path directory;
+  private final List<Device> devices = new ArrayList<>();
+  private int made;
+
+  /// @param engine of the journals
+  /// @param directory of the journals, a folder for each rank
+  public TierMaker(TierKind kind, EngineKind engine, Path directory) {
+    this.kind = kind;
+    this.engine = engine;
+    this.directory = directory;
+  }
+
+  /// @param blocks most blocks that the rank keeps
+  BlockTier make(Shard shard, int blocks) {
+    StackOptions options = StackOptions.defaults("rank").withIngressBlocks(blocks).withTransferBlocks(blocks);
+    return switch (kind) {
+      case HBM -> new TierStack(shard.space(), List.of(device(shard, blocks), new Level.Host("dram", blocks)), options,
+          TierListener.noop());
+      case DRAM -> new HostTier(shard.space(), blocks, options, TierListener.noop());
+      case SSD -> new TierStack(shard.space(), List.of(new Level.Host("dram", 1), journal(shard, blocks)),
+          options.withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    };
+  }
+
+  private Level device(Shard shard, int blocks) {
+    long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
+    Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
+    devices.add(device);
+    return new Level.Stored(
+        DeviceStore.open(device, "hbm", shard.space(), blocks).blockOptional(PATIENCE).orElseThrow(), blocks);
+  }
+
+  private Level journal(Shard shard, int blocks) {
+    Path folder = directory.resolve("rank-" + made++);
+    return new Level.Stored(JournalStore.open(shard.space(),
+        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1)),
+        blocks + 1L);
+  }
+
+  @Override
+  public void close() {
+    devices.forEach(device -> device.close().block(PATIENCE));
+  }
+}

@@ -1,0 +1,51 @@
+package io.penstock.examples.disaggregated.rank;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.SlabArena;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// A model that is split over ranks, and the memory of their caches. Ranks with blocks of one shape share an arena.
+public final class Instance implements AutoCloseable {
+  private final Deployment deployment;
+  private final List<Shard> shards;
+  private final Map<BlockLayout, SlabArena> arenas = new HashMap<>();
+
+  /// @param requests most requests that are open at one time
+  /// @param tokens most tokens of each of them
+  public Instance(Deployment deployment, int requests, int tokens) {
+    this.deployment = deployment;
+    this.shards = deployment.shards();
+    Map<BlockLayout, Integer> slots = new HashMap<>();
+    shards.forEach(shard -> slots.merge(shard.layout(), Math.max(1, requests * shard.blocks(tokens)), Integer::sum));
+    slots.forEach((layout, count) -> arenas.put(layout, new SlabArena("cache", layout, count, 1)));
+  }
+
+  public Deployment deployment() {
+    return deployment;
+  }
+
+  /// Begins a request, whose ranks have no block yet.
+  public Sequence open(String request) {
+    return new Sequence(deployment, shards.stream().map(shard -> worker(shard, request)).toList());
+  }
+
+  private Worker worker(Shard shard, String request) {
+    SlabArena arena = arenas.get(shard.layout());
+    if (arena == null) {
+      throw new IllegalStateException("arena must be there for " + shard);
+    }
+    return new Worker(deployment.model(), new RankCache(shard, arena, request));
+  }
+
+  /// Blocks in use; 0 once all requests are closed.
+  public long claimedBlocks() {
+    return arenas.values().stream().mapToLong(SlabArena::claimedSlots).sum();
+  }
+
+  @Override
+  public void close() {
+    arenas.values().forEach(SlabArena::close);
+  }
+}

@@ -1,0 +1,22 @@
+package io.penstock.disagg.request;
+
+import reactor.core.publisher.Mono;
+
+/// Blocks that one side keeps for a request.
+@FunctionalInterface
+public interface HeldBlocks {
+  /// Gives them up: no new read or write of them begins. Subscribed to once, when the request has ended.
+  ///
+  /// @return cold; completes when what was under way has drained and the memory is free
+  Mono<Void> release();
+
+  /// Whether this and `other` are known to keep the same blocks, so that one of the two is enough.
+  default boolean isSameAs(HeldBlocks other) {
+    return false;
+  }
+
+  /// Nothing to give up.
+  static HeldBlocks none() {
+    return Mono::empty;
+  }
+}

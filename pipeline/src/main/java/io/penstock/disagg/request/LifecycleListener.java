@@ -1,0 +1,21 @@
+package io.penstock.disagg.request;
+
+/// Hears of the ends of requests. Called outside locks; must be quick and must not throw.
+///
+/// *Ready at decode* and *released at prefill* are two signals: a request whose blocks the decode side had already is
+/// never ready through a transfer, and is released all the same.
+public interface LifecycleListener {
+  /// All blocks of a request have come to this rank, at least one of them by a move.
+  default void ready(Received received) {}
+
+  /// A request of this receiving rank has ended, in whatever way; the first and only time.
+  default void ended(Received received) {}
+
+  /// This prefill rank keeps nothing of the request any more.
+  default void released(String request, Release release) {}
+
+  /// A listener that ignores everything.
+  static LifecycleListener noop() {
+    return new LifecycleListener() {};
+  }
+}

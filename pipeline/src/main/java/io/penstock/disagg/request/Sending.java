@@ -1,0 +1,337 @@
+package io.penstock.disagg.request;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.check.Uncaught;
+import io.penstock.disagg.Incarnation;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.Signal.Kind;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/// One request on a prefill rank: its lease, and who has still to be done with it.
+final class Sending extends TimerWheel.Timer {
+  /// Receivers of one request that are remembered if it is not known which there are: more than any instance has ranks.
+  private static final int MOST_RECEIVERS = 1 << 16;
+
+  private enum Phase {
+    /// Only signals came.
+    EARLY,
+    /// Blocks are kept.
+    OPEN,
+    /// The end is known; reads drain.
+    DRAINING,
+    /// Remembered, so that late signals are known as such.
+    OVER,
+    /// In no table any more.
+    FORGOTTEN
+  }
+
+  private final PrefillConnector owner;
+  private final String request;
+  private final Sinks.Empty<Void> drained = Sinks.empty();
+
+  /// When bytes moved last, or a receiver said that it would still read.
+  private volatile long renewedNanos;
+  private volatile RequestState state = RequestState.BOOTSTRAPPING;
+
+  @GuardedBy("this") private Phase phase = Phase.EARLY;
+  /// Places that this takes among the signals that came early.
+  @GuardedBy("this") private int early;
+  /// What each receiver said last.
+  @GuardedBy("this") private final Map<RankId, Heard> heard = new HashMap<>(2);
+  /// Empty if they are not known.
+  @GuardedBy("this") private Set<RankId> receivers = Set.of();
+  /// How many there are, as the first of them said.
+  @GuardedBy("this") private int readers = Integer.MAX_VALUE;
+  @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
+  @GuardedBy("this") private @Nullable Release release;
+  @GuardedBy("this") private long sinceNanos;
+
+  /// @param isDone whether it needs nothing more
+  private record Heard(long generation, boolean isDone) {}
+
+  Sending(PrefillConnector owner, String request) {
+    this.owner = owner;
+    this.request = request;
+  }
+
+  String request() {
+    return request;
+  }
+
+  /// @param wanted empty if they are not known
+  /// @return false if it is open with the same receivers and blocks, null if this has been forgotten
+  @Nullable Boolean open(Set<RankId> wanted, HeldBlocks held) {
+    boolean ends;
+    synchronized (this) {
+      if (phase == Phase.FORGOTTEN) {
+        return null;
+      } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
+        return false;
+      } else if (phase != Phase.EARLY) {
+        throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
+      }
+      owner.leaveEarly(early);
+      owner.opened();
+      phase = Phase.OPEN;
+      receivers = wanted;
+      if (!wanted.isEmpty()) {
+        heard.keySet().retainAll(wanted);
+      }
+      blocks = held;
+      sinceNanos = owner.wheel().now();
+      renewedNanos = sinceNanos;
+      ends = release != null || isDone();
+    }
+    watch();
+    if (ends) {
+      end(Release.DONE);
+    }
+    return true;
+  }
+
+  /// Whether this is open for `wanted` with blocks that `same` accepts.
+  synchronized boolean isOpen(Set<RankId> wanted, Predicate<HeldBlocks> same) {
+    return phase == Phase.OPEN && receivers.equals(wanted) && same.test(blocks);
+  }
+
+  /// Looks at this again when it ends, as far as is known now.
+  private void watch() {
+    long moment;
+    synchronized (this) {
+      moment = endNanos();
+    }
+    owner.wheel().add(this, moment);
+  }
+
+  private synchronized long sinceNanos() {
+    return sinceNanos;
+  }
+
+  void renew() {
+    renewedNanos = owner.wheel().now();
+    RequestState before = state;
+    if (before == RequestState.BOOTSTRAPPING || before == RequestState.WAITING_FOR_INPUT) {
+      state = RequestState.TRANSFERRING;
+    }
+    if (before == RequestState.BOOTSTRAPPING) {
+      watch(); // a lease may be shorter than the time for the first sign
+    }
+  }
+
+  /// @return the acknowledgement; null if this has been forgotten
+  @Nullable Mono<Void> hear(Signal signal) {
+    boolean ends;
+    boolean isFirst;
+    synchronized (this) {
+      if (phase == Phase.FORGOTTEN) {
+        return null;
+      } else if (phase == Phase.DRAINING || phase == Phase.OVER) {
+        owner.late();
+        return acknowledgement(signal.kind());
+      } else if (phase == Phase.EARLY && !list()) {
+        return Mono.empty();
+      }
+      if (!admit(signal)) {
+        return Mono.empty();
+      }
+      RequestState before = state;
+      ends = hear(signal.kind(), signal.from()) && phase == Phase.OPEN;
+      isFirst = before == RequestState.BOOTSTRAPPING && state != before && phase == Phase.OPEN;
+    }
+    if (ends) {
+      end(Release.DONE);
+    } else if (isFirst) {
+      watch();
+    }
+    return acknowledgement(signal.kind());
+  }
+
+  private Mono<Void> acknowledgement(Kind kind) {
+    return isCancel(kind) ? drainedOrEarly() : Mono.empty();
+  }
+
+  private synchronized Mono<Void> drainedOrEarly() {
+    return phase == Phase.EARLY || phase == Phase.FORGOTTEN ? Mono.empty() : drained.asMono();
+  }
+
+  private static boolean isCancel(Kind kind) {
+    return kind == Kind.CANCEL || kind == Kind.REJECT;
+  }
+
+  /// Enters the table of early requests for a time; false if there is no room.
+  @GuardedBy("this") private boolean list() {
+    if (early == 0) {
+      sinceNanos = owner.wheel().now();
+      if (owner.enterEarly()) {
+        early = 1;
+        owner.wheel().add(this, sinceNanos + owner.options().lease().remembered().toNanos());
+      } else {
+        phase = Phase.FORGOTTEN;
+        owner.forget(this);
+      }
+    }
+    return early > 0;
+  }
+
+  /// Whether `signal` counts: it comes from a receiver, of which no later start was heard, and there is room to
+  /// remember that receiver. A cancel needs no room: one of any receiver ends the request.
+  @GuardedBy("this") private boolean admit(Signal signal) {
+    Incarnation from = signal.from();
+    Heard before = heard.get(from.rank());
+    if (!receivers.isEmpty() && !receivers.contains(from.rank())) {
+      owner.stranger();
+      return false;
+    } else if (before != null && before.generation() > from.generation()) {
+      owner.late();
+      return false;
+    } else if (isCancel(signal.kind())) {
+      return true;
+    }
+    readers = readers == Integer.MAX_VALUE ? signal.readers() : readers;
+    if (before == null && !hasRoom()) {
+      owner.stranger();
+      return false;
+    } else if (before == null || before.generation() < from.generation()) {
+      heard.put(from.rank(), new Heard(from.generation(), false));
+    }
+    return true;
+  }
+
+  /// Takes room for one more receiver.
+  @GuardedBy("this") private boolean hasRoom() {
+    if (heard.size() >= Math.min(wanted(), MOST_RECEIVERS)) {
+      return false;
+    } else if (phase == Phase.EARLY && !heard.isEmpty()) { // the first has the place of the request
+      boolean enters = owner.enterEarly();
+      early += enters ? 1 : 0;
+      return enters;
+    }
+    return true;
+  }
+
+  /// @return whether this ends the request, if it is open
+  @GuardedBy("this") private boolean hear(Kind kind, Incarnation from) {
+    return switch (kind) {
+      case RENEW -> {
+        renewedNanos = owner.wheel().now();
+        state = state.after(RequestState.WAITING_FOR_INPUT);
+        yield false;
+      }
+      case DONE -> {
+        Heard before = heard.put(from.rank(), new Heard(from.generation(), true));
+        if (before != null && before.isDone()) {
+          owner.duplicate();
+        }
+        yield isDone();
+      }
+      case CANCEL, REJECT -> {
+        release = kind == Kind.CANCEL ? Release.CANCELLED : Release.REJECTED;
+        yield true;
+      }
+    };
+  }
+
+  @GuardedBy("this") private boolean isDone() {
+    int wanted = wanted();
+    return heard.size() >= wanted && heard.values().stream().filter(Heard::isDone).count() >= wanted;
+  }
+
+  /// How many receivers there are; the largest integer if that is not known.
+  @GuardedBy("this") private int wanted() {
+    return receivers.isEmpty() ? readers : receivers.size();
+  }
+
+  void withdraw() {
+    end(Release.WITHDRAWN);
+  }
+
+  /// Ends an open request, for the reason given by a receiver if there is one.
+  private void end(Release reason) {
+    HeldBlocks given;
+    Release why;
+    synchronized (this) {
+      if (phase != Phase.OPEN) {
+        return;
+      }
+      phase = Phase.DRAINING;
+      given = blocks;
+      blocks = HeldBlocks.none();
+      why = release == null ? reason : release;
+      release = why;
+      state = why.state();
+    }
+    owner.wheel().remove(this);
+    Mono.defer(given::release).doOnError(Uncaught::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
+        () -> over(why));
+  }
+
+  private void over(Release why) {
+    synchronized (this) {
+      phase = Phase.OVER;
+      sinceNanos = owner.wheel().now();
+    }
+    owner.wheel().add(this, sinceNanos() + owner.options().lease().remembered().toNanos());
+    owner.released(request, why);
+    drained.tryEmitEmpty();
+  }
+
+  Optional<RequestState> state() {
+    return isOpen() ? Optional.of(state) : Optional.empty();
+  }
+
+  private synchronized boolean isOpen() {
+    return phase == Phase.OPEN;
+  }
+
+  /// Ends it, and completes when it has drained.
+  Mono<Void> closed() {
+    end(Release.WITHDRAWN);
+    return drainedOrEarly();
+  }
+
+  @Override
+  long due(long now) {
+    boolean expires;
+    synchronized (this) {
+      long end = endNanos();
+      if (phase == Phase.DRAINING || phase == Phase.FORGOTTEN) {
+        return TimerWheel.NEVER;
+      } else if (now < end) {
+        return end;
+      }
+      expires = phase == Phase.OPEN;
+      if (!expires) {
+        forget();
+      }
+    }
+    if (expires) {
+      end(Release.EXPIRED);
+    }
+    return TimerWheel.NEVER;
+  }
+
+  @GuardedBy("this") private long endNanos() {
+    LifecycleOptions options = owner.options();
+    if (phase != Phase.OPEN) {
+      return sinceNanos + options.lease().remembered().toNanos();
+    }
+    long life =
+        (state == RequestState.BOOTSTRAPPING ? options.patience().bootstrap() : options.lease().life()).toNanos();
+    return Math.min(sinceNanos + options.lease().longest().toNanos(), renewedNanos + life);
+  }
+
+  @GuardedBy("this") private void forget() {
+    if (phase == Phase.EARLY) {
+      owner.leaveEarly(early);
+    }
+    phase = Phase.FORGOTTEN;
+    owner.forget(this);
+  }
+}
