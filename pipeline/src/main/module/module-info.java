@@ -22,12 +22,13 @@ module io.penstock {
 
   // Shared among the modules of this project
   exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
+      io.penstock.lab, io.penstock.examples;
+  exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.lab,
       io.penstock.examples;
-  exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
-  exports io.penstock.pool to io.penstock.storage, io.penstock.node;
-  exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.examples;
-  exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.examples;
+  exports io.penstock.pool to io.penstock.storage, io.penstock.node, io.penstock.lab;
+  exports io.penstock.disagg.registry to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
+  exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
   exports io.penstock.meter to io.penstock.wire, io.penstock.node;

@@ -29,7 +29,7 @@ final class LauncherTest {
   private static final Path LAUNCHER =
       Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent().resolve("penstock");
   private static final String MODULES =
-      "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node examples";
+      "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node rsocket-api/lab examples";
   private static final String JAVA = "printf '%s\\n' \"$@\"";
   private static final String MVN =
       """

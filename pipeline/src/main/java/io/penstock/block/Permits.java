@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /// A counted budget with a bounded, fair, cancellable wait: first come, first served, without overtaking.
 ///
+/// A counting semaphore (Dijkstra, "Cooperating Sequential Processes", 1965) that departs from the original in two
+/// ways: a wait calls back instead of blocking its thread, and one wait may take many units at once.
+///
 /// A unit is what the owner says: a byte in flight, or a slot of an arena. `inUse <= capacity` holds always. Units are
 /// taken under the lock. Their grants run outside the lock, one at a time, in the order of the queue: on the caller's
 /// thread if units are free, on the thread that freed units, or on a thread that is running grants already. So a grant
@@ -65,9 +68,9 @@ public final class Permits {
 
   /// The same, for a budget that may close meanwhile: then `refused` runs instead of `granted`.
   public Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
-    requireFits(units);
     Ticket ticket = new Ticket(this, units, granted, refused);
     synchronized (this) {
+      requireFits(units); // under the lock: a ticket that a smaller capacity cannot grant would block the queue
       requireOpen();
       if (takeIfFree(units)) {
         due.add(ticket);
@@ -174,7 +177,7 @@ public final class Permits {
     return queue.size();
   }
 
-  private void requireFits(long units) {
+  @GuardedBy("this") private void requireFits(long units) {
     Checks.positive("units", units);
     if (units > capacity) {
       throw new IllegalArgumentException(name + ": units must be <= capacity " + capacity + " (was " + units + ")");

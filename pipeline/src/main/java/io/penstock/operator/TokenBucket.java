@@ -1,10 +1,17 @@
 package io.penstock.operator;
 
-/// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm.
+import io.penstock.check.Checks;
+
+/// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm of
+/// ITU-T I.371, in its form of virtual scheduling.
 ///
-/// Used by one thread at a time.
+/// It departs from the recommendation in two ways: a cell that comes too early is not refused but told how long to
+/// wait, and a cell larger than the burst passes when the bucket is full. A debt grows to 146 years at most.
+///
+/// Used by one thread at a time. Moments are compared by their difference, as those of `System.nanoTime()` must be.
 public final class TokenBucket {
   private static final double NANOS_PER_SECOND = 1e9;
+  private static final long MAX_DEBT_NANOS = Long.MAX_VALUE / 2;
 
   private final double nanosPerUnit;
   private final long burstNanos;
@@ -14,8 +21,8 @@ public final class TokenBucket {
 
   /// @param burstUnits units that may pass at once after a pause
   public TokenBucket(long unitsPerSecond, long burstUnits, long nowNanos) {
-    this.nanosPerUnit = NANOS_PER_SECOND / unitsPerSecond;
-    this.burstNanos = (long) (burstUnits * nanosPerUnit);
+    this.nanosPerUnit = NANOS_PER_SECOND / Checks.positive("unitsPerSecond", unitsPerSecond);
+    this.burstNanos = (long) (Checks.positive("burstUnits", burstUnits) * nanosPerUnit);
     this.fullAtNanos = nowNanos;
   }
 
@@ -26,29 +33,38 @@ public final class TokenBucket {
   public long take(long units, long nowNanos) {
     long wait = waitNanos(units, nowNanos);
     double cost = units * nanosPerUnit + fractionNanos;
-    long wholeNanos = (long) cost;
-    fullAtNanos += wholeNanos;
-    fractionNanos = cost - wholeNanos;
+    if (cost < MAX_DEBT_NANOS - (fullAtNanos - nowNanos)) {
+      move(cost);
+    } else {
+      fullAtNanos = nowNanos + MAX_DEBT_NANOS;
+      fractionNanos = 0;
+    }
     return wait;
+  }
+
+  private void move(double nanos) {
+    long wholeNanos = (long) Math.floor(nanos);
+    fullAtNanos += wholeNanos;
+    fractionNanos = nanos - wholeNanos;
   }
 
   /// How long `units` would wait if they were taken now.
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public long waitNanos(long units, long nowNanos) {
-    if (units < 0) {
-      throw new IllegalArgumentException("units must be >= 0 (was " + units + ")");
-    }
-    if (fullAtNanos < nowNanos) {
+    Checks.notNegative("units", units);
+    if (fullAtNanos - nowNanos < 0) {
       fullAtNanos = nowNanos;
       fractionNanos = 0;
     }
     long wholeNanos = (long) (units * nanosPerUnit + fractionNanos);
-    return Math.max(0, fullAtNanos + Math.min(wholeNanos, burstNanos) - burstNanos - nowNanos);
+    return Math.max(0, fullAtNanos - nowNanos + Math.min(wholeNanos, burstNanos) - burstNanos);
   }
 
   /// Puts `units` back that were taken and did not pass.
+  ///
+  /// @throws IllegalArgumentException if `units` is negative
   public void giveBack(long units) {
-    fullAtNanos -= (long) (units * nanosPerUnit);
+    move(fractionNanos - Checks.notNegative("units", units) * nanosPerUnit);
   }
 }

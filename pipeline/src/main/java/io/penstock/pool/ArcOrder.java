@@ -4,8 +4,13 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import java.util.function.IntPredicate;
 
-/// ARC (FAST '03): a list of keys used once and a list of keys used more often, each with a list of
-/// the keys that were evicted from it. The use of an evicted key shows which list was too small.
+/// ARC (Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST '03): a list of keys used once
+/// and a list of keys used more often, each with a list of the keys that were evicted from it. The use of an evicted
+/// key shows which list was too small.
+///
+/// It decides as figure 4 of the paper does. It departs in the evicted keys, which it trims after an insertion and not
+/// before, with equal result, and in keys that may not leave: they move to the end of their list, and if none of a list
+/// may leave the victim comes from the other.
 final class ArcOrder implements EvictionOrder {
   private static final int ONCE = 0;
   private static final int OFTEN = 1;

@@ -2,8 +2,8 @@ package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
 
-/// GreedyDual with frequencies: a key is worth its uses times its cost, on top of the score of the last victim, so that
-/// keys which are no longer used age.
+/// GreedyDual-Size with frequencies (Cherkasova, HP Labs report 98-69; after Cao and Irani, USITS '97): a key is worth
+/// its uses times its cost, on top of the lowest score at the last eviction, so that keys which are no longer used age.
 ///
 /// The cost of a block is its bytes × the time to compute it again ÷ the time to load it again. Blocks of one ledger
 /// have equal bytes and load equally fast, so the time to compute them decides. It grows with the position: attention
@@ -20,8 +20,8 @@ final class CostScore implements ScoreOrder.Score {
   }
 
   @Override
-  public void evicted(BlockKey key, int uses, long last, long score) {
-    clock = Math.max(clock, score);
+  public void evicted(BlockKey key, int uses, long last, long lowest) {
+    clock = Math.max(clock, lowest);
   }
 
   @Override

@@ -7,8 +7,14 @@ import java.util.BitSet;
 /// halved after eight uses for each expected key. An estimate is at least the number of uses since the last halving, up
 /// to 15, and seldom more.
 ///
-/// A counter is halved when it is read. Each use halves a few more, so that no use waits for all counters. Memory is
-/// fixed: two bytes for each expected key. Pure; not thread-safe, not even for reads: the owner guards it.
+/// The sketch is the frequency filter of TinyLFU (Einziger, Friedman and Manes, ACM Transactions on Storage 13, 2017)
+/// over a count-min sketch (Cormode and Muthukrishnan, Journal of Algorithms 55, 2005). It departs from TinyLFU in two
+/// ways. It has no doorkeeper and adds to all four counters, not only to the least, so a key that shares counters is
+/// estimated higher. The reset does not halve all counters at once: a counter is halved when it is read, and each use
+/// halves a few more, so that no use waits for all counters.
+///
+/// Memory is fixed: two to four bytes for each expected key, as a row is a power of two. Pure; not thread-safe, not
+/// even for reads: the owner guards it.
 public final class FrequencySketch {
   /// Highest value of a counter.
   public static final int MOST = 15;

@@ -8,10 +8,11 @@ import java.util.function.Consumer;
 /// The hash table of a [Ledger]: a row for each key of one space, found by the key. A key costs 32 bytes for its row
 /// and 4 for a bucket, however many keys there are.
 ///
-/// A bucket is a chain of rows. Buckets are added one at a time, each with half of the rows of an older one (linear
-/// hashing), so that no insertion waits for a whole table to be copied. The hash depends on a secret of the process
-/// ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket. Rows are also linked in rings, which
-/// [LruList] uses.
+/// A bucket is a chain of rows. Buckets are added one at a time, each with half of the rows of an older one, so that no
+/// insertion waits for a whole table to be copied. This is linear hashing (Litwin, VLDB '80), which departs from the
+/// paper in that a bucket is added for each row, not for each overflow, and that buckets are never taken away. The hash
+/// depends on a secret of the process ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket.
+/// Rows are also linked in rings, which [LruList] uses.
 final class KeyTable implements RowRings {
   /// No row.
   static final int NONE = IntRows.NONE;

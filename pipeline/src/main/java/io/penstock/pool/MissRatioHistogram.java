@@ -3,7 +3,7 @@ package io.penstock.pool;
 /// Weights of references by their stack distance, in groups of keys. The spread over the groups says how far an
 /// estimate may be off.
 ///
-/// Distances up to 16 have a bucket each; above, 16 buckets share each power of two. Not thread-safe.
+/// Distances below 32 have a bucket each; above, 16 buckets share each power of two. Not thread-safe.
 final class MissRatioHistogram {
   static final int GROUPS = 16;
 

@@ -11,9 +11,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /// The keys of one space that can be read, each with up to [#MOST_PLACES] places where its bytes are. Answers which
 /// prefix of a request is there, without a lock, beside one writer.
 ///
-/// A key costs 20 to 25 bytes. The keys are spread over small segments by the low bits of their hash (extendible
-/// hashing). A full segment is copied, or split in two, so no change copies more than a few thousand keys. The hash
-/// depends on a secret of the process ([BlockHash#hashCode]), so a client cannot choose keys that meet.
+/// A key costs 20 to 25 bytes. The keys are spread over small segments by the low bits of their hash. A full segment is
+/// copied, or split in two, so no change copies more than a few thousand keys. The hash depends on a secret of the
+/// process ([BlockHash#hashCode]), so a client cannot choose keys that meet.
+///
+/// This is extendible hashing (Fagin, Nievergelt, Pippenger and Strong, ACM Transactions on Database Systems 4, 1979).
+/// It departs from the paper in three ways. A bucket is an open-addressed table, and a full one is copied if many of
+/// its keys are gone. Segments are never joined and the directory never halves, so memory falls only as segments are
+/// copied, and with [#clear]. Readers take no lock.
 ///
 /// **What a reader is told**, for each key by itself: the places of the key at some moment between the beginning and
 /// the end of the call. So a key that was there before the call and did not leave during it is found, and a key that

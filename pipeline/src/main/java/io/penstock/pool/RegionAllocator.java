@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
 /// Divides memory into regions of any length: the smallest free region that is long enough, the one with the lowest
 /// offset of several, gives its first bytes. Neighbours that are free become one region.
 ///
+/// This is best fit by address order with immediate coalescing, as in Knuth, "The Art of Computer Programming", volume
+/// 1, section 2.5. It departs from the book in its tables: they lie beside the memory, in trees, so there are no
+/// boundary tags that a device or a peer could overwrite, and no search walks a list.
+///
 /// The memory consists of chunks, and no region leaves its chunk. Offsets and lengths are multiples of
 /// [#ALIGNMENT_BYTES]. Every operation is O(log n) in the number of free regions. Owns no memory. Not thread-safe.
 final class RegionAllocator {
@@ -34,20 +38,26 @@ final class RegionAllocator {
 
   /// @param totalBytes of all chunks; the last one may be shorter
   RegionAllocator(long totalBytes, long chunkBytes) {
-    this.totalBytes = Checks.positive("totalBytes", totalBytes / ALIGNMENT_BYTES * ALIGNMENT_BYTES);
+    if (totalBytes < ALIGNMENT_BYTES) {
+      throw new IllegalArgumentException("totalBytes must be >= " + ALIGNMENT_BYTES + " (was " + totalBytes + ")");
+    }
+    this.totalBytes = totalBytes / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
     this.chunkBytes = requireAligned("chunkBytes", chunkBytes);
-    for (long offset = 0; offset < this.totalBytes; offset += chunkBytes) {
-      addFree(new Region(offset, Math.min(chunkBytes, this.totalBytes - offset)));
+    long offset = 0;
+    while (offset < this.totalBytes) {
+      Region chunk = new Region(offset, Math.min(chunkBytes, this.totalBytes - offset));
+      addFree(chunk);
+      offset = chunk.end();
     }
   }
 
   /// A region of at least `bytes`, rounded up to the alignment; null if no free region is as long.
   @Nullable Region allocate(long bytes) {
-    long wanted = aligned(Checks.positive("bytes", bytes));
-    Region found = byLength.ceiling(new Region(0, wanted));
-    if (found == null) {
+    if (Checks.positive("bytes", bytes) > largestFree()) { // also before a length near the largest long is rounded up
       return null;
     }
+    long wanted = aligned(bytes);
+    Region found = requireNonNull(byLength.ceiling(new Region(0, wanted)));
     removeFree(found);
     Region taken = new Region(found.offset(), wanted);
     if (found.bytes() > wanted) {

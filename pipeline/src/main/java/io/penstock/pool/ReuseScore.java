@@ -2,7 +2,8 @@ package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
 
-/// The time at which a key is expected to be of no more use, in references.
+/// The time at which a key is expected to be of no more use, in references. The policy is this project's own, after the
+/// rule of Belady (IBM Systems Journal 5, 1966): the key whose next use lies furthest ahead leaves.
 ///
 /// A key stays the longer the more often it was used: each doubling of its uses is worth one mean interval between two
 /// uses of a key, which this class measures, as it remembers evicted keys. A key that sits late in its request leaves
@@ -54,7 +55,7 @@ final class ReuseScore implements ScoreOrder.Score {
   }
 
   @Override
-  public void evicted(BlockKey key, int uses, long last, long score) {
+  public void evicted(BlockKey key, int uses, long last, long lowest) {
     evicted.add(key, uses, last);
   }
 

@@ -1,13 +1,15 @@
 package io.penstock.pool;
 
-/// Rows by priority, lowest first; of equal priorities, the one with the lower stamp first. A binary heap that knows
-/// the place of each row.
+/// Rows by priority, lowest first; of equal priorities, the one that was put first. A binary heap (Williams, "Algorithm
+/// 232: Heapsort", 1964) that also knows the place of each row, so that a row can get another priority or leave.
 final class RowHeap {
   private final IntColumn heap = new IntColumn();
   /// The place of each row in `heap`, plus one; 0 if it is not there.
   private final IntColumn places = new IntColumn();
   private final LongColumn priorities = new LongColumn();
+  /// Number of the last put of each row.
   private final LongColumn stamps = new LongColumn();
+  private long puts;
   private int size;
   private int postponed;
 
@@ -24,14 +26,10 @@ final class RowHeap {
     return priorities.get(row);
   }
 
-  long stamp(int row) {
-    return stamps.get(row);
-  }
-
   /// Adds `row`, or gives it another priority.
-  void put(int row, long priority, long stamp) {
+  void put(int row, long priority) {
     priorities.set(row, priority);
-    stamps.set(row, stamp);
+    stamps.set(row, puts++);
     if (places.get(row) == 0) {
       place(row, size++);
     }
@@ -42,7 +40,7 @@ final class RowHeap {
   void postpone(int row) {
     int inner = size / 2;
     int leaf = heap.get(inner + Math.floorMod(postponed++, size - inner));
-    put(row, Math.max(priority(row), priority(leaf)), Math.max(stamp(row), stamp(leaf)) + 1);
+    put(row, Math.max(priority(row), priority(leaf)));
   }
 
   void remove(int row) {

@@ -4,9 +4,14 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import java.util.function.IntPredicate;
 
-/// S3-FIFO (SOSP '23): a small queue of a tenth of the capacity, a main queue, and the keys that were
-/// evicted from the small queue. A key that is used more than once in the small queue moves to the main queue; a key of
-/// the main queue goes round once for each of its last uses, three at most.
+/// S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP '23): a small queue of a tenth of the
+/// capacity, a main queue, and the keys that were evicted from the small queue. A key that is used more than once in
+/// the small queue moves to the main queue. A key of the main queue moves to its end once for each of its last uses,
+/// three at most.
+///
+/// It follows algorithm 1 of the paper, so a key that moves to the main queue keeps the count of its uses; the text of
+/// section 4.1 clears it. It departs from the paper in two ways: an insertion evicts one key at most, also where the
+/// main queue is too long, and a key that may not leave moves to the end of its queue.
 final class S3FifoOrder implements EvictionOrder {
   private static final int SMALL = 0;
   private static final int MAIN = 1;

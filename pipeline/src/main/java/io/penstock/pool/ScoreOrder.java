@@ -3,11 +3,18 @@ package io.penstock.pool;
 import io.penstock.block.BlockKey;
 import java.util.function.IntPredicate;
 
-/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is made anew with each use.
+/// Evicts the key with the lowest score; of equal scores, the least recently used. A score is computed at each use.
+///
+/// LFU (Coffman and Denning, "Operating Systems Theory", 1973) scores by the uses since the key came, which never age.
+/// LENGTH_AWARE is named after the policy of Mooncake (Qin et al., FAST '25), which counts uses, too; here the position
+/// alone decides. A key that may not leave counts as the most recently used, and has the score of another key until its
+/// next use.
 final class ScoreOrder implements EvictionOrder {
   private final Score score;
   private final RowHeap heap = new RowHeap();
   private final IntColumn uses = new IntColumn();
+  /// When each row was used last.
+  private final LongColumn last = new LongColumn();
   /// References to keys so far: the clock of this order.
   private long now;
 
@@ -27,8 +34,10 @@ final class ScoreOrder implements EvictionOrder {
     /// A key was used again after `interval` references.
     default void reused(long interval) {}
 
-    /// `key` with `score` was evicted; it was last used at `last`.
-    default void evicted(BlockKey key, int uses, long last, long score) {}
+    /// `key` was evicted; it was last used at `last`.
+    ///
+    /// @param lowest the lowest score at this moment: that of `key`, unless another key could not leave instead of it
+    default void evicted(BlockKey key, int uses, long last, long lowest) {}
 
     default void clear() {}
   }
@@ -46,13 +55,14 @@ final class ScoreOrder implements EvictionOrder {
   @Override
   public void touched(int row, BlockKey key, int position) {
     now++;
-    score.reused(Math.max(1, now - heap.stamp(row)));
+    score.reused(now - last.get(row));
     used(row, uses.get(row) + 1, position);
   }
 
   private void used(int row, int count, int position) {
     uses.set(row, count);
-    heap.put(row, score.of(count, position, now), now);
+    last.set(row, now);
+    heap.put(row, score.of(count, position, now));
   }
 
   @Override
@@ -70,7 +80,7 @@ final class ScoreOrder implements EvictionOrder {
 
   @Override
   public void evicted(int row, BlockKey key) {
-    score.evicted(key, uses.get(row), heap.stamp(row), heap.priority(row));
+    score.evicted(key, uses.get(row), last.get(row), heap.priority(heap.first()));
     heap.remove(row);
   }
 
@@ -83,6 +93,7 @@ final class ScoreOrder implements EvictionOrder {
   public void clear() {
     heap.clear();
     uses.clear();
+    last.clear();
     score.clear();
     now = 0;
   }

@@ -8,6 +8,10 @@ import java.util.function.Predicate;
 /// Stack distances of LRU: how many distinct keys were used since the last use of a key, that key included. A cache
 /// under LRU has the key if and only if its capacity is at least this distance.
 ///
+/// The stack algorithm is that of Mattson et al. (IBM Systems Journal 9, 1970), with the counting tree of Bennett and
+/// Kruskal (IBM Journal of Research and Development 19, 1975). It departs from the latter in its memory, which grows
+/// with the keys and not with the references: when the slots are used up, the keys move together.
+///
 /// Keys stand in slots, in the order of their last use. A Fenwick tree counts the keys before a slot, so each operation
 /// takes O(log n) on average. Memory is about 52 bytes a key, in arrays of primitives. Not thread-safe.
 public final class StackDistances {

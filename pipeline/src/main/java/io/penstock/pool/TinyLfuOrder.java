@@ -4,9 +4,13 @@ import io.penstock.block.BlockKey;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
-/// W-TinyLFU (TOS '17): an LRU window of a hundredth of the capacity for new keys, and a
-/// main part of a probation list and a protected list. A key that leaves the window stays only if it was used more
-/// often than the next victim of the main part, by a [FrequencySketch].
+/// W-TinyLFU (Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on
+/// Storage 13, 2017): an LRU window of a hundredth of the capacity for new keys, and a main part of a probation list
+/// and a protected list. A key that leaves the window stays only if it was used more often than the next victim of the
+/// main part, by a [FrequencySketch].
+///
+/// It departs from the paper in two ways: it counts a miss when the key is inserted, not when it is asked for, and the
+/// sketch knows at most 16,777,216 keys.
 final class TinyLfuOrder implements EvictionOrder {
   private static final int WINDOW = 0;
   private static final int PROBATION = 1;

@@ -106,7 +106,8 @@ final class SegmentIndex {
   }
 
   /// The segment that is worth most to compact: with the largest (1 - u) × age / (1 + u), where u is the share that is
-  /// live. 0 if all are fuller than `most`.
+  /// live. 0 if all are fuller than `most`. This is the cost-benefit policy of the log-structured file system
+  /// (Rosenblum and Ousterhout, SOSP '91), with the age counted in records and not in time.
   ///
   /// @param most share that may be live, of the records of the fullest segment ever seen
   /// @param readable whether a segment may be chosen

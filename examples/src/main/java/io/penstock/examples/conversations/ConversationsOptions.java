@@ -3,7 +3,7 @@ package io.penstock.examples.conversations;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.EvictionPolicy;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

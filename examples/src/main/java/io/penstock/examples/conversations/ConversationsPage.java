@@ -1,8 +1,6 @@
 package io.penstock.examples.conversations;
 
 import io.penstock.PenstockVersion;
-import io.penstock.node.cli.Json;
-import io.penstock.node.cli.Numbers;
 import io.penstock.node.report.ChartData;
 import io.penstock.node.report.ChartData.Chart;
 import io.penstock.node.report.ChartData.Line;
@@ -12,8 +10,11 @@ import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import io.penstock.node.report.Summary.TableRow;
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Numbers;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
 
 /// A [ConversationsReport] as a page for a browser.
@@ -107,6 +108,6 @@ final class ConversationsPage {
   }
 
   private static Line line(String label, Outcome outcome, ToDoubleFunction<TurnFigures> value) {
-    return new Line(label, outcome.turns().stream().mapToDouble(value).boxed().toList());
+    return new Line(label, outcome.turns().stream().<@Nullable Double>map(value::applyAsDouble).toList());
   }
 }

@@ -1,9 +1,9 @@
 package io.penstock.examples.conversations;
 
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import java.util.Locale;
 import java.util.TreeMap;
 import java.util.stream.Collectors;

@@ -1,8 +1,8 @@
 package io.penstock.examples.disaggregated;
 
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.Reason;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Reason;
+import io.penstock.node.text.Sizes;
 import java.util.List;
 
 /// The report as text.

@@ -3,8 +3,8 @@ package io.penstock.examples.pressure;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.node.config.BlockShape;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.shape.BlockShape;
+import io.penstock.node.text.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.SyncMode;

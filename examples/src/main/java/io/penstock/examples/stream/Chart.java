@@ -1,6 +1,6 @@
 package io.penstock.examples.stream;
 
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,9 +2,9 @@ package io.penstock.examples.stream;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.SizeOption;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.option.SizeOption;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Sizes;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;

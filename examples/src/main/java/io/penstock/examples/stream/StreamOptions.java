@@ -3,7 +3,7 @@ package io.penstock.examples.stream;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import java.time.Duration;
 
 /// What a [StreamRun] does. Values that make no sense are refused by the names of their flags.

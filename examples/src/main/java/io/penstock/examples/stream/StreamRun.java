@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
+import io.penstock.node.admin.ResidentMemory;
 import io.penstock.stage.Pace;
 import io.penstock.stage.Stage;
 import io.penstock.tier.ByteBudget;
@@ -128,7 +129,7 @@ final class StreamRun {
     long network = Math.max(0, sent - readerEnds.get(SLOW).readBytes());
     Sample sample = new Sample(secondsSince(start), made, read, slow.budget().inUseBytes(), network,
         slow.arena().claimedSlots() * Shape.BLOCK_BYTES, source.claimedSlots() * Shape.BLOCK_BYTES, nettyBytes(),
-        ResidentMemory.bytes());
+        (long) ResidentMemory.bytes()); // 0 of no number
     synchronized (samples) {
       samples.add(sample);
     }

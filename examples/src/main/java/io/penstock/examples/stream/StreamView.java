@@ -1,7 +1,7 @@
 package io.penstock.examples.stream;
 
 import io.penstock.node.cli.Console;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

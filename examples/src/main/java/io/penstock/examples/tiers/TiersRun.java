@@ -9,7 +9,7 @@ import io.penstock.examples.tiers.TiersReport.First;
 import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Progress;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StackOptions;

@@ -2,9 +2,9 @@ package io.penstock.examples.tiers;
 
 import io.penstock.examples.source.Reading;
 import io.penstock.examples.tiers.TiersReport.Step;
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;

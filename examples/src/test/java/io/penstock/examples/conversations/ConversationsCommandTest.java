@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

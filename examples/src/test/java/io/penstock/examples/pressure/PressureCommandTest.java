@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import io.penstock.storage.SyncMode;
 import io.penstock.tier.StackOptions;
 import java.io.ByteArrayOutputStream;

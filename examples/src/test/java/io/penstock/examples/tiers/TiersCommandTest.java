@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.examples.tiers.TiersReport.Step;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.Receipt.Durability;

@@ -18,7 +18,7 @@ public record Run(int from, int to) {
   /// Splits a list before every element that does not continue the one before it.
   ///
   /// @param continues asked for each index from 1
-  static List<Run> split(int size, IntPredicate continues) {
+  public static List<Run> split(int size, IntPredicate continues) {
     List<Run> runs = new ArrayList<>();
     int from = 0;
     for (int i = 1; i <= size; i++) {

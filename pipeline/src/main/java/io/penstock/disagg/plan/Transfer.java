@@ -34,7 +34,7 @@ public record Transfer(int group, Rank source, Rank destination, Extent layers, 
   }
 
   /// Pieces that can be moved as one, by the indexes of their blocks: both sides go on by one block, and the pieces lie
-  /// at the same place in it. Where blocks lie in memory is for [ContiguousRuns] to say.
+  /// at the same place in it. Where blocks lie in memory is for `ContiguousRuns` to say.
   public List<Run> runs() {
     return Run.split(pieces.size(), i -> {
       TokenPiece before = pieces.get(i - 1);

@@ -1,5 +1,7 @@
 package io.penstock.disagg.request;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
 import io.penstock.check.Uncaught;
@@ -20,6 +22,12 @@ import reactor.core.scheduler.Scheduler;
 /// than a turn stays there for the turns between. A timer may move its moment without a call: when its slot comes up it
 /// says how long it still wants. One task of the scheduler waits for the next slot with timers, none if there is none.
 /// Timers fire less than a tick after their moment, outside the wheel's lock, which is held for a few timers at a time.
+/// Timers of one tick fire in any order.
+///
+/// This is scheme 6 of Varghese and Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP '87): a hashed wheel with
+/// unsorted lists. It departs from the paper in two ways. The clock does not step from tick to tick: the wheel skips
+/// empty slots, and after a pause of more than a turn it looks at each slot once. A timer keeps the number of its tick,
+/// so no step counts down the turns of the timers that it passes.
 ///
 /// Safe from any thread.
 final class TimerWheel implements Disposable {
@@ -158,12 +166,15 @@ final class TimerWheel implements Disposable {
   }
 
   private void fire(Timer timer, long now) {
+    if (isDisposed()) { // by a timer that fired before
+      return;
+    }
     try {
       long next = timer.due(now);
       if (next != NEVER) {
         add(timer, Math.max(next, now + 1));
       }
-    } catch (RuntimeException e) { // the other timers fire all the same
+    } catch (Throwable e) { // the other timers fire all the same
       Uncaught.report(e);
     }
   }
@@ -202,7 +213,8 @@ final class TimerWheel implements Disposable {
 
   /// Goes on to the next slot with timers: its first timer, or null if there is none up to `last`.
   @GuardedBy("this") private @Nullable Timer enter(long last) {
-    long tick = size == 0 || disposed ? NEVER : nextFilled();
+    nextTick = Math.max(nextTick, last - slotCount + 1); // one turn passes each timer up to `last`
+    long tick = size == 0 ? NEVER : nextFilled();
     if (tick > last) {
       nextTick = Math.max(nextTick, last + 1);
       return null;
@@ -223,10 +235,14 @@ final class TimerWheel implements Disposable {
     return (int) (tick % slotCount);
   }
 
+  /// Removes all timers. A timer that fires at this moment is not interrupted.
   @Override
   public synchronized void dispose() {
     disposed = true;
     wake.dispose();
+    for (int slot = filled.nextSetBit(0); slot >= 0; slot = filled.nextSetBit(slot)) {
+      unlink(requireNonNull(slots[slot]));
+    }
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.penstock.node;
 
-import io.penstock.node.cli.LayoutPage;
+import io.penstock.node.option.LayoutPage;
 import io.penstock.node.serve.AscendPage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

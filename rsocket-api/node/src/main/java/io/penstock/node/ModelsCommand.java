@@ -2,11 +2,11 @@ package io.penstock.node;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.BlockShape;
-import io.penstock.node.config.KvShape;
-import io.penstock.node.config.ModelPreset;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.shape.BlockShape;
+import io.penstock.node.shape.KvShape;
+import io.penstock.node.shape.ModelPreset;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

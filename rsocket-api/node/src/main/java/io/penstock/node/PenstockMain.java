@@ -1,8 +1,6 @@
 package io.penstock.node;
 
 import io.penstock.PenstockVersion;
-import io.penstock.node.attack.AttackCommand;
-import io.penstock.node.bench.BenchCommand;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.CommandGroup;
 import io.penstock.node.cli.Console;
@@ -11,19 +9,21 @@ import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
 import io.penstock.node.client.PasswordCommand;
 import io.penstock.node.device.DeviceCommand;
+import io.penstock.node.party.PartyCommand;
 import io.penstock.node.plan.PlanCommand;
-import io.penstock.node.replay.PartyCommand;
 import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
-import io.penstock.node.simulate.SimulateCommand;
 import io.penstock.node.ssd.SsdCommand;
 import io.penstock.node.sweep.SweepCommand;
-import io.penstock.node.torture.TortureCommand;
 import io.penstock.node.trace.TraceCommand;
 import io.penstock.node.whatif.WhatIfCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -39,16 +39,14 @@ import picocli.CommandLine.IVersionProvider;
     exitCodeListHeading = "%nExit codes:%n",
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
-      "The launcher of the source tree also runs its examples:", "  ./penstock example", ""})
+      "attack, simulate, torture and bench are commands of the source tree, whose",
+      "launcher also runs its examples:", "  ./penstock example", ""})
 public final class PenstockMain extends CommandGroup {
   /// The commands after those that talk to a node, in the order of the help.
   private static final List<Class<?>> OTHERS =
       List.of(PasswordCommand.class, ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
-          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SimulateCommand.class,
-          SsdCommand.class,
-          TortureCommand.class,
-          BenchCommand.class, TrainCommand.class,
-          DeviceCommand.class, HelpVerb.class);
+          TraceCommand.class, SweepCommand.class, WhatIfCommand.class, PlanCommand.class, SsdCommand.class,
+          TrainCommand.class, DeviceCommand.class);
 
   private PenstockMain() {}
 
@@ -60,13 +58,26 @@ public final class PenstockMain extends CommandGroup {
   }
 
   /// Returns the whole command line, ready to execute.
-  static CommandLine commandLine(Console console) {
+  public static CommandLine commandLine(Console console) {
+    return commandLine(console, List.of());
+  }
+
+  /// Returns the whole command line of a program that has more commands than a node.
+  ///
+  /// @param others take the place of the commands that have their names
+  public static CommandLine commandLine(Console console, List<CommandLine> others) {
     CommandFactory factory = new CommandFactory(console);
     CommandLine line = new CommandLine(new PenstockMain(), factory);
-    line.addSubcommand(ServeCommand.line(console));
-    ClientCommands.lines(console).forEach(line::addSubcommand);
-    line.addSubcommand(AttackCommand.line(console));
-    OTHERS.forEach(command -> line.addSubcommand(new CommandLine(command, factory)));
+    Map<String, CommandLine> byName =
+        others.stream().collect(Collectors.toMap(CommandLine::getCommandName, Function.identity()));
+    Stream.of(
+        Stream.of(ServeCommand.line(console)),
+        ClientCommands.lines(console).stream(),
+        OTHERS.stream().map(command -> new CommandLine(command, factory)),
+        Stream.of(LabVerb.values()).map(LabVerb::line),
+        Stream.of(new CommandLine(HelpVerb.class, factory)))
+        .flatMap(Function.identity())
+        .forEach(own -> line.addSubcommand(byName.getOrDefault(own.getCommandName(), own)));
     Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));

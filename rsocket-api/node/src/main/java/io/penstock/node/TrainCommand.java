@@ -6,14 +6,13 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
-/// What the launcher has the JVM remember for its next start: a replay, gets and puts, long enough for profiles of the
-/// methods that move blocks. Not for people.
+/// Runs what the JVM is to remember for its next start: replays, whose gets and puts of small and large blocks last long
+/// enough for profiles of the methods that move them. Started by the launcher and by `bin/penstock train`; not for people.
 @Command(name = "train", hidden = true, description = "Trains the AOT cache; started by the launcher.")
 final class TrainCommand implements Callable<Integer> {
   private static final List<List<String>> LINES = List.of(
-      List.of("replay", "--limit", "300"),
-      start("get", "4KiB", "1"), start("put", "64KiB", "8"), start("get", "64KiB", "8"), start("put", "1MiB", "1"),
-      start("get", "1MiB", "1"));
+      List.of("replay", "--limit", "300"), replay("1000", "4KiB", "1"), replay("1000", "64KiB", "8"),
+      replay("150", "1MiB", "1"));
 
   private final Console console;
 
@@ -21,9 +20,8 @@ final class TrainCommand implements Callable<Integer> {
     this.console = console;
   }
 
-  private static List<String> start(String direction, String blockBytes, String layers) {
-    return List.of("bench", "start", "--here", "--seconds", "3", "--direction", direction, "--block-bytes", blockBytes,
-        "--layers", layers);
+  private static List<String> replay(String requests, String blockBytes, String layers) {
+    return List.of("replay", "--limit", requests, "--block-bytes", blockBytes, "--layers", layers);
   }
 
   @Override

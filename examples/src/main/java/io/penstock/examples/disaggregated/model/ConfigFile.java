@@ -1,8 +1,8 @@
 package io.penstock.examples.disaggregated.model;
 
+import io.penstock.node.text.Json;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
 import io.penstock.examples.disaggregated.tensors.StoredType;
-import io.penstock.node.cli.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

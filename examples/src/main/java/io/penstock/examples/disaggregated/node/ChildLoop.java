@@ -2,7 +2,7 @@ package io.penstock.examples.disaggregated.node;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

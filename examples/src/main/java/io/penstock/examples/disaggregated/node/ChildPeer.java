@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated.node;
 
+import io.penstock.node.text.Json;
 import io.penstock.examples.process.OtherJvm;
-import io.penstock.node.cli.Json;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.tensors;
 
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -3,7 +3,7 @@ package io.penstock.examples.disaggregated.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.penstock.meter.TierGauges;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
 import java.net.InetSocketAddress;

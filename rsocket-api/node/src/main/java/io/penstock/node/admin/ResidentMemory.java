@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// The memory of this process that is in RAM, by the name that Prometheus' own clients give it. Linux tells it;
-/// elsewhere there is no such gauge.
+/// The memory of this process that is in RAM, and a gauge of it by the name that Prometheus' own clients give it. Linux
+/// tells it; elsewhere there is no such gauge.
 public final class ResidentMemory {
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final String LINE = "VmRSS:";
@@ -23,7 +23,7 @@ public final class ResidentMemory {
   }
 
   /// NaN if the system does not tell it.
-  private static double bytes() {
+  public static double bytes() {
     try {
       return Files.readAllLines(STATUS).stream().filter(line -> line.startsWith(LINE))
           .mapToDouble(line -> Double.parseDouble(line.substring(LINE.length(), line.lastIndexOf(' ')).strip()) * KIB)

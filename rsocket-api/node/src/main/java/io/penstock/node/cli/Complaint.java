@@ -1,5 +1,7 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Nearest;
+import io.penstock.node.text.Reason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

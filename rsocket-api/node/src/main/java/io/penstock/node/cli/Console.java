@@ -1,5 +1,7 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Terminal;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;

@@ -1,7 +1,7 @@
 package io.penstock.node.cli;
 
 /// A file that was to be read is not of its form: *file, line N must be rule (was value)*.
-public final class DataException extends RuntimeException {
+public class DataException extends RuntimeException {
   public DataException(String message) {
     super(message);
   }

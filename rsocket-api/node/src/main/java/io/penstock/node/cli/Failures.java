@@ -3,7 +3,7 @@ package io.penstock.node.cli;
 import io.penstock.KvException;
 import io.penstock.device.ascend.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
-import io.penstock.node.trace.TraceFormatException;
+import io.penstock.node.text.Reason;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineUnavailableException;
 import io.penstock.storage.engine.JournalFormatException;
@@ -111,7 +111,6 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case HostMemoryRefusedException e -> ExitCode.UNAVAILABLE;
       case LibraryMismatchException e -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
-      case TraceFormatException e -> ExitCode.DATA;
       case DataException e -> ExitCode.DATA;
       case DirectoryLockedException e -> ExitCode.INPUT_OUTPUT;
       case EngineUnavailableException e -> ExitCode.INPUT_OUTPUT;

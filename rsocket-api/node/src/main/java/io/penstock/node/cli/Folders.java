@@ -1,5 +1,6 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;

@@ -1,5 +1,7 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Terminal;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;

@@ -1,4 +1,4 @@
-/// What all commands share: the console, exit codes, tables and JSON.
+/// What all commands share: the console, exit codes, progress, files and failures.
 @NullMarked
 package io.penstock.node.cli;
 

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.DataException;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import io.penstock.tier.Receipt;
 import java.util.Locale;
 import tools.jackson.core.JacksonException;

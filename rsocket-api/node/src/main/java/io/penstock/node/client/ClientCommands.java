@@ -1,9 +1,10 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
-import io.penstock.node.cli.LayoutPage;
-import io.penstock.node.cli.SettingOptions;
-import io.penstock.node.config.LayoutSettings;
+import io.penstock.node.link.Dialer;
+import io.penstock.node.option.LayoutPage;
+import io.penstock.node.option.SettingOptions;
+import io.penstock.node.shape.LayoutSettings;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -13,7 +14,7 @@ public final class ClientCommands {
   private ClientCommands() {}
 
   public static List<CommandLine> lines(Console console) {
-    return lines(console, new WireDialer());
+    return lines(console, Dialer.ofWire());
   }
 
   static List<CommandLine> lines(Console console, Dialer dialer) {

@@ -5,6 +5,8 @@ import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.link.Dialer;
+import io.penstock.node.link.NodeLink;
 import io.penstock.tier.TierEvent;
 import java.util.LinkedHashMap;
 import java.util.List;

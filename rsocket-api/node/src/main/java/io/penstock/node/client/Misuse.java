@@ -1,6 +1,7 @@
 package io.penstock.node.client;
 
-import io.penstock.node.cli.Reason;
+import io.penstock.node.link.Answers;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package io.penstock.node.client;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.link.Answers;
+import io.penstock.node.link.Dialer;
 import io.penstock.tier.TierHolds.Pin;
 import java.io.IOException;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.node.client;
 
-import io.penstock.node.cli.TimeOption;
+import io.penstock.node.option.TimeOption;
 import io.penstock.tier.TierHolds.Pin;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

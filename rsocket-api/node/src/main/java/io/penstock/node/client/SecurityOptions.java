@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.InputFile;
+import io.penstock.node.link.NodePass;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.security.TlsFiles;

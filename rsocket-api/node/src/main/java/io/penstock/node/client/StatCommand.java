@@ -2,11 +2,14 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.link.Answers;
+import io.penstock.node.link.Dialer;
+import io.penstock.node.link.NodeLink;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;

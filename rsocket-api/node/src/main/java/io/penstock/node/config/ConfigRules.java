@@ -2,6 +2,11 @@ package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.setting.DeviceKind;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.text.Sizes;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackOptions;
 import io.penstock.wire.server.FrameLengths;

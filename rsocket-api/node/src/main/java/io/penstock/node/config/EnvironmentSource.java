@@ -1,5 +1,7 @@
 package io.penstock.node.config;
 
+import io.penstock.node.setting.Origin;
+import io.penstock.node.setting.Setting;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

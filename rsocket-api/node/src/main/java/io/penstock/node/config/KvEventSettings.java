@@ -4,6 +4,10 @@ import io.penstock.block.CacheSpace;
 import io.penstock.node.kvevents.HashForm;
 import io.penstock.node.kvevents.KvEventsOptions;
 import io.penstock.node.kvevents.KvLayout;
+import io.penstock.node.setting.AscendTypes;
+import io.penstock.node.setting.PortChoice;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.SettingType;
 import java.util.List;
 import java.util.OptionalInt;
 

@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.flow.ValueStore;
+import io.penstock.node.setting.Origin;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
 import io.penstock.wire.protocol.Limits;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class NodeConfig {
   /// One setting in effect.
   ///
-  /// @param text the value as [SettingType] prints it
+  /// @param text the value as `SettingType` prints it
   public record Effective(Setting<?> setting, String text, Origin origin) {
     public boolean isGiven() {
       return origin.kind() != Origin.Kind.DEFAULT;
@@ -180,7 +183,7 @@ public final class NodeConfig {
         .toList();
   }
 
-  /// The default as [SettingType] prints it.
+  /// The default as `SettingType` prints it.
   private static <T> String printed(Setting<T> setting) {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }

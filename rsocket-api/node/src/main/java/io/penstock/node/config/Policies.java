@@ -1,6 +1,7 @@
 package io.penstock.node.config;
 
 import io.penstock.block.EvictionPolicy;
+import io.penstock.node.setting.SettingType;
 
 /// The names of eviction policies on command lines and in settings.
 public final class Policies {

@@ -1,5 +1,7 @@
 package io.penstock.node.config;
 
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.SettingType;
 import io.penstock.wire.security.ClientCertificates;
 import java.nio.file.Path;
 import java.time.Duration;

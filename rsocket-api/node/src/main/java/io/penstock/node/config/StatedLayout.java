@@ -1,17 +1,22 @@
 package io.penstock.node.config;
 
-import static io.penstock.node.config.LayoutSettings.BLOCK_BYTES;
-import static io.penstock.node.config.LayoutSettings.DTYPE;
-import static io.penstock.node.config.LayoutSettings.HEAD_DIM;
-import static io.penstock.node.config.LayoutSettings.KV_HEADS;
-import static io.penstock.node.config.LayoutSettings.LATENT_RANK;
-import static io.penstock.node.config.LayoutSettings.MODEL;
-import static io.penstock.node.config.LayoutSettings.ROPE_DIM;
+import static io.penstock.node.shape.LayoutSettings.BLOCK_BYTES;
+import static io.penstock.node.shape.LayoutSettings.DTYPE;
+import static io.penstock.node.shape.LayoutSettings.HEAD_DIM;
+import static io.penstock.node.shape.LayoutSettings.KV_HEADS;
+import static io.penstock.node.shape.LayoutSettings.LATENT_RANK;
+import static io.penstock.node.shape.LayoutSettings.MODEL;
+import static io.penstock.node.shape.LayoutSettings.ROPE_DIM;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.node.config.KvShape.Heads;
-import io.penstock.node.config.KvShape.Latent;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.BlockShape;
+import io.penstock.node.shape.KvShape;
+import io.penstock.node.shape.KvShape.Heads;
+import io.penstock.node.shape.KvShape.Latent;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.shape.ModelPreset;
 import java.util.List;
 import java.util.Optional;
 

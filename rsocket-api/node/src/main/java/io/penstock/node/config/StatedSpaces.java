@@ -2,6 +2,9 @@ package io.penstock.node.config;
 
 import io.penstock.block.SpaceId;
 import io.penstock.device.memory.MemoryPages;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Sizes;
 import io.penstock.tier.StackOptions;
 import java.util.ArrayList;
 import java.util.HashMap;

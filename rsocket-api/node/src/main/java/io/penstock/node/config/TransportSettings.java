@@ -1,5 +1,9 @@
 package io.penstock.node.config;
 
+import io.penstock.node.setting.AscendTypes;
+import io.penstock.node.setting.PortRange;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.SettingType;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.transport.CongestionControl;
 import io.penstock.wire.transport.Endpoint;

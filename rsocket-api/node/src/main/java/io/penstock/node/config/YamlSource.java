@@ -1,5 +1,7 @@
 package io.penstock.node.config;
 
+import io.penstock.node.setting.Origin;
+import io.penstock.node.setting.Setting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;

@@ -1,4 +1,4 @@
-/// The configuration of a node: sizes, a model's layout, the table of settings, and the origin of each value.
+/// The configuration of a node: the table of its settings, where their values are read, and the rules between them.
 @NullMarked
 package io.penstock.node.config;
 

@@ -6,7 +6,7 @@ import io.penstock.device.ascend.AscendOptions;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.penstock.node.kvevents;
 
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierEvent;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.penstock.node.log;
 import ch.qos.logback.classic.pattern.ThrowableProxyConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import java.util.stream.Collectors;
 
 /// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone

@@ -15,11 +15,11 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param section name of the list that it stands in, empty for a list that is the document
 /// @param number place in that list, from 0
 /// @param before the case before it there, for cases that go on from each other
-record Case(String section, int number, JsonNode json, @Nullable JsonNode before) {
+public record Case(String section, int number, JsonNode json, @Nullable JsonNode before) {
   /// All cases of a document: a case, a list of them, or an object with lists of them and notes between.
   ///
   /// @throws DataException if it is no JSON or has no case
-  static List<Case> read(String document) {
+  public static List<Case> read(String document) {
     JsonNode root;
     try {
       root = JsonMapper.shared().readTree(document);
@@ -29,7 +29,7 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
     return of(root);
   }
 
-  static List<Case> of(JsonNode root) {
+  public static List<Case> of(JsonNode root) {
     List<Case> cases = new ArrayList<>();
     if (root.isArray()) {
       cases.addAll(section("", root));
@@ -66,17 +66,17 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
     return cases;
   }
 
-  Fields fields() {
+  public Fields fields() {
     return Fields.of(json);
   }
 
   /// The inputs, for kinds that keep them together.
-  Fields input() {
+  public Fields input() {
     return fields().at("input");
   }
 
   /// For example `case 3` or `keys case 0`.
-  String name() {
+  public String name() {
     return (section.isEmpty() || section.equals("cases") ? "" : section + " ") + "case " + number;
   }
 
@@ -86,7 +86,7 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
   }
 
   /// Why a rule has no answer to a case.
-  static String reason(RuntimeException e) {
+  public static String reason(RuntimeException e) {
     return switch (e) {
       case ArithmeticException overflow -> "numbers must be small enough to multiply (were too large)";
       case IndexOutOfBoundsException index when !String.valueOf(index.getMessage()).contains(" must be ") ->
@@ -96,7 +96,7 @@ record Case(String section, int number, JsonNode json, @Nullable JsonNode before
   }
 
   /// For a message: never long, and never nothing.
-  static String shortened(String text) {
+  public static String shortened(String text) {
     return text.isBlank() ? "empty" : text.length() > 120 ? text.substring(0, 120) + " …" : text;
   }
 }

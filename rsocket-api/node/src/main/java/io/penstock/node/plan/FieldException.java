@@ -3,7 +3,7 @@ package io.penstock.node.plan;
 import java.io.Serial;
 
 /// A field of a case that breaks its rule: *field rule (was value)*.
-final class FieldException extends RuntimeException {
+public final class FieldException extends RuntimeException {
   @Serial
   private static final long serialVersionUID = 1L;
 
@@ -13,17 +13,17 @@ final class FieldException extends RuntimeException {
   /// @param field its path, such as `input.prefill.tp`
   /// @param rule such as `must be an integer`
   /// @param value as it was given
-  FieldException(String field, String rule, Object value) {
+  public FieldException(String field, String rule, Object value) {
     super("%s %s (was %s)".formatted(field, rule, Case.shortened(String.valueOf(value))));
     this.field = field;
     this.value = String.valueOf(value);
   }
 
-  String field() {
+  public String field() {
     return field;
   }
 
-  String value() {
+  public String value() {
     return value;
   }
 }

@@ -11,11 +11,11 @@ import tools.jackson.databind.JsonNode;
 /// The fields of one object of a case. A message about a field that is missing or of another type names its path.
 ///
 /// @param path of the object, empty for a case itself
-record Fields(String path, JsonNode node) {
+public record Fields(String path, JsonNode node) {
   /// Above every count in a real case; bounds what a case can ask for.
   private static final int MOST = 1 << 20;
 
-  static Fields of(JsonNode node) {
+  public static Fields of(JsonNode node) {
     return new Fields("", node);
   }
 
@@ -32,11 +32,11 @@ record Fields(String path, JsonNode node) {
   /// The exception for a field that is of its type and breaks another rule.
   ///
   /// @param rule such as `must not be empty`
-  FieldException refused(String name, String rule, Object value) {
+  public FieldException refused(String name, String rule, Object value) {
     return new FieldException(path(name), rule, value);
   }
 
-  boolean has(String... names) {
+  public boolean has(String... names) {
     for (String name : names) {
       if (!node.has(name)) {
         return false;
@@ -55,12 +55,12 @@ record Fields(String path, JsonNode node) {
     }
   }
 
-  boolean isNull(String name) {
+  public boolean isNull(String name) {
     return node.path(name).isNull() || !node.has(name);
   }
 
   /// An object below this one.
-  Fields at(String name) {
+  public Fields at(String name) {
     JsonNode found = node.path(name);
     if (!found.isObject()) {
       throw malformed(path(name), "an object", found);
@@ -69,7 +69,7 @@ record Fields(String path, JsonNode node) {
   }
 
   /// The node of a name, of any type.
-  JsonNode any(String name) {
+  public JsonNode any(String name) {
     JsonNode found = node.path(name);
     if (found.isMissingNode()) {
       throw malformed(path(name), "there", found);
@@ -77,7 +77,7 @@ record Fields(String path, JsonNode node) {
     return found;
   }
 
-  int integer(String name) {
+  public int integer(String name) {
     return integer(path(name), node.path(name));
   }
 
@@ -86,7 +86,7 @@ record Fields(String path, JsonNode node) {
   }
 
   /// A number of things, not negative and not too large to count.
-  int count(String name) {
+  public int count(String name) {
     int count = integer(name);
     if (count < 0 || count > MOST) {
       throw malformed(path(name), "in [0, " + MOST + "]", node.path(name));
@@ -94,18 +94,18 @@ record Fields(String path, JsonNode node) {
     return count;
   }
 
-  int count(String name, int otherwise) {
+  public int count(String name, int otherwise) {
     return node.has(name) ? count(name) : otherwise;
   }
 
   /// A number of things of which there is at least one.
   ///
   /// @throws IllegalArgumentException if there is none, which an engine refuses, too
-  int positive(String name) {
+  public int positive(String name) {
     return Checks.positive(path(name), count(name));
   }
 
-  int positive(String name, int otherwise) {
+  public int positive(String name, int otherwise) {
     return node.has(name) ? positive(name) : otherwise;
   }
 
@@ -117,7 +117,7 @@ record Fields(String path, JsonNode node) {
   }
 
   /// A number of bytes, not negative.
-  long bytes(String name) {
+  public long bytes(String name) {
     JsonNode found = node.path(name);
     if (!found.isIntegralNumber() || !found.canConvertToLong() || found.longValue() < 0) {
       throw malformed(path(name), "an integer >= 0", found);
@@ -125,21 +125,21 @@ record Fields(String path, JsonNode node) {
     return found.longValue();
   }
 
-  double number(String name) {
+  public double number(String name) {
     if (!node.path(name).isNumber()) {
       throw malformed(path(name), "a number", node.path(name));
     }
     return node.path(name).doubleValue();
   }
 
-  boolean flag(String name) {
+  public boolean flag(String name) {
     if (!node.path(name).isBoolean()) {
       throw malformed(path(name), "true or false", node.path(name));
     }
     return node.path(name).booleanValue();
   }
 
-  String text(String name) {
+  public String text(String name) {
     return text(path(name), node.path(name));
   }
 
@@ -154,15 +154,15 @@ record Fields(String path, JsonNode node) {
     return node.has(name) ? text(name) : otherwise;
   }
 
-  List<Integer> integers(String name) {
+  public List<Integer> integers(String name) {
     return list(name, Fields::integer);
   }
 
-  List<List<Integer>> integerLists(String name) {
+  public List<List<Integer>> integerLists(String name) {
     return list(name, (at, row) -> elements(at, row, Fields::integer));
   }
 
-  List<Double> numbers(String name) {
+  public List<Double> numbers(String name) {
     return list(name, (at, one) -> {
       if (!one.isNumber()) {
         throw malformed(at, "a number", one);
@@ -172,20 +172,20 @@ record Fields(String path, JsonNode node) {
   }
 
   /// Integers, and flags among them.
-  List<Object> integersAndFlags(String name) {
+  public List<Object> integersAndFlags(String name) {
     return list(name, (at, one) -> one.isBoolean() ? (Object) one.booleanValue() : integer(at, one));
   }
 
-  List<String> texts(String name) {
+  public List<String> texts(String name) {
     return list(name, Fields::text);
   }
 
   /// Lists of lists of texts.
-  List<List<List<String>>> textLists(String name) {
+  public List<List<List<String>>> textLists(String name) {
     return list(name, (at, step) -> elements(at, step, (to, row) -> elements(to, row, Fields::text)));
   }
 
-  List<Fields> objects(String name) {
+  public List<Fields> objects(String name) {
     return list(name, (at, one) -> {
       if (!one.isObject()) {
         throw malformed(at, "an object", one);
@@ -215,7 +215,7 @@ record Fields(String path, JsonNode node) {
   }
 
   /// What `read` makes of a text.
-  <T> T parsed(String name, String text, String rule, Function<String, T> read) {
+  public <T> T parsed(String name, String text, String rule, Function<String, T> read) {
     try {
       return read.apply(text);
     } catch (IllegalArgumentException e) {

@@ -5,65 +5,60 @@ import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OutputFile;
-import io.penstock.node.cli.Plural;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.SerializationFeature;
 
-/// `penstock plan`: the plan of a request between two sides, and a check of recorded cases.
+/// `penstock plan`: the plan of a request between two sides.
 @Command(
     name = "plan",
-    description = {"Plans which rank sends what to which when prefill and decode run with different parallelism.",
+    description = {PlanCommand.WHAT,
       "",
-      "It reads JSON from standard input: a model, two sides and a request, as in the first example, or a recorded "
-          + "case, a list of those, or a whole file of cases. It prints every transfer with its layers, heads and "
-          + "blocks, how many completions each rank waits for, and which prefill ranks are never pulled.",
+      "It reads JSON from standard input: a model, two sides and a request, as in the example, or a list of those. "
+          + PlanCommand.PRINTS,
       "",
-      "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for MLA), type (bf16), draftLayers, "
-          + "windowTokens, or groups with layers (a list) and a shape each. Fields of a side: tp, pp, pcp, dcp, dp "
-          + "(1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also state fields of the "
-          + "model, but not windowTokens and groups. Fields of the request: id, promptTokens, cachedTokens (0).",
+      PlanCommand.FIELDS,
       "",
-      "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel number. Its column BLOCKS has runs "
-          + "of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3 of the source into blocks 4 "
-          + "to 7 of the destination. Blocks are counted in each rank's own list, the cached prefix included. 0>2@32>0 "
-          + "copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.",
+      PlanCommand.TABLE,
       "",
-      "With --check it runs the rules of engines over recorded cases. The fields of a case tell its kind; the name of "
-          + "its file does not. A case has its inputs, and beside them the answer that the engine gave. The page "
-          + "pipeline/docs/disaggregation.md lists all kinds.",
-      "",
-      "It exits with 1 if the sides of a case do not fit or a case differs from its rule, with 65 if standard input is "
-          + "not of its form, and, with --check, with 2 if a file cannot be read, or a case is of no known kind or "
-          + "malformed.",
+      "It exits with 1 if the sides do not fit, and with 65 if standard input is not of its form.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},", "    \"prefill\": {\"tp\": 4, "
-        + "\"pp\": 2, \"blockTokens\": 128},",
-      "    \"decode\": {\"tp\": 2, \"blockTokens\": 16},",
-      "    \"request\": {\"id\": \"a\", \"promptTokens\": 300, \"cachedTokens\": 16}}' |",
-      "    penstock plan --svg plan.svg",
-      "  echo '{\"input\": {\"num_layers\": 61, \"pp_size\": 2, \"partition\": null}}' |", "    penstock plan",
-      "  penstock plan --json < cases.json", "  penstock plan --check cases/*.json",
-      ""})
-public final class PlanCommand implements Callable<Integer> {
-  private final Console console;
+    footer = {PlanCommand.EXAMPLE, ""})
+public class PlanCommand implements Callable<Integer> {
+  /// The first line of the help.
+  public static final String WHAT =
+      "Plans which rank sends what to which when prefill and decode run with different parallelism.";
+  /// What a plan shows.
+  public static final String PRINTS = "It prints every transfer with its layers, heads and blocks, how many "
+      + "completions each rank waits for, and which prefill ranks are never pulled.";
+  /// The fields of a plan's input.
+  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for "
+      + "MLA), type (bf16), draftLayers, windowTokens, or groups with layers (a list) and a shape each. Fields of a "
+      + "side: tp, pp, pcp, dcp, dp (1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also "
+      + "state fields of the model, but not windowTokens and groups. Fields of the request: id, promptTokens, "
+      + "cachedTokens (0).";
+  /// How the table is read.
+  public static final String TABLE = "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel "
+      + "number. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3 "
+      + "of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's own list, the cached "
+      + "prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.";
+  /// A plan's input, and a picture of the plan.
+  public static final String EXAMPLE = "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"
+      + "    \"prefill\": {\"tp\": 4, \"pp\": 2, \"blockTokens\": 128},\n"
+      + "    \"decode\": {\"tp\": 2, \"blockTokens\": 16},\n"
+      + "    \"request\": {\"id\": \"a\", \"promptTokens\": 300, \"cachedTokens\": 16}}' |\n"
+      + "    penstock plan --svg plan.svg";
 
-  @Option(names = "--check", paramLabel = "FILE", arity = "1..*",
-      description = "Files of recorded cases to check, instead of a plan.")
-  private List<String> files = List.of();
+  private final Console console;
 
   @Option(names = "--svg", paramLabel = "FILE",
       description = "Draw the plan of the one case there: ranks, and arrows between them.")
@@ -74,55 +69,29 @@ public final class PlanCommand implements Callable<Integer> {
 
   /// @param section list that the case stands in
   /// @param number of the case in that list
-  private record Answered(String kind, String section, int number, Map<String, Object> answer) {}
-
-  /// @param section list that the case stands in
-  /// @param number of the case in that list
   /// @param refused why it has no plan
   private record Refused(String section, int number, Misfit refused) {}
 
   /// Two fields that do not go together.
   private record Misfit(String field, Object value, String otherField, Object otherValue, String message) {}
 
-  PlanCommand(Console console) {
+  public PlanCommand(Console console) {
     this.console = console;
   }
 
   @Override
   public Integer call() throws IOException {
-    if (files.isEmpty()) {
-      return plan(svg == null ? null : OutputFile.of("--svg", svg));
-    } else if (svg != null) {
-      throw new IllegalArgumentException("--svg must be left out with --check (was " + svg + ")");
-    }
-    return check();
+    return plan(svg == null ? null : OutputFile.of("--svg", svg));
   }
 
-  private int check() {
-    int code = ExitCode.OK;
-    for (String file : files) {
-      CaseCheck check = CaseCheck.of(file);
-      if (json) {
-        console.json(check);
-      } else if (!check.isUnreadable()) {
-        check.differences().forEach(found -> console.print(file + ", " + found.message()));
-        console.print("%s: %s (%s), %s%s".formatted(file, Plural.of(check.cases(), "case"), kinds(check.kinds()),
-            Plural.of(check.differences().size(), "difference"),
-            check.faults().isEmpty() ? "" : ", " + check.faults().size() + " not checked"));
-      }
-      check.faults().forEach(fault -> console.say("plan: " + (fault.isOfFile() ? "" : file + ", ") + fault.message()));
-      code = Math.max(code, !check.faults().isEmpty()
-          ? ExitCode.USAGE
-          : check.differences().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE);
-    }
-    return code;
+  /// The file that a plan is drawn into; null if none was named.
+  public final @Nullable Path svg() {
+    return svg;
   }
 
-  private static String kinds(Map<String, Integer> kinds) {
-    return kinds.isEmpty()
-        ? "none"
-        : kinds.entrySet().stream().map(kind -> kind.getKey() + " " + kind.getValue())
-            .collect(Collectors.joining(", "));
+  /// Whether results are for machines.
+  public final boolean isJson() {
+    return json;
   }
 
   private int plan(@Nullable OutputFile picture) throws IOException {
@@ -158,10 +127,11 @@ public final class PlanCommand implements Callable<Integer> {
     }
   }
 
-  private static Optional<TransferPlan> planned(Case one) {
-    return PlanInput.fits(one.json())
-        ? Optional.of(PlanInput.plan(one))
-        : CaseRules.plan(one).map(plan -> plan.apply(one));
+  /// The plan of a case.
+  ///
+  /// @return empty if the case is of another kind, see [#answer]
+  public Optional<TransferPlan> planned(Case one) {
+    return PlanInput.fits(one.json()) ? Optional.of(PlanInput.plan(one)) : Optional.empty();
   }
 
   private void print(Case one, int cases, TransferPlan plan) {
@@ -188,11 +158,11 @@ public final class PlanCommand implements Callable<Integer> {
     }
   }
 
-  /// What a rule says that is no plan of transfers.
-  private void answer(Case one) {
-    CaseRule rule = CaseRules.of(one).orElseThrow(() -> new IllegalArgumentException(
-        "case must be a plan's input or of a known kind (was %s)".formatted(Case.shortened(one.json().toString()))));
-    console.print(Json.MAPPER.writer(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
-        .writeValueAsString(new Answered(rule.kind(), one.section(), one.number(), rule.answer().of(one))));
+  /// Prints what is known of a case that has no plan.
+  ///
+  /// @throws IllegalArgumentException if nothing is
+  protected void answer(Case one) {
+    throw new IllegalArgumentException(
+        "case must have a model, prefill, decode and a request (was %s)".formatted(Case.shortened(one.json().toString())));
   }
 }

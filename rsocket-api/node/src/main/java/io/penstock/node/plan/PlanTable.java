@@ -8,9 +8,9 @@ import io.penstock.disagg.plan.Run;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,9 +1,9 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.config.AscendSettings;
-import io.penstock.node.config.DeviceKind;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.device.LibraryOption;
+import io.penstock.node.setting.DeviceKind;
 import io.penstock.node.tiers.DevicePlan;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.penstock.node.replay;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import java.lang.management.ManagementFactory;
 
 /// The default capacity of host memory: 4 GiB, at most half of what the machine has.

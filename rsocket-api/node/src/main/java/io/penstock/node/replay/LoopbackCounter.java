@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 /// event loop.
 ///
 /// @param table the kernel's table of network interfaces
-record LoopbackCounter(Path table) {
+public record LoopbackCounter(Path table) {
   private static final String NAME = "lo:";
 
   /// The one of this machine's kernel.
-  static LoopbackCounter ofKernel() {
+  public static LoopbackCounter ofKernel() {
     return new LoopbackCounter(Path.of("/proc/net/dev"));
   }
 
   /// Bytes received since the machine started; null where the kernel keeps no such table or no such interface.
-  @Nullable Long receivedBytes() {
+  public @Nullable Long receivedBytes() {
     if (!Files.isReadable(table)) {
       return null;
     }

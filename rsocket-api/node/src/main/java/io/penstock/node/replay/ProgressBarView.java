@@ -1,6 +1,7 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.cli.Progress;
+import io.penstock.node.replay.report.Tally;
 import java.io.PrintStream;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;

@@ -1,8 +1,9 @@
 package io.penstock.node.replay;
 
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.replay.report.Tally;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
 import java.util.Locale;
 
 /// The moment in words: rate, hits, bytes in flight.

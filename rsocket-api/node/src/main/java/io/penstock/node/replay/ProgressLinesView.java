@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.replay.report.Tally;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;

@@ -1,5 +1,7 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.party.Parties;
+import io.penstock.node.replay.report.Tally;
 import java.time.Duration;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;

@@ -1,5 +1,9 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.party.DecodeParty;
+import io.penstock.node.party.Delivery;
+import io.penstock.node.party.PrefillParty;
+import io.penstock.node.party.ReplayPace;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.stage.Pace;
@@ -15,7 +19,7 @@ import reactor.core.scheduler.Schedulers;
 ///
 /// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one
 /// begins. The consumer's progress is what starts the next request; a few are parsed ahead.
-final class Replay {
+public final class Replay {
   /// Requests parsed beforehand, so that the end of one and the beginning of the next need not wait for the driver's
   /// thread.
   private static final int READ_AHEAD = 16;
@@ -26,7 +30,7 @@ final class Replay {
   private final Scheduler driver;
 
   /// @param driver reads the trace, which may block on a disk, and starts requests in turn; its clock paces them
-  Replay(DecodeParty decode, PrefillParty prefill, ReplayPace pace, Scheduler driver) {
+  public Replay(DecodeParty decode, PrefillParty prefill, ReplayPace pace, Scheduler driver) {
     this.decode = decode;
     this.prefill = prefill;
     this.pace = pace;
@@ -43,7 +47,7 @@ final class Replay {
   /// | signals | [io.penstock.node.trace.TraceFormatException]; whatever a party fails with |
   ///
   /// @param trace read by this stream alone, and not closed by it
-  Flux<Delivery> deliveries(TraceSource trace) {
+  public Flux<Delivery> deliveries(TraceSource trace) {
     return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD)
         .transform(Pace.<TraceRequest>trace(Replay::time, pace.speed(), driver))
         .flatMap(this::read, pace.concurrency(), 1);

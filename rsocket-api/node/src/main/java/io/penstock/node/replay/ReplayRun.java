@@ -2,6 +2,10 @@ package io.penstock.node.replay;
 
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockLayout;
+import io.penstock.node.party.Parties;
+import io.penstock.node.party.PartyStat;
+import io.penstock.node.replay.report.ReplayReport;
+import io.penstock.node.replay.report.Tally;
 import io.penstock.node.trace.TraceSource;
 import java.time.Duration;
 import java.util.Optional;
@@ -12,7 +16,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// One replay from the first request to the report.
-final class ReplayRun {
+public final class ReplayRun {
   /// Longest wait, at the end, for memory that frames still hold.
   private static final Duration SETTLE = Duration.ofSeconds(5);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
@@ -26,7 +30,7 @@ final class ReplayRun {
 
   /// @param tally sums up while the replay runs, for its watchers
   /// @param driver reads the trace and paces
-  ReplayRun(Parties parties, ReplaySubject subject, Tally tally, Scheduler driver, LongSupplier nanoClock) {
+  public ReplayRun(Parties parties, ReplaySubject subject, Tally tally, Scheduler driver, LongSupplier nanoClock) {
     this.parties = parties;
     this.subject = subject;
     this.tally = tally;
@@ -35,7 +39,7 @@ final class ReplayRun {
   }
 
   /// Replays `trace` and reports; cancelling stops the requests under way.
-  Mono<ReplayReport> report(TraceSource trace) {
+  public Mono<ReplayReport> report(TraceSource trace) {
     return Mono.firstWithSignal(run(trace), parties.lost().then(Mono.empty()));
   }
 

@@ -2,6 +2,8 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.party.FlowPlan;
+import io.penstock.node.party.ReplayPace;
 import java.util.Map;
 
 /// What a report is about.
@@ -12,9 +14,9 @@ import java.util.Map;
 /// @param policy who leaves first, or that the node decided
 /// @param pace how fast
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
-record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, ReplayPace pace,
+public record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, ReplayPace pace,
     Map<String, Double> ceilings) {
-  ReplaySubject {
+  public ReplaySubject {
     requireNonNull(trace, "trace");
     requireNonNull(plan, "plan");
     requireNonNull(pace, "pace");

@@ -1,5 +1,9 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.party.Parties;
+import io.penstock.node.party.PartyStat;
+import io.penstock.node.replay.report.Tally;
+import io.penstock.node.replay.report.Timeline;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;

@@ -1,6 +1,6 @@
 package io.penstock.node.replay;
 
-import io.penstock.node.cli.Plural;
+import io.penstock.node.text.Plural;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReader;
@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /// The options of a replay that say which requests there are.
-final class TraceFlags {
+public final class TraceFlags {
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
       description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz); without one, a trace is generated"
           + " from the seed.")
@@ -24,7 +24,7 @@ final class TraceFlags {
   private @Nullable Long seed;
 
   /// Refuses what would otherwise be passed over in silence.
-  void requireTogether() {
+  public void requireTogether() {
     if (trace != null) {
       TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
@@ -34,7 +34,7 @@ final class TraceFlags {
     }
   }
 
-  TraceSource open() {
+  public TraceSource open() {
     return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
   }
 
@@ -44,7 +44,7 @@ final class TraceFlags {
   }
 
   /// Most requests that are wanted.
-  long limit() {
+  public long limit() {
     return limit == null ? Long.MAX_VALUE : limit;
   }
 

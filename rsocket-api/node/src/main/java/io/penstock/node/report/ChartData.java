@@ -75,9 +75,10 @@ public record ChartData(String axis, Points points, List<Double> seconds, List<C
 
   /// A value at each point, null where there is none. A list of one value is a horizontal line.
   public record Line(String label, List<@Nullable Double> values) {
-    public Line {
-      requireNonNull(label, "label");
-      values = Collections.unmodifiableList(new ArrayList<>(values));
+    /// Written out: a compact constructor would lose the annotation of its parameter in the class file.
+    public Line(String label, List<@Nullable Double> values) {
+      this.label = requireNonNull(label, "label");
+      this.values = Collections.unmodifiableList(new ArrayList<>(values));
     }
 
     /// The same value at each point.

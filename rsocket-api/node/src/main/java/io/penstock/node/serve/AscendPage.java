@@ -1,9 +1,9 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.config.AscendSettings;
-import io.penstock.node.config.Setting;
-import io.penstock.node.config.Topic;
+import io.penstock.node.option.SettingOptions;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.setting.Topic;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;

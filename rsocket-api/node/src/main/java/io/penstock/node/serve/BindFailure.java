@@ -1,9 +1,9 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.Reason;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 import java.util.Locale;
 import reactor.netty.ChannelBindException;

@@ -6,7 +6,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.KvException;
 import io.penstock.meter.WireMeters;
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Refusal;

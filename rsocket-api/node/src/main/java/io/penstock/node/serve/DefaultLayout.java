@@ -1,11 +1,11 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.Nearest;
-import io.penstock.node.cli.Reason;
-import io.penstock.node.config.LayoutSettings;
-import io.penstock.node.config.ModelPreset;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.shape.ModelPreset;
+import io.penstock.node.text.Nearest;
+import io.penstock.node.text.Reason;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,10 +1,10 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.Reason;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Reason;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineUnavailableException;
 import io.penstock.storage.engine.JournalFormatException;

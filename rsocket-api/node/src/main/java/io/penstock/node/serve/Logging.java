@@ -2,7 +2,7 @@ package io.penstock.node.serve;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import io.penstock.node.config.LogLevel;
+import io.penstock.node.setting.LogLevel;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 

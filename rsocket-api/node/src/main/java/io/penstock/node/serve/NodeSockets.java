@@ -1,12 +1,12 @@
 package io.penstock.node.serve;
 
 import io.penstock.node.admin.TransportState;
-import io.penstock.node.cli.Reason;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.PortRange;
-import io.penstock.node.config.Setting;
 import io.penstock.node.config.TransportSettings;
+import io.penstock.node.setting.PortRange;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.server.FrameLengths;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.ConnectionListener;

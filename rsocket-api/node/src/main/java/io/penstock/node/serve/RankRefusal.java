@@ -1,11 +1,11 @@
 package io.penstock.node.serve;
 
 import io.penstock.disagg.registry.Registration;
-import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.RefusedException;
-import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.RankSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;

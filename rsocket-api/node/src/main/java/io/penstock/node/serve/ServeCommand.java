@@ -2,16 +2,16 @@ package io.penstock.node.serve;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.node.cli.ConfigReport;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
-import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.option.ConfigReport;
+import io.penstock.node.option.SettingOptions;
+import io.penstock.node.setting.Setting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package io.penstock.node.ssd;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;

@@ -1,6 +1,6 @@
 package io.penstock.node.ssd;
 
-import io.penstock.node.cli.Reason;
+import io.penstock.node.text.Reason;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.StorageFailedException;

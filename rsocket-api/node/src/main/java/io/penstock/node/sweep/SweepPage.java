@@ -2,8 +2,6 @@ package io.penstock.node.sweep;
 
 import io.penstock.PenstockVersion;
 import io.penstock.block.EvictionPolicy;
-import io.penstock.node.cli.Json;
-import io.penstock.node.cli.Numbers;
 import io.penstock.node.config.Policies;
 import io.penstock.node.report.ChartData;
 import io.penstock.node.report.ChartData.Chart;
@@ -13,6 +11,8 @@ import io.penstock.node.report.Summary;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import io.penstock.node.report.Summary.TableRow;
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Numbers;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;

@@ -1,7 +1,7 @@
 package io.penstock.node.sweep;
 
-import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Policies;
+import io.penstock.node.text.TextTable;
 import java.util.List;
 import java.util.Locale;
 

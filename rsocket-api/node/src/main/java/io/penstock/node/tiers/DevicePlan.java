@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.memory.StagingSpec;
-import io.penstock.node.config.DeviceKind;
+import io.penstock.node.setting.DeviceKind;
 
 /// On which device the blocks of `hbm` are.
 ///

@@ -67,14 +67,6 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
-  public DiskPlan withScrub(ScrubOptions scrub) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
-  }
-
-  public DiskPlan withShare(DiskShare share) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
-  }
-
   /// The same for one of several spaces, in a folder of its own in this folder.
   ///
   /// @param part of the space, of what the whole takes of the disk

@@ -21,7 +21,7 @@ import io.penstock.device.memory.StagingSpec;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Sizes;
 import java.util.List;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;

@@ -2,7 +2,7 @@ package io.penstock.node.tiers;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.pool.SpaceShares;
 import java.util.List;
 

@@ -6,7 +6,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.CacheSpace;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.pool.SharedMemory;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;

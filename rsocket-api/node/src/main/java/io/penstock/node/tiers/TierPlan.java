@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierStack;

@@ -1,10 +1,10 @@
 package io.penstock.node.whatif;
 
 import io.penstock.node.cli.DataException;
-import io.penstock.node.cli.Json;
-import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.node.client.HostPort;
+import io.penstock.node.link.HostPort;
+import io.penstock.node.text.Json;
+import io.penstock.node.text.Reason;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;

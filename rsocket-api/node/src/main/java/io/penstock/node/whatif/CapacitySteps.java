@@ -1,6 +1,6 @@
 package io.penstock.node.whatif;
 
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.pool.WhatIf;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.penstock.node.whatif;
 
-import io.penstock.node.cli.Numbers;
-import io.penstock.node.config.Sizes;
 import io.penstock.node.report.Escape;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Sizes;
 import io.penstock.pool.HitRateCurve;
 import io.penstock.pool.HitRateCurve.Point;
 import io.penstock.pool.WhatIf;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.meter.WhatIfGauges;
-import io.penstock.node.cli.Json;
+import io.penstock.node.text.Json;
 import io.penstock.pool.WhatIf;
 import io.penstock.tier.TierInfo;
 import java.util.List;

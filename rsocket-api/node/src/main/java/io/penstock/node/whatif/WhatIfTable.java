@@ -1,8 +1,8 @@
 package io.penstock.node.whatif;
 
-import io.penstock.node.cli.Plural;
-import io.penstock.node.cli.TextTable;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.text.Plural;
+import io.penstock.node.text.Sizes;
+import io.penstock.node.text.TextTable;
 import io.penstock.node.whatif.WhatIfReport.Change;
 import io.penstock.node.whatif.WhatIfReport.Space;
 import io.penstock.node.whatif.WhatIfReport.Step;

@@ -11,7 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Medium;

@@ -8,6 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.content.GeneratedInput;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;

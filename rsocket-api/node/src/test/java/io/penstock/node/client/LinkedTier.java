@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
+import io.penstock.node.link.NodeLink;
 import io.penstock.tier.BlockTier;
 import io.penstock.wire.client.ServerStat;
 import java.io.ByteArrayOutputStream;

@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.link.NodeLink;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;

@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.penstock.node.link.StreamTimes;
 import io.penstock.wire.report.StreamListener.Report;
 import org.junit.jupiter.api.Test;
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.AscendSetting;
 import io.penstock.device.memory.StagingSpec;
+import io.penstock.node.setting.Setting;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -6,6 +6,10 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
+import io.penstock.node.setting.Origin;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.BlockShape;
+import io.penstock.node.shape.LayoutSettings;
 import io.penstock.tier.StackOptions.Mode;
 import java.io.IOException;
 import java.nio.file.Files;

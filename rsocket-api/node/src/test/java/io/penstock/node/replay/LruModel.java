@@ -5,18 +5,18 @@ import java.util.List;
 
 /// The textbook: for each reference in order touch the block, or insert it and evict the least recently used one if
 /// that is one too many.
-final class LruModel {
+public final class LruModel {
   private final long capacityBlocks;
   private final LinkedHashMap<Long, Boolean> blocks = new LinkedHashMap<>(16, 0.75f, true);
 
-  LruModel(long capacityBlocks) {
+  public LruModel(long capacityBlocks) {
     this.capacityBlocks = capacityBlocks;
   }
 
   /// What happened to the references of one request.
-  record Outcome(int hits, int prefixHits) {}
+  public record Outcome(int hits, int prefixHits) {}
 
-  Outcome request(List<Long> ids) {
+  public Outcome request(List<Long> ids) {
     int hits = 0;
     int prefix = 0;
     for (int i = 0; i < ids.size(); i++) {

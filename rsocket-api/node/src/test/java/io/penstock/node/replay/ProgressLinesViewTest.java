@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.replay.report.Tally;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
-import io.penstock.node.config.BlockShape;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.party.FlowPlan;
+import io.penstock.node.party.TierFill;
 import io.penstock.node.replay.StackReplay.Counts;
+import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.serve.QuickStart;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.GeneratorOptions;

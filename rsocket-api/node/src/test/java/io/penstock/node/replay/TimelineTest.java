@@ -3,6 +3,15 @@ package io.penstock.node.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.node.party.DecodeParty;
+import io.penstock.node.party.LedgerState;
+import io.penstock.node.party.Parties;
+import io.penstock.node.party.PartyStat;
+import io.penstock.node.party.PrefillParty;
+import io.penstock.node.replay.report.RunSeries;
+import io.penstock.node.replay.report.Tally;
+import io.penstock.node.replay.report.Timeline;
+import io.penstock.node.replay.report.TimelinePoint;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierStat;
 import java.time.Duration;

@@ -2,9 +2,9 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

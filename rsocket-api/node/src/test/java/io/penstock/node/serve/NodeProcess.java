@@ -45,15 +45,17 @@ public final class NodeProcess implements AutoCloseable {
   ///
   /// @param heap most bytes of Java heap, as `-Xmx` takes them
   public static NodeProcess startAsLaunched(Path folder, String heap, String... flags) throws IOException {
-    return started(folder, launched(heap, serve(flags)));
+    return started(folder, launched(heap, PenstockMain.class.getName(), serve(flags)));
   }
 
-  /// The command line of `penstock` in a JVM as the launcher makes it.
-  public static List<String> launched(String heap, List<String> arguments) {
+  /// The command line of a program in a JVM as the launcher makes it.
+  ///
+  /// @param main name of its class
+  public static List<String> launched(String heap, String main, List<String> arguments) {
     String collector = arguments.getFirst().equals("serve") ? "-XX:+UseG1GC" : "-XX:+UseParallelGC";
     List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx" + heap, collector));
     command.addAll(accessFlags());
-    command.addAll(List.of("-cp", QuickStart.classPath(), PenstockMain.class.getName()));
+    command.addAll(List.of("-cp", QuickStart.classPath(), main));
     command.addAll(arguments);
     return command;
   }

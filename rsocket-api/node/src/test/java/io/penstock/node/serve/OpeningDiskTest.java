@@ -8,7 +8,7 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
 import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.net.http.HttpResponse;

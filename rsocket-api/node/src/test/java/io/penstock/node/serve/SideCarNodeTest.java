@@ -13,7 +13,7 @@ import io.penstock.device.sidecar.SideCarUnavailableException;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.setting.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.device.ascend.AscendListener;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.storage.EngineKind;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Presence;

@@ -10,7 +10,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.device.DeviceStore;
 import io.penstock.device.ascend.AscendListener;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;
 import io.penstock.testkit.FaultyStore;

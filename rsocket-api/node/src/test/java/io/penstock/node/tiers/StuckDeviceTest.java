@@ -12,7 +12,7 @@ import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.node.config.Capacity;
+import io.penstock.node.setting.Capacity;
 import io.penstock.storage.EngineKind;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.Eventually;

@@ -87,8 +87,6 @@ final class TraceReaderTest {
     TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::next);
 
     assertThat(e).hasMessage("t.jsonl, line 2: %s must be %s (was %s)", field, rule, value);
-    assertThat(List.of(e.file(), e.line(), e.field(), e.rule(), e.value())).containsExactly("t.jsonl", 2L, field, rule,
-        value);
   }
 
   @ParameterizedTest
@@ -99,8 +97,7 @@ final class TraceReaderTest {
 
     TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::next);
 
-    assertThat(e.line()).isEqualTo(1);
-    assertThat(e.value()).isEqualTo(line.strip());
+    assertThat(e).hasMessageStartingWith("t.jsonl, line 1: ").hasMessageEndingWith("(was " + line.strip() + ")");
   }
 
   @Test
@@ -111,7 +108,7 @@ final class TraceReaderTest {
     TraceFormatException e = catchThrowableOfType(TraceFormatException.class,
         () -> new TraceReader("t.jsonl", new ByteArrayInputStream(endless)).next());
 
-    assertThat(e.rule()).contains("bytes");
+    assertThat(e).hasMessageContaining(" bytes");
   }
 
   @Test

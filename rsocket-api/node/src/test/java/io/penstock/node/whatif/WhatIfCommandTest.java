@@ -13,7 +13,7 @@ import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceRequest;

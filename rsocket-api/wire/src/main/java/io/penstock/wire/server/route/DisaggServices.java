@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 /// @param rank what this node does as a rank; null on a node that is none, or whose engine has the connector
 public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnector rank) {
   /// The requests whose blocks this node keeps as a prefill rank; null on another node.
-  @Nullable PrefillConnector kept() {
+  public @Nullable PrefillConnector kept() {
     return rank instanceof PrefillConnector prefill ? prefill : null;
   }
 
-  /// How long a `get` waits at least: a prefill rank lets it wait as long for what is pushed as receivers do.
+  /// Minimum wait of a `get`: a prefill rank lets it wait as long for pushed layers as receivers do.
   public Duration leastAwait() {
     PrefillConnector kept = kept();
     return kept == null ? Duration.ZERO : kept.options().firstByte();

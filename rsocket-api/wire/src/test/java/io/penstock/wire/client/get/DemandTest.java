@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Demand;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;

@@ -3,6 +3,7 @@ package io.penstock.wire.transport.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.penstock.wire.transport.frame.FrameInbox;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

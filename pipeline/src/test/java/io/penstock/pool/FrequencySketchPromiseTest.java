@@ -1,0 +1,176 @@
+package io.penstock.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockKey;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What the papers of [FrequencySketch] promise: never too low, seldom too high, and aged by half.
+@Timeout(30)
+final class FrequencySketchPromiseTest {
+  /// Uses of a window for each expected key; a window after the first has half as many.
+  private static final int USES_A_KEY = 8;
+
+  private static BlockKey key(long id) {
+    return EvictionOrderTest.key(id);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE, (1L << 28) + 1, Long.MAX_VALUE})
+  void wrongSizes_areRefused(long keys) {
+    assertThatThrownBy(() -> new FrequencySketch(keys)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("expectedKeys must be in (0, 268435456] (was " + keys + ")");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 15, 16, 17, 1024, 1025})
+  void sketchOfAnySize_countsAKeyOneByOne_andStopsAtTheMost(long keys) {
+    FrequencySketch sketch = new FrequencySketch(keys);
+    BlockKey key = key(7);
+    assertThat(sketch.estimate(key)).isZero();
+    for (int use = 1; use <= FrequencySketch.MOST + 5; use++) {
+      int expected = Math.min(use, FrequencySketch.MOST);
+      assertThat(sketch.use(key)).isEqualTo(expected);
+      assertThat(sketch.estimate(key)).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void estimate_isNoUse() {
+    FrequencySketch sketch = new FrequencySketch(16);
+    sketch.use(key(1));
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(sketch.estimate(key(1))).isEqualTo(1);
+    }
+  }
+
+  /// With 16 keys a window has 128 uses, and 64 after the first.
+  @Test
+  void halving_comesAfterEightUsesAKey_thenAfterFour() {
+    FrequencySketch sketch = new FrequencySketch(16);
+    BlockKey key = key(1);
+    int window = 16 * USES_A_KEY;
+    for (int i = 1; i < window; i++) {
+      sketch.use(key);
+    }
+    assertThat(sketch.estimate(key)).isEqualTo(15);
+    sketch.use(key);
+    assertThat(sketch.estimate(key)).as("15 / 2").isEqualTo(7);
+    for (int i = 1; i < window / 2; i++) {
+      sketch.use(key);
+    }
+    assertThat(sketch.estimate(key)).isEqualTo(15);
+    sketch.use(key);
+    assertThat(sketch.estimate(key)).isEqualTo(7);
+  }
+
+  @Test
+  void halving_reachesKeysThatAreNotUsed_exactlyOnce() {
+    int keys = 4_096;
+    FrequencySketch sketch = new FrequencySketch(keys);
+    for (int i = 0; i < 12; i++) {
+      sketch.use(key(0));
+    }
+    int[] expected = {12, 6, 3, 1, 0, 0};
+    int used = 12;
+    long other = 1;
+    for (int half = 0; half < expected.length; half++) {
+      // a quiet key is compared with one that a sketch without its uses would estimate as high
+      int least = expected[half];
+      assertThat(sketch.estimate(key(0))).as("after %d times half", half).isGreaterThanOrEqualTo(least);
+      int window = half == 0 ? keys * USES_A_KEY : keys * USES_A_KEY / 2;
+      for (; used < window; used++) {
+        sketch.use(key(1 + other++ % 8)); // few keys, so that hardly any shares a counter with the quiet one
+      }
+      used = 0;
+    }
+    assertThat(sketch.estimate(key(0))).as("forgotten").isZero();
+  }
+
+  /// A textbook sketch: the same counters, halved all at once. Lazy halving must not differ in any answer.
+  private static final class Plain {
+    private final double[] exact;
+
+    Plain(int keys) {
+      exact = new double[keys];
+    }
+
+    void use(int key) {
+      exact[key] = Math.min(FrequencySketch.MOST, exact[key] + 1);
+    }
+
+    void halve() {
+      for (int i = 0; i < exact.length; i++) {
+        exact[i] = Math.floor(exact[i] / 2);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void estimates_areNeverBelowThoseOfExactAgedCounters_andSeldomFarAbove(int seed) {
+    int keys = 2_000;
+    Random random = new Random(seed);
+    FrequencySketch sketch = new FrequencySketch(keys);
+    Plain plain = new Plain(keys);
+    int counted = 0;
+    long checks = 0;
+    long far = 0;
+    for (int step = 0; step < 60_000; step++) {
+      int key = (int) (keys * random.nextDouble() * random.nextDouble() * random.nextDouble());
+      sketch.use(key(key));
+      plain.use(key);
+      if (++counted == keys * USES_A_KEY) {
+        plain.halve();
+        counted /= 2;
+      }
+      if (step % 7 == 0) {
+        int asked = random.nextInt(keys);
+        int estimate = sketch.estimate(key(asked));
+        if (estimate < plain.exact[asked]) {
+          throw new AssertionError("seed %d, step %d: key %d must be estimated at %f or more (was %d)".formatted(seed,
+              step, asked, plain.exact[asked], estimate));
+        }
+        checks++;
+        far += estimate > plain.exact[asked] + 2 ? 1 : 0;
+      }
+    }
+    assertThat((double) far / checks).as("estimates too high by 3 or more, seed %d", seed).isLessThan(0.05);
+  }
+
+  /// Cormode and Muthukrishnan: an estimate is too high by more than e × uses ÷ counters with probability e^-4 at most.
+  @Test
+  void keysThatWereNeverUsed_areSeldomEstimatedHigh() {
+    int keys = 8_192;
+    FrequencySketch sketch = new FrequencySketch(keys);
+    for (int i = 0; i < keys; i++) {
+      sketch.use(key(i));
+    }
+    int bad = 0;
+    int asked = 20_000;
+    for (int i = 0; i < asked; i++) {
+      bad += sketch.estimate(key(1_000_000 + i)) > Math.E ? 1 : 0;
+    }
+    assertThat((double) bad / asked).isLessThan(Math.exp(-4));
+  }
+
+  @Test
+  void twoSketches_withEqualUses_agree() {
+    FrequencySketch one = new FrequencySketch(300);
+    FrequencySketch two = new FrequencySketch(300);
+    Random random = new Random(5);
+    for (int i = 0; i < 20_000; i++) {
+      BlockKey key = key(random.nextInt(500));
+      assertThat(one.use(key)).isEqualTo(two.use(key));
+      two.estimate(key(random.nextInt(500))); // a look may halve a counter earlier, with no other effect
+    }
+    for (int i = 0; i < 500; i++) {
+      assertThat(one.estimate(key(i))).isEqualTo(two.estimate(key(i)));
+    }
+  }
+}

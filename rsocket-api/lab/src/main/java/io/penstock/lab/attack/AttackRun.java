@@ -1,0 +1,192 @@
+package io.penstock.lab.attack;
+
+import io.penstock.lab.attack.AttackReport.Quiet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// Plays a plan against a node: a quiet phase, then one attack after the other, each of which begins with the node as
+/// it was. One thread, beside the event loops of the attackers and of the good client.
+final class AttackRun {
+  /// How long the node may take to let go of what an attack held.
+  private static final Duration MOST_TO_LET_GO = Duration.ofSeconds(10);
+  /// How long it is waited for if it does not answer: what comes next would measure this attack.
+  private static final Duration MOST_SILENCE = Duration.ofMinutes(2);
+  /// Of the quiet phase, this part does not count.
+  private static final int WARMING_PART = 4;
+  private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long VISIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /// Told how the run goes on.
+  interface Listener {
+    void begins(String what);
+
+    void at(Duration played);
+
+    void ended(AttackReport soFar);
+  }
+
+  private final String node;
+  private final GoodClient client;
+  private final Attackers attackers;
+  private final Gauges.@Nullable Source gauges;
+  private final long keepBlocks;
+  private final long seed;
+  private final Listener listener;
+  private final List<PhaseReport> phases = new ArrayList<>();
+  private long playedNanos;
+
+  /// @param node as reports name it
+  /// @param gauges null if the admin endpoints are not known
+  /// @param keepBlocks most blocks that the good client keeps in the node
+  AttackRun(String node, GoodClient client, Attackers attackers, Gauges.@Nullable Source gauges, long keepBlocks,
+      long seed, Listener listener) {
+    this.node = node;
+    this.client = client;
+    this.attackers = attackers;
+    this.gauges = gauges;
+    this.keepBlocks = keepBlocks;
+    this.seed = seed;
+    this.listener = listener;
+  }
+
+  AttackReport run(AttackPlan plan) {
+    listener.begins("putting blocks that the node should keep");
+    keep();
+    listener.begins("quiet");
+    Quiet quiet = quiet(plan.phase());
+    listener.ended(report(quiet, false));
+    for (AttackKind kind : plan.phases()) {
+      listener.begins(kind.word());
+      phases.add(phase(kind, plan.phase(), quiet));
+      listener.ended(report(quiet, false));
+      if (phases.getLast().after() == null) {
+        return report(quiet, false);
+      }
+    }
+    return report(quiet, phases.stream().allMatch(PhaseReport::held));
+  }
+
+  private AttackReport report(Quiet quiet, boolean held) {
+    return new AttackReport(held, node, seed, client.kept().size(), quiet, phases);
+  }
+
+  /// Leaves room for the blocks that come and go.
+  private int keep() {
+    long room = client.connected().capacityBlocks() - 2 * GoodClient.ROUND_BLOCKS;
+    return client.keep(Math.min(keepBlocks, Math.max(0, room)));
+  }
+
+  private Quiet quiet(Duration time) {
+    Duration warming = time.dividedBy(WARMING_PART);
+    play(new Tally(client), warming);
+    Tally tally = new Tally(client);
+    play(tally, time.minus(warming));
+    requireGood(tally);
+    return new Quiet(tally.puts(), tally.gets(), tally.visits(), figures(), client.stat().budgetBytes());
+  }
+
+  private static void requireGood(Tally tally) {
+    if (tally.failedCalls() > 0 || tally.wrongBlocks() > 0) {
+      throw new IllegalStateException("a good client must be served before an attack (was not: %d blocks with wrong"
+          .formatted(tally.wrongBlocks()) + " bytes, errors " + tally.errors() + ")");
+    }
+  }
+
+  private PhaseReport phase(AttackKind kind, Duration time, Quiet quiet) {
+    long visible = client.visible();
+    Target target = Target.of(client.space(), client.connected().capacityBlocks(), client.kept());
+    long drawn = seed + phases.stream().filter(phase -> phase.kind().equals(kind.word())).count();
+    SplittableRandom random = new SplittableRandom(drawn);
+    Tally tally = new Tally(client);
+    Long peak;
+    attackers.begin(all -> kind.on(all, target, random));
+    try {
+      peak = play(tally, time);
+    } finally {
+      attackers.end();
+    }
+    long ended = System.nanoTime();
+    NodeFigures after = letGo(quiet.node(), ended);
+    double seconds = (System.nanoTime() - ended) / 1e9;
+    long still = after == null ? 0 : tally.tried("exists", client::visible, 0);
+    if (after != null) {
+      tally.tried("put", this::keep, 0);
+    }
+    List<String> broken = new Bounds().slowest("put", tally.puts(), quiet.puts())
+        .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally)
+        .letGo(after, quiet.node(), seconds)
+        .memory(peak, quiet.node().residentBytes(), mostResident(), quiet.budgetBytes()).broken();
+    return new PhaseReport(kind.word(), drawn, broken.isEmpty(), time.toMillis() / 1e3, tally.puts(),
+        tally.puts().timesOf(quiet.puts()), tally.gets(), tally.gets().timesOf(quiet.gets()), tally.visits(), visible,
+        still, tally.failedCalls(), tally.errors(), tally.wrongBlocks(), peak, seconds, after, broken);
+  }
+
+  /// Most memory that was seen in an attack so far; 0 if none was.
+  private long mostResident() {
+    return phases.stream().map(PhaseReport::peakResidentBytes).filter(Objects::nonNull).mapToLong(each -> each).max()
+        .orElse(0);
+  }
+
+  /// Has the good client work for `time`, and a newcomer connect now and then.
+  ///
+  /// @return most resident memory of the node meanwhile; null if unknown
+  private @Nullable Long play(Tally tally, Duration time) {
+    long began = System.nanoTime();
+    long end = began + time.toNanos();
+    long nextVisit = began + Math.min(VISIT_NANOS, time.toNanos() / 2);
+    long peak = 0;
+    for (long now = began; now < end; now = System.nanoTime()) {
+      tally.round();
+      if (System.nanoTime() >= nextVisit) {
+        nextVisit = System.nanoTime() + VISIT_NANOS;
+        tally.visit();
+        Long resident = tally.tried("metrics", this::gauges, Gauges.UNKNOWN).residentBytes();
+        peak = Math.max(peak, resident == null ? 0 : resident);
+      }
+      listener.at(Duration.ofNanos(playedNanos + Math.min(System.nanoTime(), end) - began));
+      LockSupport.parkNanos(now + ROUND_NANOS - System.nanoTime());
+    }
+    playedNanos += time.toNanos();
+    return peak == 0 ? null : (Long) peak;
+  }
+
+  /// Waits until the node is as idle as it was; answers what it holds then, null if it does not answer.
+  private @Nullable NodeFigures letGo(NodeFigures quiet, long sinceNanos) {
+    NodeFigures last = null;
+    while (System.nanoTime() - sinceNanos < (last == null ? MOST_SILENCE : MOST_TO_LET_GO).toNanos()) {
+      try {
+        last = figures();
+        if (last.isAsIdleAs(quiet)) {
+          return last;
+        }
+      } catch (RuntimeException e) { // it recovers; what failed during the attack is counted already
+        client.disconnect();
+      }
+      LockSupport.parkNanos(ROUND_NANOS);
+    }
+    return last;
+  }
+
+  private NodeFigures figures() {
+    return NodeFigures.of(client.stat(), gauges());
+  }
+
+  private Gauges gauges() {
+    try {
+      return gauges == null ? Gauges.UNKNOWN : gauges.now();
+    } catch (IOException e) {
+      throw new UncheckedIOException("the admin endpoint must answer (was silent: " + e.getMessage() + ")", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+}

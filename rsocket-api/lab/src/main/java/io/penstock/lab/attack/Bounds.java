@@ -1,0 +1,81 @@
+package io.penstock.lab.attack;
+
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Sizes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// What an attack may do to others, and what it did beyond that.
+final class Bounds {
+  /// Most that the slowest call may take beside the slowest one of the quiet phase, unless it is quick all the same.
+  private static final int TIMES_QUIET = 5;
+  private static final double QUICK_MILLIS = 50;
+  private static final double LEAST_KEPT = 0.9;
+  private static final long MEMORY_BESIDE_BUDGET = 256L << 20;
+
+  private final List<String> broken = new ArrayList<>();
+
+  /// The bounds that broke, in words.
+  List<String> broken() {
+    return List.copyOf(broken);
+  }
+
+  private void require(boolean holds, String form, Object... values) {
+    if (!holds) {
+      broken.add(String.format(Locale.ROOT, form, values));
+    }
+  }
+
+  Bounds slowest(String what, Latency now, Latency quiet) {
+    double most = Math.max(QUICK_MILLIS, TIMES_QUIET * quiet.slowest());
+    require(now.slowest() <= most, "slowest %s must be <= %.1f ms (was %.1f ms)", what, most, now.slowest());
+    return this;
+  }
+
+  Bounds kept(long before, long after) {
+    require(after >= LEAST_KEPT * before, "visible blocks must be >= %.1f of those before (was %s of %s)", LEAST_KEPT,
+        Numbers.of(after), Numbers.of(before));
+    return this;
+  }
+
+  Bounds calls(Tally tally) {
+    require(tally.wrongBlocks() == 0, "blocks with wrong bytes must be 0 (was %s)", Numbers.of(tally.wrongBlocks()));
+    require(tally.failedCalls() == 0, "failed calls of a good client must be 0 (was %s: %s)",
+        Numbers.of(tally.failedCalls()), Numbers.of(tally.errors()));
+    return this;
+  }
+
+  /// @param after null if the node did not answer
+  Bounds letGo(@Nullable NodeFigures after, NodeFigures quiet, double seconds) {
+    if (after == null) {
+      broken.add(String.format(Locale.ROOT, "node must answer after the attack (was silent for %.0f s)", seconds));
+    } else {
+      require(after.isAsIdleAs(quiet), "node must hold as little as before %.0f s after the attack (was %s)", seconds,
+          said(after));
+    }
+    return this;
+  }
+
+  private static String said(NodeFigures node) {
+    return Sizes.human(node.inFlightBytes()) + " in flight, " + Sizes.human(node.besideBytes())
+        + " beside visible blocks"
+        + (node.streams() == null ? "" : ", " + node.streams() + " streams")
+        + (node.connections() == null ? "" : ", " + node.connections() + " connections");
+  }
+
+  /// A heap that grew does not shrink: what an earlier attack made it take is no fault of this one.
+  ///
+  /// @param peak null if unknown; so `quiet`
+  /// @param before most that was seen before this attack
+  Bounds memory(@Nullable Long peak, @Nullable Long quiet, long before, long budgetBytes) {
+    if (peak != null && quiet != null) {
+      long most = quiet + budgetBytes + MEMORY_BESIDE_BUDGET;
+      require(peak <= Math.max(most, before), "resident memory must be <= %s (was %s; %s when quiet)",
+          Sizes.human(most),
+          Sizes.human(peak), Sizes.human(quiet));
+    }
+    return this;
+  }
+}

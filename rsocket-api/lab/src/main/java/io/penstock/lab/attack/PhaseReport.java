@@ -1,0 +1,33 @@
+package io.penstock.lab.attack;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What one attack did to others.
+///
+/// @param seed that plays this attack again
+/// @param held whether no bound broke
+/// @param puts of the good client
+/// @param putsTimesQuiet slowest put beside the slowest of the quiet phase; so `getsTimesQuiet`
+/// @param gets of the good client
+/// @param connects of newcomers
+/// @param visibleBefore blocks of the good client that the node had before
+/// @param visibleAfter those that it still had afterwards
+/// @param failedCalls of the good client
+/// @param errors their kinds and how often each came
+/// @param wrongBlocks that were read with wrong bytes
+/// @param peakResidentBytes most memory seen; null if unknown
+/// @param letGoSeconds from the end of the attack until the node was as idle as before, or was no longer waited for
+/// @param after what the node held then; null if it did not answer
+/// @param broken bounds, in words
+record PhaseReport(String kind, long seed, boolean held, double seconds, Latency puts, double putsTimesQuiet,
+    Latency gets,
+    double getsTimesQuiet, Latency connects, long visibleBefore, long visibleAfter, long failedCalls,
+    Map<String, Long> errors, long wrongBlocks, @Nullable Long peakResidentBytes, double letGoSeconds,
+    @Nullable NodeFigures after, List<String> broken) {
+  /// Part of the blocks that the node kept.
+  double kept() {
+    return visibleBefore == 0 ? 1 : (double) visibleAfter / visibleBefore;
+  }
+}

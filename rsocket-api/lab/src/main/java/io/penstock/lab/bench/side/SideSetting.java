@@ -1,0 +1,35 @@
+package io.penstock.lab.bench.side;
+
+import io.penstock.check.Checks;
+import io.penstock.wire.transport.CongestionControl;
+import java.time.Duration;
+
+/// What all loads of a bench have in common.
+///
+/// @param transport of the sockets
+/// @param congestion of the sockets
+/// @param layers of a block
+/// @param threads requests under way at a time
+/// @param connections over which they are spread
+/// @param sourceBytes of memory that is read, one part after another
+/// @param verify whether each byte that came is compared with what was made
+/// @param spin of the read ring, with shared memory
+/// @param time of each load in each round
+/// @param warmUp before the first round
+/// @param rounds in which the loads take turns
+public record SideSetting(BenchTransport transport, CongestionControl congestion, int layers, int threads, int connections,
+    long sourceBytes, boolean verify, Duration spin, Duration time, Duration warmUp, int rounds) {
+  public SideSetting {
+    Checks.positive("--layers", layers);
+    Checks.positive("--threads", threads);
+    Checks.positive("--connections", connections);
+    Checks.positive("--rounds", rounds);
+    Checks.notNegative("--spin", spin);
+    if (time.isZero() || time.isNegative()) {
+      throw new IllegalArgumentException("--seconds must be > 0 (was " + time.toNanos() / 1e9 + ")");
+    }
+    if (sourceBytes < 1 << 20 || sourceBytes > 1 << 30) {
+      throw new IllegalArgumentException("--source must be in [1 MiB, 1 GiB] (was " + sourceBytes + ")");
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package io.penstock.lab.bench.side;
+
+import io.penstock.wire.protocol.Limits;
+
+/// How blocks of one size travel: slices of 512 KiB, windows of 4 MiB, but at least 4 blocks and at most 1,024.
+public record WireShape(int windowBlocks) {
+  public static final int SLICE_BYTES = 512 << 10;
+  static final long BUDGET_BYTES = 64L << 20;
+  private static final int WINDOW_BYTES = 4 << 20;
+  private static final int MAX_KEYS = 1 << 16;
+
+  static WireShape of(int blockBytes) {
+    return new WireShape(Math.clamp(WINDOW_BYTES / blockBytes, 4, 1024));
+  }
+
+  /// @throws IllegalArgumentException if the far side takes no request of so many blocks
+  public static void requireBatch(int batch) {
+    if (batch < 1 || batch > MAX_KEYS) {
+      throw new IllegalArgumentException("--batch must be in [1, " + MAX_KEYS + "] (was " + batch + ")");
+    }
+  }
+
+  Limits limits() {
+    return new Limits(SLICE_BYTES, windowBlocks, MAX_KEYS);
+  }
+
+  /// Blocks that a node may receive beside those that it keeps.
+  int ingressBlocks() {
+    return 8 * windowBlocks;
+  }
+
+  /// Blocks that a client has room for: two windows, and what requests under way hold.
+  int slots(int requests, int batch) {
+    return 2 * windowBlocks + requests * Math.max(2 * batch, windowBlocks);
+  }
+}

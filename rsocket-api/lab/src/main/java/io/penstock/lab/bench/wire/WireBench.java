@@ -1,0 +1,97 @@
+package io.penstock.lab.bench.wire;
+
+import io.penstock.lab.bench.side.BenchProgress;
+import io.penstock.lab.bench.side.BenchTransport;
+import io.penstock.lab.bench.side.Direction;
+import io.penstock.lab.bench.side.Load;
+import io.penstock.lab.bench.side.NearSide;
+import io.penstock.lab.bench.side.SideSetting;
+import io.penstock.lab.bench.side.Turns;
+import io.penstock.lab.bench.side.Turns.Turn;
+import io.penstock.lab.bench.side.WireShape;
+import io.penstock.lab.bench.wire.WireReport.Copy;
+import io.penstock.lab.bench.wire.WireReport.Peer;
+import io.penstock.lab.bench.wire.WireReport.Raw;
+import io.penstock.lab.bench.wire.WireReport.Row;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Measures how fast blocks go from one process to another, beside a plain Netty channel that sends the same payloads
+/// and beside a copy with its checksum in one thread, by turns.
+final class WireBench {
+  /// What is sent at once at least when small blocks are asked for together.
+  private static final int BATCH_BYTES = 1 << 20;
+  private static final int MOST_BATCH = 256;
+  /// Blocks of ours, the Netty channel, the copy.
+  private static final int OWN_LOADS = 3;
+
+  private final SideSetting setting;
+  private final Direction direction;
+  private final NearSide near;
+  private final @Nullable RedisPeer redis;
+
+  /// @param redis another store that is measured beside; null for none
+  WireBench(SideSetting setting, Direction direction, NearSide near, @Nullable RedisPeer redis) {
+    this.setting = setting;
+    this.direction = direction;
+    this.near = near;
+    this.redis = redis;
+  }
+
+  /// The batch for blocks without one of their own.
+  static int batch(int blockBytes) {
+    return Math.clamp(BATCH_BYTES / blockBytes, 1, MOST_BATCH);
+  }
+
+  /// A row for each block size and batch.
+  ///
+  /// @param batches blocks of a request; empty for one that fits the block size
+  List<Row> run(List<Integer> blockSizes, List<Integer> batches, BenchProgress progress) {
+    List<Row> rows = new ArrayList<>();
+    for (int blockBytes : blockSizes) {
+      for (int batch : batches.isEmpty() ? List.of(batch(blockBytes)) : batches) {
+        progress.next(blockBytes + " B, batch " + batch);
+        rows.add(row(blockBytes, batch, progress));
+        near.endFar();
+      }
+    }
+    return rows;
+  }
+
+  /// Loads of a row.
+  ///
+  /// @param hasPeer whether another store is measured beside
+  static int loads(SideSetting setting, boolean hasPeer) {
+    return OWN_LOADS + (besideTcp(setting) ? 1 : 0) + (hasPeer ? 1 : 0);
+  }
+
+  /// Whether the same blocks go over TCP by turns.
+  private static boolean besideTcp(SideSetting setting) {
+    return setting.transport() == BenchTransport.UDS || setting.transport() == BenchTransport.SHARED;
+  }
+
+  private Row row(int blockBytes, int batch, BenchProgress progress) {
+    int payload = (int) Math.min(WireShape.SLICE_BYTES, (long) blockBytes * batch);
+    try (Load ours = near.blocks(blockBytes, batch, direction);
+        Load raw = near.raw(payload, direction == Direction.GET, direction == Direction.PUT);
+        Load copy = new CopyLoad(setting.sourceBytes(), blockBytes);
+        Load tcp = besideTcp(setting) ? near.blocks(BenchTransport.TCP, blockBytes, batch, direction) : null;
+        Load peer = redis == null ? null : redis.load(blockBytes, batch, setting)) {
+      List<Load> loads = new ArrayList<>(List.of(ours, raw, copy));
+      if (tcp != null) {
+        loads.add(tcp);
+      }
+      if (peer != null) {
+        loads.add(peer);
+      }
+      Turns turns = new Turns(near, setting, progress);
+      turns.warmUp(loads);
+      List<List<Turn>> all = turns.of(loads);
+      return Row.of(blockBytes, batch, ours.carriedBy(), all.getFirst(), Raw.of(payload, all.getFirst(), all.get(1)),
+          Copy.of(all.getFirst(), all.get(2)),
+          tcp == null ? null : Peer.of("tcp", all.getFirst(), all.get(3)),
+          peer == null ? null : Peer.of("redis", all.getFirst(), all.getLast()));
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package io.penstock.lab.simulate;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.SliceShape;
+import io.penstock.wire.simulate.LinkFault;
+import io.penstock.wire.simulate.LinkPlan;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Everything that one run is made of, drawn from its seed.
+///
+/// @param seed names the run
+/// @param calm nothing goes wrong on purpose: no fault, no client leaves, no call changes anything; then every request
+///     must succeed at once
+/// @param space whose blocks move
+/// @param node the one node
+/// @param decoders who reads
+/// @param prefillers who writes
+/// @param requests what is asked, in the order in which it begins
+/// @param sideCalls calls beside the requests: removals, questions, statistics
+/// @param faults what goes wrong
+record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders,
+    List<PartyPlan> prefillers,
+    List<RequestPlan> requests, List<SideCallPlan> sideCalls, FaultPlan faults) {
+
+  /// @param reserveBlocks slots beyond the capacity, at least a window
+  /// @param budgetSlices slices in flight; one more is there, so that both ways have at least one
+  record NodePlan(int capacityBlocks, int reserveBlocks, EvictionPolicy policy, boolean verifyReads, int windowBlocks,
+      int sliceBytes,
+      int budgetSlices, int windowsAhead, Duration awaitTimeout, int eventLogSize) {}
+
+  /// @param arenaBlocks slots of its memory, at least a window
+  /// @param budgetSlices slices in flight towards it
+  record PartyPlan(int windowBlocks, int sliceBytes, int arenaBlocks, int budgetSlices, int creditSlices,
+      SliceShape.Order order) {}
+
+  /// @param decoder index of who reads
+  /// @param prefiller index of who writes what is missing
+  /// @param ids trace ids of the blocks, in order
+  /// @param pause before it begins, after the reader's request before
+  record RequestPlan(int number, int decoder, int prefiller, List<Long> ids, Duration pause, ReaderPlan reader,
+      WriterPlan writer) {}
+
+  /// How slices are read.
+  ///
+  /// @param demand slices asked for at a time
+  /// @param pause before more are asked for
+  /// @param ending what makes the reader leave
+  /// @param after slices, or microseconds if it leaves by the clock
+  record ReaderPlan(int demand, Duration pause, Ending ending, int after) {}
+
+  enum Ending {
+    READS_ALL, LEAVES_BY_CLOCK, LEAVES_WHEN_FOUND, LEAVES_AFTER_SLICES
+  }
+
+  /// How missing blocks are written, the first time.
+  ///
+  /// @param after slices that go well
+  record WriterPlan(Writing writing, int after) {}
+
+  enum Writing {
+    WHOLE, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF
+  }
+
+  /// A call beside the requests.
+  record SideCallPlan(Duration at, int decoder, SideCall sideCall, List<Long> ids) {}
+
+  enum SideCall {
+    REMOVE, CONTAINS, MATCH, STAT, EVENTS, LEASE_UNREAD, AWAIT
+  }
+
+  /// Faults of links and node.
+  ///
+  /// @param link how every connection behaves when nothing is wrong
+  /// @param faults what goes wrong, by number of the connection; later connections have none
+  /// @param restarts waits, one after the other, before the node goes down and comes back empty
+  record FaultPlan(LinkPlan link, List<List<LinkFault>> faults, List<Duration> restarts) {
+    LinkPlan of(int connection) {
+      return connection < faults.size() ? link.withFaults(faults.get(connection).toArray(LinkFault[]::new)) : link;
+    }
+
+    boolean corrupts(int connection) {
+      return connection < faults.size()
+          && faults.get(connection).stream().anyMatch(fault -> fault instanceof LinkFault.CorruptByte);
+    }
+
+    boolean corrupts() {
+      return IntStream.range(0, faults.size()).anyMatch(this::corrupts);
+    }
+  }
+
+  BlockLayout layout() {
+    return space.layout();
+  }
+
+  /// In short, for the reader of a failing seed.
+  String summary() {
+    return decoders.size() + " decoders, " + prefillers.size() + " prefillers, " + requests.size()
+        + " requests, blocks of "
+        + layout().blockBytes() + " bytes, capacity " + node.capacityBlocks() + " + " + node.reserveBlocks() + ", "
+        + faults.faults().stream().mapToInt(List::size).sum() + " faults of links, " + faults.restarts().size()
+        + " restarts, " + sideCalls.size() + " side calls"
+        + (calm ? ", calm" : "");
+  }
+}

@@ -1,0 +1,345 @@
+package io.penstock.lab;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.shape.LayoutSettings;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+final class LabMainTest {
+  @Test
+  void version_isTheRevisionOfTheBuild() {
+    CommandLineRun run = LabRun.of("--version");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out().strip()).isEqualTo("penstock " + System.getProperty("penstock.revision"));
+  }
+
+  @Test
+  void help_showsCommandsExitCodesAndAnExampleOnStandardOutput() {
+    CommandLineRun run = LabRun.of("--help");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("Usage: penstock", "serve", "Examples:", "Exit codes:", "69");
+    assertThat(run.err()).isEmpty();
+  }
+
+  @Test
+  void exitCodes_ofHelpAndManual_areTheSameTable() throws IOException {
+    String manual = Files.readString(Path.of("../node/docs/operating.md"));
+    Map<String, String> table = new LinkedHashMap<>();
+    manual.substring(manual.indexOf("## Exit codes"), manual.indexOf("## Health")).lines()
+        .map(line -> line.split("\\|"))
+        .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0)))
+        .forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
+    String help = LabRun.of("--help").out().replaceAll("\\s+", " ");
+
+    assertThat(table).containsExactlyEntriesOf(ExitCode.meanings());
+    table.forEach((code, meaning) -> assertThat(help).contains(code + " " + meaning));
+    assertThat(Arrays.stream(ExitCode.class.getFields()).map(LabMainTest::value)).isSubsetOf(table.keySet());
+  }
+
+  private static String value(Field constant) {
+    try {
+      return constant.get(null).toString();
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void help_ofServe_listsEverySetting_thoseOfAscendOnAPageOfTheirOwn() {
+    String serve = LabRun.of("serve", "--help").out();
+    String ascend = LabRun.of("help", "ascend").out();
+
+    assertThat(serve).contains("\nMemory:\n", "\nDisk:\n", "\nLimits:\n", "\nConnections:\n")
+        .doesNotContain("--ascend-");
+    assertThat(ascend).doesNotContain("--dram");
+    String help = serve + ascend;
+
+    NodeSettings.ALL.forEach(
+        setting -> assertThat(help).containsPattern(" " + setting.flag() + "\\[?[=,]").contains(setting.variable()));
+  }
+
+  @Test
+  void help_ofAClientsCommand_leavesTheLayoutToItsPage() {
+    String get = LabRun.of("get", "--help").out();
+    String layout = LabRun.of("help", "layout").out();
+
+    assertThat(get).contains("Model and blocks; penstock help layout shows all:", "--model")
+        .doesNotContain("--kv-heads");
+    LayoutSettings.ALL.forEach(setting -> assertThat(layout).contains(setting.flag(), setting.variable()));
+    assertThat(LabRun.of("get", "--kvheads", "2").err()).contains("Did you mean: --kv-heads?");
+    assertThat(LabRun.of("sweep", "x", "--capacity", "2").err()).contains("Did you mean: --capacities?");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
+    "check --receipts x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535, "
+        + "unix:PATH or ws://HOST:PORT/penstock (was nowhere)",
+    "torture ssd --dir x --kills many | torture ssd: --kills must be a whole number (was many)",
+    "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain (was tape)",
+    "torture ssd --dir x --engine memory | torture ssd: --engine must be one of chronicle, plain (was memory)",
+    "bench recovery --engine memory | bench recovery: --engine must be one of chronicle, plain (was memory)",
+    "bench reclaim --engine memory | bench reclaim: --engine must be one of chronicle, plain (was memory)",
+    "replay --limit 0 | replay: --limit must be > 0 (was 0)",
+    "replay --concurrency 0 | replay: --concurrency must be in [1, 256] (was 0)",
+    "replay --block-bytes 33 | replay: --block-bytes must be a multiple of 32",
+    "trace generate --requests 0 | trace generate: --requests must be > 0 (was 0)",
+    "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
+    "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a "
+        + "ninth of --segment, 2 MiB (was 1 MiB)",
+    "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
+    "simulate --seeds 5..1 | simulate: --seeds must be A..B with A <= B (was 5..1)",
+    "load --receipts x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
+    "get --key abc | get: "
+  })
+  void wrongValue_isRefusedByCommandOptionRuleAndValue(String line, String said) {
+    CommandLineRun run = LabRun.of(line.split(" "));
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+    assertThat(run.err()).startsWith(said);
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyCommand")
+  void help_ofEveryCommand_hasAnExampleAndNoControlCharacters(String path) {
+    CommandLineRun run = LabRun.of((path + " --help").split(" "));
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("Usage: penstock " + path, "Example").doesNotContain("\u001b");
+    assertThat(run.err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyCommand")
+  void help_ofEveryCommand_fitsEightyColumns(String path) {
+    assertFits(LabRun.of((path + " --help").split(" ")).out());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "help ascend", "help layout", "models"})
+  void otherPages_fitEightyColumns(String line) {
+    assertFits(LabRun.of(line.split(" ")).out());
+  }
+
+  private static void assertFits(String page) {
+    assertThat(page.lines()).isNotEmpty().allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyCommand")
+  void version_ofEveryCommandThatHasIt_isThatOfAll(String path) {
+    CommandLineRun run = LabRun.of((path + " --version").split(" "));
+
+    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(LabRun.of("--version").out(), run.err());
+    assertThat(run.exitCode()).isEqualTo(run.out().isEmpty() ? 2 : 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "simulate --seeds 1", "trace generate --requests 5", "serve --print-config",
+    "replay --limit 1"})
+  void resultsThatNoReaderTakes_areNoSuccess(String line) {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    PrintStream full = new PrintStream(new OutputStream() {
+      @Override
+      public void write(int b) throws IOException {
+        throw new IOException("No space left on device");
+      }
+    });
+    Console console =
+        new Console(InputStream.nullInputStream(), full, new PrintStream(err, true, UTF_8), false, Map.of());
+
+    assertThat(LabMain.commandLine(console).execute(line.split(" "))).as(err.toString(UTF_8)).isEqualTo(74);
+    assertThat(err.toString(UTF_8))
+        .contains("standard output must take the results (was closed by its reader, or full)\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "bench", "trace", "device", "ssd", "torture"})
+  void noCommand_listsTheCommandsAndSucceeds(String group) {
+    CommandLineRun run = group.isEmpty() ? LabRun.of() : LabRun.of(group);
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("Commands:").isEqualTo(LabRun.of((group + " --help").strip()
+        .split(" ")).out());
+    assertThat(run.err()).isEmpty();
+  }
+
+  @Test
+  void help_describesEveryCommandInOneWholeSentenceAndMentionsTheExamples() {
+    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
+        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
+    LabMain.commandLine(silent).getSubcommands().forEach((name,
+        line) -> assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
+
+    assertThat(LabRun.of("help").out()).contains("./penstock example")
+        .isEqualTo(LabRun.of("--help").out());
+    assertThat(LabRun.of("help", "put").out()).isEqualTo(LabRun.of("put", "--help").out());
+    assertThat(LabRun.of("help", "ssd", "verify").out())
+        .isEqualTo(LabRun.of("ssd", "verify", "--help").out());
+  }
+
+  @Test
+  void unknownCommand_isMisuseAndListsThoseThereAreAndTheNearest() {
+    CommandLineRun bogus = LabRun.of("bogus");
+
+    assertThat(bogus.exitCode()).isEqualTo(2);
+    assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate",
+        "(was bogus)");
+    assertThat(LabRun.of("simulte").err()).contains("Did you mean: penstock simulate?\n");
+    assertThat(bogus.err()).doesNotContain("Did you mean");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "help ssd verfy | ssd: command must be one that penstock ssd has (was verfy)",
+    "help --all | help: option must be one that penstock help has (was --all)",
+    "help put --all | help: option must be one that penstock help has (was --all)",
+    "help put get | put: argument must be left out, for penstock put takes no other (was get)",
+    "replay --limit | replay: --limit must have a value",
+    "replay --limit --json | replay: --limit must have a value",
+    "ssd verify | ssd verify: DIR must be given",
+    "load --block 5 | load: option must be one that penstock load has (was --block)",
+    "torture ssd --kills 1 | torture ssd: --dir must be given",
+    "torture ssd --kills 1 --kills 2 | torture ssd: --kills must be given once (was given again)",
+    "ssd verify a b | ssd verify: argument must be left out, for penstock ssd verify takes no other (was b)",
+    "put --seed 3 x | put: --seed must be left out without --count, for only generated blocks have one (was 3)"})
+  void misuse_isNamedWithItsRuleAndItsValue(String line, String said) {
+    CommandLineRun run = LabRun.of(line.split(" "));
+
+    assertThat(run.err().lines()).first().isEqualTo(said);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void controlCharacters_areNamedAndNotPrinted() {
+    assertThat(LabRun.of("replay", "a\u001b[31m").err())
+        .isEqualTo("replay: a\\x1b[31m must exist (no such file)\n");
+    assertThat(LabRun.of("a\u001b[31m").err()).contains("(was a\\x1b[31m)").doesNotContain("\u001b");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
+        "replay --reprot x | Did you mean: --report?", "stats | Did you mean: penstock stat?"})
+  void mistypedWord_isAnsweredByTheNearest(String line, String said) {
+    assertThat(LabRun.of(line.split(" ")).err().lines()).contains(said);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"replay --verbose", "list", "bench reclaim --seconds 3", "stat --foo"})
+  void farOffWord_isAnsweredByNone(String line) {
+    assertThat(LabRun.of(line.split(" ")).err()).doesNotContain("Did you mean", "Possible");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|',
+      value = {"bench reclaim | --dir", "bench recovery | --dir", "torture ssd | --dir", "replay | --dir",
+        "replay | --ssd-dir",
+        "serve | --ssd-dir"})
+  void helpOfAFolder_saysThatItIsMade(String command, String option) {
+    String help = LabRun.of((command + " --help").split(" ")).out();
+
+    assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " "))
+        .containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");
+  }
+
+  @Test
+  void missingFiles_areNamedWithTheReasonAndWithoutJava(@TempDir Path folder) {
+    String nothing = folder.resolve("nothing/file").toString();
+
+    for (CommandLineRun run : List.of(LabRun.of("replay", nothing),
+        LabRun.of("trace", "generate", "--out", nothing),
+        LabRun.of("serve", "--listen-port", "0", "--admin-port", "off", "--ready-file", nothing))) {
+      assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+      assertThat(run.err()).contains(nothing, " must be in a folder that exists (no such folder)")
+          .doesNotContain("Exception");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"replay --report", "bench reclaim --report", "trace generate --out",
+    "get --trace-id 1 --output",
+    "load --blocks 1 --receipts", "serve --listen-port 0 --admin-port off --ready-file"})
+  void fileThatCannotBeWritten_is74_foundBeforeTheWork(String command, @TempDir Path folder) {
+    String nothing = folder.resolve("nothing/file").toString();
+
+    CommandLineRun run = LabRun.of((command + " " + nothing).split(" "));
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+    assertThat(run.err())
+        .endsWith(command.substring(command.lastIndexOf(' ') + 1) + " must be a file that can be written: " + nothing
+            + " must be in a folder that exists (no such folder)\n")
+        .satisfies(said -> assertThat(said.lines()).hasSize(1));
+    assertThat(run.out()).isEmpty();
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
+  void get_toATerminal_needsForce() {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Console terminal = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
+        new PrintStream(err, true, UTF_8), false, true, Map.of());
+
+    assertThat(LabMain.commandLine(terminal).execute("get", "--trace-id", "1")).isEqualTo(2);
+    assertThat(err.toString(UTF_8)).startsWith("get: --output, --discard or --force must be given");
+    assertThat(LabMain.commandLine(terminal).execute("get", "--trace-id", "1", "--force", "--connect",
+        "127.0.0.1:1")).isEqualTo(69);
+  }
+
+  @Test
+  void unknownOption_isMisuseAndNamesTheOption() {
+    CommandLineRun run = LabRun.of("serve", "--dramm", "1GiB");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith("serve: option must be one that penstock serve has (was --dramm)\n")
+        .contains("penstock serve --help");
+    assertThat(run.out()).isEmpty();
+  }
+
+  static Stream<String> everyCommand() {
+    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
+        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
+    return below("", LabMain.commandLine(silent));
+  }
+
+  private static Stream<String> below(String path, CommandLine line) {
+    return line.getSubcommands().entrySet().stream()
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).flatMap(entry -> {
+          String name = (path + " " + entry.getKey()).strip();
+          return Stream.concat(Stream.of(name), below(name, entry.getValue()));
+        });
+  }
+
+  @Test
+  void aSettingWithoutDefault_saysNone() {
+    String help = LabRun.of("put", "--help").out().replaceAll("\\s+", " ");
+    assertThat(help).contains("PENSTOCK_SALT, default none");
+  }
+}

@@ -1,6 +1,0 @@
-/// `penstock attack`: hostile clients against a running node, and a well-behaved one beside them that measures what
-/// others notice.
-@NullMarked
-package io.penstock.node.attack;
-
-import org.jspecify.annotations.NullMarked;

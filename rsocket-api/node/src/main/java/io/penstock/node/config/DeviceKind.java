@@ -1,9 +1,0 @@
-package io.penstock.node.config;
-
-/// What stands behind device memory.
-public enum DeviceKind {
-  /// Memory of the host.
-  SIM,
-  /// A device of a `libascendcl.so`.
-  ASCEND
-}

@@ -1,0 +1,33 @@
+package io.penstock.node.link;
+
+import io.penstock.node.config.NodeConfig;
+import java.time.Duration;
+
+/// Opens the link to a node.
+@FunctionalInterface
+public interface Dialer {
+  /// @param config of which the space, slice and window sizes count
+  /// @param patience longest wait
+  /// @throws io.penstock.node.cli.UnavailableException if no node answers
+  NodeLink dial(NodeAddress address, NodeConfig config, Duration patience);
+
+  /// The same for a command that asks about a node and needs none of its spaces.
+  default NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
+    return dial(address, config, patience);
+  }
+
+  /// Opens links over the wire.
+  static Dialer ofWire() {
+    return new Dialer() {
+      @Override
+      public NodeLink dial(NodeAddress address, NodeConfig config, Duration patience) {
+        return WireLink.dial(address, config, patience);
+      }
+
+      @Override
+      public NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
+        return StatLink.to(address, patience);
+      }
+    };
+  }
+}

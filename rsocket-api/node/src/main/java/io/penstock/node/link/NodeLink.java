@@ -1,0 +1,42 @@
+package io.penstock.node.link;
+
+import io.penstock.disagg.registry.InstanceView;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds;
+import io.penstock.wire.client.ServerStat;
+import io.penstock.wire.rank.RemoteRequests;
+import java.util.List;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+
+/// A node that a command talks to. Closing it ends the connection and frees what it held.
+public interface NodeLink extends AutoCloseable {
+  /// The node's tier, as if it were here.
+  BlockTier tier();
+
+  /// The read leases, pins and removals of this link at the node.
+  default TierHolds holds() {
+    return tier().holds(this);
+  }
+
+  /// What the node says about itself.
+  Mono<ServerStat> stat();
+
+  /// The prefill and decode instances that the node knows.
+  default Mono<List<InstanceView>> instances() {
+    return Mono.error(new IllegalStateException("link must name no space to ask for instances (named one)"));
+  }
+
+  /// Runs `work` with the requests that the node keeps as a prefill rank.
+  default Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+    return Mono.error(new IllegalStateException("link must name a space to keep blocks (named none)"));
+  }
+
+  /// What has carried bytes so far.
+  default Carriage carriage() {
+    return Carriage.none();
+  }
+
+  @Override
+  void close();
+}

@@ -1,0 +1,25 @@
+package io.penstock.node.link;
+
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import org.jspecify.annotations.Nullable;
+
+/// What a command shows to a node to be let in.
+///
+/// @param tls null for none
+public record NodePass(@Nullable ClientTls tls, Credentials credentials) {
+  /// Nothing.
+  static NodePass none() {
+    return new NodePass(null, Credentials.none());
+  }
+
+  TcpClientOptions with(TcpClientOptions options) {
+    return tls == null ? options : options.withTls(tls);
+  }
+
+  KvClientOptions.Builder with(KvClientOptions.Builder options) {
+    return options.credentials(credentials);
+  }
+}

@@ -1,0 +1,110 @@
+package io.penstock.node.party;
+
+import io.penstock.TransientKvException;
+import io.penstock.block.BlockArena;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.LoadOrCompute;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The decode party in this process.
+///
+/// What a pass did not deliver, because a writer gave up or a transient error came between, is asked for again; the
+/// number of passes is bounded. A pass is [LoadOrCompute].
+final class Decoder implements DecodeParty {
+  /// Times the node is asked for the blocks of one request.
+  static final int PASSES = 3;
+
+  private final BlockTier tier;
+  private final SliceShape shape;
+  private final TraceKeys keys;
+  private final BlockArena arena;
+  private final Permits budget;
+  private final LongSupplier nanoClock;
+
+  /// @param tier in this process, or a node behind a connection
+  /// @param arena where received blocks land, for figures
+  /// @param budget of bytes in flight, for figures
+  /// @param nanoClock for latencies
+  Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
+    this.tier = tier;
+    this.shape = shape;
+    this.keys = keys;
+    this.arena = arena;
+    this.budget = budget;
+    this.nanoClock = nanoClock;
+  }
+
+  @Override
+  public Mono<Delivery> read(List<Long> ids, Function<Answer, Mono<Void>> supply) {
+    if (ids.isEmpty()) {
+      return Mono.just(Delivery.NOTHING);
+    }
+    return Mono.defer(() -> new Passes(arena.layout(), ids, supply).next(null));
+  }
+
+  @Override
+  public Mono<PartyStat> stat() {
+    return Mono
+        .fromSupplier(() -> new PartyStat(budget.inUse(), budget.peak(), budget.capacity(), arena.claimedSlots()));
+  }
+
+  /// The passes over one request.
+  private final class Passes {
+    private final Reading reading;
+    private final Function<Answer, Mono<Void>> supply;
+    private @Nullable Answer first;
+    private int passes;
+
+    Passes(BlockLayout layout, List<Long> ids, Function<Answer, Mono<Void>> supply) {
+      this.reading = new Reading(layout, ids, keys.of(ids), nanoClock);
+      this.supply = supply;
+    }
+
+    /// Ends with the delivery, or goes through what is missing once more.
+    Mono<Delivery> next(@Nullable Throwable last) {
+      if (first != null && reading.isComplete()) {
+        return Mono.just(reading.delivery(first, passes));
+      }
+      if (passes == PASSES) {
+        return Mono.error(new UndeliveredException(reading.blocksLeft(), reading.blocks(), passes, last));
+      }
+      passes++;
+      return pass().materialize().flatMap(end -> switch (end.getThrowable()) {
+        case null -> next(null);
+        case TransientKvException failure -> next(failure);
+        case Throwable failure -> Mono.error(failure);
+      });
+    }
+
+    private Mono<Void> pass() {
+      return Flux.using(BlockScope::new,
+          scope -> LoadOrCompute.layers(tier, reading.ask(), shape, this::compute, scope).doOnNext(reading::accept),
+          BlockScope::close).then();
+    }
+
+    private Mono<Void> compute(Lease lease) {
+      Answer answer = answer(lease);
+      if (first == null) {
+        first = answer;
+      }
+      return Mono.defer(() -> supply.apply(answer));
+    }
+
+    private Answer answer(Lease lease) {
+      List<Long> admitted = new ArrayList<>(lease.admitted().count());
+      lease.admitted().bits().stream().forEach(position -> admitted.add(reading.id(position)));
+      return new Answer(lease.hits().size(), lease.hits().count(), lease.hits().prefix(), admitted);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package io.penstock.node.party;
+
+import io.penstock.PermanentKvException;
+import org.jspecify.annotations.Nullable;
+
+/// Blocks of a request did not come, however often they were asked for.
+final class UndeliveredException extends PermanentKvException {
+  private final int missing;
+  private final int blocks;
+  private final int passes;
+
+  UndeliveredException(int missing, int blocks, int passes, @Nullable Throwable last) {
+    super("missing blocks of a request must be 0 after %d passes (was %d of %d)%s"
+        .formatted(passes, missing, blocks, last == null ? "" : ": " + last.getMessage()), last);
+    this.missing = missing;
+    this.blocks = blocks;
+    this.passes = passes;
+  }
+
+  int missing() {
+    return missing;
+  }
+
+  int blocks() {
+    return blocks;
+  }
+
+  int passes() {
+    return passes;
+  }
+}

@@ -1,0 +1,125 @@
+package io.penstock.node.replay.report;
+
+import io.penstock.node.party.TierCopies;
+import io.penstock.node.party.TierFill;
+import io.penstock.node.report.Summary.Group;
+import io.penstock.node.report.Summary.Row;
+import io.penstock.node.report.Summary.Table;
+import io.penstock.node.report.Summary.TableRow;
+import io.penstock.node.text.Sizes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/// A [ReplayReport] in words, the same in every locale.
+final class ReportRows {
+  private final ReplayReport r;
+
+  private ReportRows(ReplayReport report) {
+    this.r = report;
+  }
+
+  /// What was run, what came out, and how it flowed.
+  static List<Group> of(ReplayReport report) {
+    ReportRows rows = new ReportRows(report);
+    return List.of(new Group("What was run", rows.setting()), new Group("What came out", rows.outcome()),
+        new Group("How it flowed", rows.flow()));
+  }
+
+  /// Percentiles, in milliseconds.
+  static Table latencies(ReplayReport report) {
+    Micros slice = report.firstLayerMicros();
+    return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
+        List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3, slice.p999() / 1e3,
+            slice.max() / 1e3), percentiles("first layer", report.firstLayerMillis()),
+            percentiles("last layer", report.lastLayerMillis())));
+  }
+
+  private static TableRow percentiles(String name, Latency l) {
+    return percentiles(name, l.p50(), l.p90(), l.p99(), l.p999(), l.max());
+  }
+
+  private static TableRow percentiles(String name, double... millis) {
+    return new TableRow(name, Arrays.stream(millis).mapToObj(ReportRows::millis).toList());
+  }
+
+  private static String millis(double millis) {
+    return form("%.3f", millis);
+  }
+
+  private List<Row> setting() {
+    return List.of(new Row("trace", r.trace()), new Row("parties", r.parties()),
+        row("blocks", "%s over %d layers", Sizes.exact(r.blockBytes()), r.layers()),
+        new Row("capacity", both(joined(r.capacities(), "%s %s"), ", ", r.policy())));
+  }
+
+  private List<Row> outcome() {
+    List<Row> rows = new ArrayList<>();
+    rows.add(row("requests", "%,d", r.requests()));
+    rows.add(row("block references", "%,d", r.blockRefs()));
+    rows.add(row("hits", "%,d  (%s)", r.hits(),
+        both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
+            joined(r.hitsByTier(), "%s %,d"))));
+    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
+    r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
+    rows.add(row("delivered", "%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
+    rows.add(r.bytesVerified() == r.bytesDelivered()
+        ? new Row("verified", "every byte, made anew and compared")
+        : row("verified", "ONLY %,d bytes", r.bytesVerified()));
+    Long loopbackBytes = r.loopbackBytes();
+    if (loopbackBytes != null) {
+      rows.add(row("machine loopback", "%s  (%,d bytes, of every program here)",
+          Sizes.human(loopbackBytes), loopbackBytes));
+    }
+    rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
+    rows.add(row("leaked blocks", "%,d", r.leakedBlocks()));
+    if (r.repeatedPasses() > 0) {
+      rows.add(row("asked again", "%,d times", r.repeatedPasses()));
+    }
+    return rows;
+  }
+
+  private List<Row> flow() {
+    List<Row> rows = new ArrayList<>();
+    rows.add(row("in flight", "at most %s of a budget of %s", Sizes.human(r.peakInFlightBytes()),
+        Sizes.human(r.budgetBytes())));
+    rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
+    rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
+    rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
+    r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
+        took.count(), took.p50Millis(), took.p99Millis())));
+    r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
+    return rows;
+  }
+
+  private static String fill(TierFill fill) {
+    Long capacity = fill.capacityBlocks();
+    return capacity == null
+        ? form("%,d blocks", fill.blocks())
+        : form("%,d of %,d blocks  (%.1f %%)", fill.blocks(), capacity, 100.0 * fill.blocks() / Math.max(1, capacity));
+  }
+
+  private static String copies(TierCopies copies) {
+    return form("%,d calls of %s, %.2f elements a call, %,d fallbacks", copies.calls(), copies.device(),
+        copies.elementsPerCall(), copies.fallbacks())
+        + (copies.failed() == 0 ? "" : form(", %,d FAILED", copies.failed()));
+  }
+
+  private static String joined(Map<String, ?> entries, String form) {
+    return String.join(", ", entries.entrySet().stream().map(e -> form(form, e.getKey(), e.getValue())).toList());
+  }
+
+  private static String both(String first, String between, String second) {
+    return first.isEmpty() || second.isEmpty() ? first + second : first + between + second;
+  }
+
+  private static Row row(String name, String form, Object... values) {
+    return new Row(name, form(form, values));
+  }
+
+  private static String form(String form, Object... values) {
+    return String.format(Locale.ROOT, form, values);
+  }
+}

@@ -1,6 +1,0 @@
-/// A whole cluster in one thread under one seed: real tier, server, clients and RSocket over links of virtual time that
-/// stall, cut and corrupt; a naive model beside it says what must have happened.
-@NullMarked
-package io.penstock.node.simulate;
-
-import org.jspecify.annotations.NullMarked;

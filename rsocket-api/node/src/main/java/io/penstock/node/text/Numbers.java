@@ -1,0 +1,23 @@
+package io.penstock.node.text;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/// Counts as people read them, the same in every locale: `12,031`. What is typed in again, such as a key, a port or a
+/// sequence number, is no count.
+public final class Numbers {
+  private Numbers() {}
+
+  public static String of(long count) {
+    return String.format(Locale.ROOT, "%,d", count);
+  }
+
+  /// Counts with their names: `10 volatile, 1,990 written`, in the order of the names; `none` if there are none.
+  public static String of(Map<?, Long> counts) {
+    List<String> each = counts.entrySet().stream()
+        .map(count -> Map.entry(count.getKey().toString().toLowerCase(Locale.ROOT), of(count.getValue())))
+        .sorted(Map.Entry.comparingByKey()).map(count -> count.getValue() + " " + count.getKey()).toList();
+    return each.isEmpty() ? "none" : String.join(", ", each);
+  }
+}

@@ -1,0 +1,103 @@
+package io.penstock.node.text;
+
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.FileNotFoundException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/// Words a failure for people who do not read Java.
+public final class Reason {
+  /// The address that the network library appends to an error; the user has named it already.
+  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
+  /// How it puts a system call before one; the error alone is plain.
+  private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
+  private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f]");
+
+  private Reason() {}
+
+  /// One sentence, or several lines if the failure's message has them.
+  public static String of(Throwable failure) {
+    String text = switch (failure) {
+      case FileSystemException e -> ofFile(e);
+      case UncheckedIOException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
+      case UncheckedIOException e when isWithoutWords(e) -> ofCause(e);
+      case StorageFailedException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
+      case ConnectException e when e.getMessage() == null -> "connection refused";
+      case FileNotFoundException e when e.getMessage() == null -> "no such file";
+      case UnknownHostException e -> "no address is known for " + e.getMessage();
+      case UnresolvedAddressException e -> "no address is known for it";
+      case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
+      case OutOfMemoryError e -> "memory must suffice (was exhausted: " + orName(e) + ")";
+      case Error e ->
+        "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
+      default -> orName(failure);
+    };
+    return PEER.matcher(SYSTEM_CALL.matcher(text).replaceAll("")).replaceAll("");
+  }
+
+  /// `sentence`, and what is behind it: one sentence follows the other, and none stands in the brackets of another.
+  public static String after(String sentence, Throwable failure) {
+    return sentence + ": " + of(failure);
+  }
+
+  /// The words of `refused`, which is about a value, about the value of `name`: *size must be …* becomes *--block-bytes
+  /// must be …*.
+  public static String about(String name, IllegalArgumentException refused) {
+    String message = orName(refused);
+    return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
+  }
+
+  /// `line` as a terminal can show it: what would move its cursor or change its colours is there by its number.
+  public static String printable(String line) {
+    return CONTROL.matcher(line).replaceAll(found -> "\\\\x%02x".formatted((int) found.group().charAt(0)));
+  }
+
+  /// What is behind `failure`, for a message that says the rest itself.
+  public static String ofCause(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return of(cause == null ? new IllegalStateException(failure.getMessage()) : cause);
+  }
+
+  private static String ofFile(FileSystemException failure) {
+    String file = failure.getFile() == null ? "file" : failure.getFile();
+    return switch (failure) {
+      case NoSuchFileException e when isFolderMissing(file) ->
+        file + " must be in a folder that exists (no such folder)";
+      case NoSuchFileException e -> file + " must exist (no such file)";
+      case AccessDeniedException e -> file + " must be open to this user (permission denied)";
+      case FileAlreadyExistsException e -> file + " must be a folder (is a file)";
+      case NotDirectoryException e -> file + " must be a folder (is a file)";
+      default -> file + " must be usable (" + reason(failure) + ")";
+    };
+  }
+
+  private static boolean isFolderMissing(String file) {
+    Path folder = Path.of(file).toAbsolutePath().getParent();
+    return folder != null && !Files.isDirectory(folder);
+  }
+
+  private static String reason(FileSystemException failure) {
+    String reason = failure.getReason();
+    return reason == null ? failure.getClass().getSimpleName().replace("Exception", "") : reason;
+  }
+
+  private static boolean isWithoutWords(UncheckedIOException failure) {
+    return failure.getMessage() == null || failure.getMessage().equals(String.valueOf(failure.getCause()));
+  }
+
+  private static String orName(Throwable failure) {
+    String message = failure.getMessage();
+    return message == null ? failure.getClass().getName() : message;
+  }
+}

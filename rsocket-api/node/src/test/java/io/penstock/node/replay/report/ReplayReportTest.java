@@ -1,0 +1,69 @@
+package io.penstock.node.replay.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.link.StreamTimes;
+import io.penstock.node.party.TierCopies;
+import io.penstock.node.party.TierFill;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ReplayReportTest {
+  private static final ReplayReport REPORT =
+      new ReplayReport("0.1.0", "conversation_trace.jsonl", "one JVM over loopback TCP", 65_536, 8,
+          Map.of("dram", "1000 blocks"), "lru", 1, 12_031, 288_500, 12_831, 11_000, 0.044475, Map.of("dram", 12_831L),
+          Map.of("dram", new TierFill(990, 1_000, 1_000L)),
+          Map.of("hbm", new TierCopies("npu0", 12_000, 3.25, 2_555_904_000L, 1, 0)), 18_907_136_000L, 18_907_136_000L,
+          38_000_000_000L, 0, 0, 0, 20_000_000, 33_554_432, 17.25, 1.096066, 1.25,
+          new Micros(310, 640, 1_120, 2_250, 3_500), new Latency(0.4, 0.9, 2.5, 4.125, 7),
+          new Latency(0.8, 1.9, 4.5, 9, 12),
+          Map.of("get", new StreamTimes.Times(12_031, 3.125, 9.5)), Map.of("memory copy", 9.5));
+
+  @Test
+  void json_isAsWrittenDown() throws IOException {
+    assertThat(ReportJson.of(REPORT)).isEqualTo(resource("report.json"));
+  }
+
+  @Test
+  void table_isAsWrittenDownInEveryLocale() throws IOException {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.GERMANY);
+    try {
+      assertThat(ReportTable.of(REPORT)).isEqualTo(resource("report.txt"));
+    } finally {
+      Locale.setDefault(before);
+    }
+  }
+
+  @Test
+  void loopback_whereNoKernelCounts_isAbsent() {
+    assertThat(ReportJson.of(with(0, 0, 1, 1))).doesNotContain("loopback");
+    assertThat(ReportTable.of(with(0, 0, 1, 1))).doesNotContain("loopback");
+  }
+
+  @Test
+  void isClean_onlyWhenAllCameAndAllWasRight() {
+    assertThat(REPORT.isClean()).isTrue();
+    assertThat(with(1, 0, 18_907_136_000L, 1).isClean()).as("corrupt").isFalse();
+    assertThat(with(0, 1, 18_907_136_000L, 1).isClean()).as("leaked").isFalse();
+    assertThat(with(0, 0, 18_907_070_464L, 1).isClean()).as("a block short").isFalse();
+    assertThat(with(0, 0, 18_907_136_000L, 33_554_433).isClean()).as("over budget").isFalse();
+  }
+
+  private static ReplayReport with(long corrupt, long leaked, long delivered, long peak) {
+    return new ReplayReport("0.1.0", "t", "p", 65_536, 8, Map.of(), "lru", 1, 12_031, 288_500, 1, 1, 0, Map.of(),
+        Map.of(), Map.of(), delivered, delivered,
+        null, corrupt, leaked, 0, peak, 33_554_432, 1, 1, 1, new Micros(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0),
+        new Latency(0, 0, 0, 0, 0), Map.of(), Map.of());
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream in = ReplayReportTest.class.getResourceAsStream(name)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}
