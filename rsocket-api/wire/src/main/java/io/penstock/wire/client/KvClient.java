@@ -44,8 +44,8 @@ import reactor.core.publisher.Mono;
 /// connection. A call needs no lock around it. Its signals come one at a time, on the event loop of the connection, on
 /// the thread of the read ring if it went through that, or on the caller's thread if they are known at once. Neither of
 /// the first two may block. Each lease has one reader and each scope one owner: share the
-/// client, not those. A connection has one event loop; threads that move more than one core copies share a [KvPeer] of
-/// several connections instead.
+/// client, not those. A connection has one event loop: threads that move more than one core copies take several
+/// clients.
 ///
 /// The arena and the budget are the caller's; several clients may share them, and all calls of a client do.
 public final class KvClient {

@@ -1,6 +1,5 @@
 package io.penstock.wire.credit;
 
-import io.penstock.check.Checks;
 import io.penstock.operator.Demand;
 import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFailure.AwaitTimeoutException;

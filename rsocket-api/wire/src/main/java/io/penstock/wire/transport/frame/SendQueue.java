@@ -1,7 +1,7 @@
 package io.penstock.wire.transport.frame;
 
-import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import io.netty.buffer.ByteBuf;
+import io.penstock.wire.transport.TransportFailure.SendQueueOverrunException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 

@@ -3,10 +3,10 @@ package io.penstock.wire.transport.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.penstock.wire.transport.TransportFailure.FrameLengthException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,4 +1,4 @@
-package io.penstock.wire.transport;
+package io.penstock.wire.transport.frame;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
