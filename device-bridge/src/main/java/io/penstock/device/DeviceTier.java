@@ -2,10 +2,11 @@ package io.penstock.device;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.TierStack;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 import reactor.core.publisher.Mono;

@@ -1,9 +1,11 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
+import io.penstock.device.ascend.AscendFailure.AscendUnavailableException;
+import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /// The answers of AscendCL that callers tell apart, and their meaning.
@@ -36,23 +38,9 @@ public enum AclCode {
   RT_LINK_ERROR(507_056, "link failed", Kind.HARDWARE),
   RT_SOCKET_CLOSED(507_901, "socket closed", Kind.HARDWARE);
 
-  /// What a code means for the caller, and its exception.
+  /// What a code means for the caller.
   enum Kind {
-    ARGUMENT(AscendArgumentException::new),
-    DEVICE(AscendDeviceIdException::new),
-    HANDLE(AscendHandleException::new),
-    UNSUPPORTED(AscendUnsupportedException::new),
-    MEMORY(AscendMemoryException::new),
-    TIMEOUT(AscendTimeoutException::new),
-    ABORTED(AscendAbortedException::new),
-    HARDWARE(AscendHardwareException::new),
-    INTERNAL(AscendInternalException::new);
-
-    final Function<AclError, RuntimeException> exception;
-
-    Kind(Function<AclError, RuntimeException> exception) {
-      this.exception = exception;
-    }
+    ARGUMENT, DEVICE, HANDLE, UNSUPPORTED, MEMORY, TIMEOUT, ABORTED, HARDWARE, INTERNAL
   }
 
   static final int OK = 0;
@@ -82,13 +70,23 @@ public enum AclCode {
 
   /// In plain words, and for one that says that time was up, which setting allows more.
   public static String explained(int number) {
-    return meaning(number) + (isTimeout(number) ? "; longest time: " + AscendOptions.TRANSFER_TIMEOUT_SETTING : "");
+    return meaning(number) + hint(number);
+  }
+
+  /// Names the setting to change, where one helps.
+  static String hint(int number) {
+    return isTimeout(number) ? "; longest time: " + AscendOptions.TRANSFER_TIMEOUT_SETTING : "";
   }
 
   /// Whether a code is a timeout: some bytes may have been copied, and copies may still run.
   public static boolean isTimeout(int number) {
+    return kind(number) == Kind.TIMEOUT;
+  }
+
+  /// A code that is not known is internal.
+  static Kind kind(int number) {
     AclCode known = BY_NUMBER.get(number);
-    return known != null && known.kind == Kind.TIMEOUT;
+    return known == null ? Kind.INTERNAL : known.kind;
   }
 
   /// The name of a code in lower case, for tags of meters; `other` for one that is not known.
@@ -97,9 +95,12 @@ public enum AclCode {
     return known == null ? "other" : known.name().toLowerCase(Locale.ROOT);
   }
 
-  /// The exception of `error`; one of a code that is not known is internal.
+  /// The exception of `error`, an [AscendFailure].
   static RuntimeException exception(AclError error) {
-    AclCode known = BY_NUMBER.get(error.code());
-    return (known == null ? Kind.INTERNAL : known.kind).exception.apply(error);
+    return switch (kind(error.code())) {
+      case UNSUPPORTED -> new AscendUnsupportedException(error);
+      case ARGUMENT, DEVICE, HANDLE, HARDWARE -> new AscendRefusedException(error);
+      case MEMORY, TIMEOUT, ABORTED, INTERNAL -> new AscendUnavailableException(error);
+    };
   }
 }

@@ -54,11 +54,6 @@ final class AclEngine {
     call.stage(new CopyStaging(pool, known, stream));
   }
 
-  /// Whether the batch call is used, which is so until it was found not to be supported.
-  boolean batches() {
-    return batches;
-  }
-
   /// Copies all of `elements`: each has ended when this returns. If it throws, elements that have not ended may have
   /// been copied, and [#isStuck()] tells whether they may still be.
   CopyReport copy(CopyElements elements) {

@@ -8,7 +8,7 @@ package io.penstock.device.ascend;
 public record AclError(String function, int code, String message) {
   /// What was done instead of succeeding, in one sentence.
   String sentence() {
-    return "%s must answer 0 (was %d, %s%s)".formatted(function, code, AclCode.meaning(code),
-        message.isEmpty() ? "" : ": " + message);
+    return "%s must answer 0 (was %d, %s%s)%s".formatted(function, code, AclCode.meaning(code),
+        message.isEmpty() ? "" : ": " + message, AclCode.hint(code));
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.device.ascend;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;

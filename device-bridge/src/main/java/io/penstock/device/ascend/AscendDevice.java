@@ -9,12 +9,11 @@ import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
-import io.penstock.operator.Quiet;
-import io.penstock.stage.Stage;
 import io.penstock.tier.TierStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -178,29 +177,10 @@ public final class AscendDevice implements Device {
   /// the memory of these elements may still be read and written until a later request has another answer.
   ///
   /// @return cold, for one subscription each time that the request was made ready; signals
-  ///     [io.penstock.device.DeviceBusyException] and [io.penstock.device.DeviceClosedException] with nothing copied
+  ///     [io.penstock.device.DeviceFailure.DeviceBusyException] and [io.penstock.device.DeviceFailure.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     return copies.copy(request);
   }
-
-  /// The same for many requests.
-  ///
-  /// | | |
-  /// |---|---|
-  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device, bridges and stores included |
-  /// | backpressure | requests no more than that; copied requests may wait for demand |
-  /// | order | as they end |
-  /// | ownership | takes over what the requests hold |
-  /// | cancel | requests no more; copies under way keep their holds until they have ended |
-  /// | threads | the device's |
-  /// | signals | as [#copy(CopyRequest)] does; requests behind the one that failed are cancelled |
-  public Stage<CopyRequest, Copied> copying() {
-    return requests -> Quiet.afterCancel(requests.flatMap(request -> turns.take(turn -> copy(request.hold(turn)))
-        .map(report -> new Copied(request, report)).doFinally(end -> request.dropIfReady()), turns.limit(), 1));
-  }
-
-  /// A request whose copies have ended.
-  public record Copied(CopyRequest request, CopyReport report) {}
 
   /// Registers `hostMemory` as the host's, so that copies need not ask the library about each element in it.
   public Mono<Void> know(MemorySegment hostMemory) {

@@ -4,7 +4,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.ascend.AscendDevice;
-import io.penstock.device.ascend.AscendUnsupportedException;
+import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;

@@ -167,11 +167,6 @@ public final class SideCarServer {
     return node.stat();
   }
 
-  /// Where it listens.
-  public Path path() {
-    return file.path();
-  }
-
   /// Refuses new clients, waits for copies in flight, unmaps everything, hangs up. Lazy and idempotent.
   public Mono<Void> close() {
     return close;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.DeviceRegions;
 import io.penstock.device.DeviceRegions.Region;
+import io.penstock.device.DeviceRegions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +64,7 @@ final class SimulatedMemory {
     return last == null ? 0 : last.address();
   }
 
-  /// @throws io.penstock.device.DeviceAddressException at the first element that is not inside an allocation
+  /// @throws io.penstock.device.DeviceFailure.DeviceAddressException at the first element that is not inside an allocation
   void require(CopyBatch batch) {
     regions.require(batch);
   }

@@ -9,9 +9,10 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.CopyFailedException;
-import io.penstock.device.DeviceAddressException;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
@@ -305,7 +306,7 @@ final class AscendCopiesTest {
     Job job = new Job(device, 10);
     assertThat(job.copy(job.up())).matches(CopyReport::isComplete);
     driver.fail("aclrtFree", 2, 1, 507_053, -1);
-    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendHardwareException.class);
+    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendRefusedException.class);
     assertThat(driver.alive().contexts()).isZero();
     opened.clear();
     devices.close().block(LIMIT);
@@ -339,7 +340,7 @@ final class AscendCopiesTest {
       Thread.onSpinWait(); // the allocation puts back what was there after it was answered
     }
     driver.fail("aclrtSetCurrentContext", 3, 1, 107_002, -1);
-    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendHandleException.class);
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendRefusedException.class);
     assertThat(held).hasValue(0);
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +40,7 @@ final class AscendMixedCopiesTest {
     DriverDouble driver = DriverDouble.of(profile).reset(count, 64 << 20);
     devices =
         AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
-    opened = requireNonNull(devices.openAll().block(LIMIT));
+    opened = IntStream.range(0, count).mapToObj(id -> devices.open(id).blockOptional(LIMIT).orElseThrow()).toList();
     return driver;
   }
 

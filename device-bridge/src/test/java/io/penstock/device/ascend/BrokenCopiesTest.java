@@ -9,7 +9,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.CopyFailedException;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -214,7 +215,7 @@ final class BrokenCopiesTest {
     driver.fail("aclrtGetMemInfo", 1 + driver.calls("aclrtGetMemInfo"), 1, 107_000, -1);
     assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), Schedulers.immediate(),
         AscendListener.noop(), () -> {}))
-        .isInstanceOf(AscendArgumentException.class);
+        .isInstanceOf(AscendRefusedException.class);
     assertThat(driver.alive().contexts()).isEqualTo(contexts);
     assertThat(host.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
+import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
@@ -152,7 +154,7 @@ final class SharedMemoryTest {
     IpcKey unknown = IpcKey.of(new byte[IpcKey.BYTES]);
     for (int i = 0; i < 2; i++) {
       assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
-          .isInstanceOf(AscendArgumentException.class)
+          .isInstanceOf(AscendRefusedException.class)
           .hasMessageStartingWith("aclrtIpcMemImportByKey must answer 0 (was " + INVALID);
     }
   }
@@ -178,7 +180,7 @@ final class SharedMemoryTest {
   void fabricHandle_thatNamesNothing_leavesNothingMapped() {
     FabricHandle unknown = FabricHandle.of(new byte[FabricHandle.BYTES]);
     assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
-        .isInstanceOf(AscendArgumentException.class);
+        .isInstanceOf(AscendRefusedException.class);
     assertThat(driver.calls("aclrtReserveMemAddress")).isZero();
   }
 

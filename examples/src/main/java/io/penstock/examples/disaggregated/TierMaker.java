@@ -1,18 +1,17 @@
 package io.penstock.examples.disaggregated;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceStore;
+import io.penstock.device.DeviceTier;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
+import io.penstock.storage.JournalTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack;
-import io.penstock.tier.TierStack.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,27 +41,24 @@ final class TierMaker implements AutoCloseable {
   BlockTier make(Shard shard, int blocks) {
     StackOptions options = StackOptions.defaults("rank").withIngressBlocks(blocks).withTransferBlocks(blocks);
     return switch (kind) {
-      case HBM -> new TierStack(shard.space(), List.of(device(shard, blocks), new Level.Host("dram", blocks)), options,
-          TierListener.noop());
+      case HBM -> onDevice(shard, blocks, options);
       case DRAM -> new HostTier(shard.space(), blocks, options, TierListener.noop());
-      case SSD -> new TierStack(shard.space(), List.of(new Level.Host("dram", 1), journal(shard, blocks)),
-          options.withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+      case SSD -> new JournalTier(journal(shard), blocks, options, TierListener.noop());
     };
   }
 
-  private Level device(Shard shard, int blocks) {
+  private BlockTier onDevice(Shard shard, int blocks, StackOptions options) {
     long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
     devices.add(device);
-    return new Level.Stored(
-        DeviceStore.open(device, "hbm", shard.space(), blocks).blockOptional(PATIENCE).orElseThrow(), blocks);
+    return DeviceTier.open(device, shard.space(), blocks, options, TierListener.noop()).blockOptional(PATIENCE)
+        .orElseThrow();
   }
 
-  private Level journal(Shard shard, int blocks) {
+  private JournalStore journal(Shard shard) {
     Path folder = directory.resolve("rank-" + made++);
-    return new Level.Stored(JournalStore.open(shard.space(),
-        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1)),
-        blocks + 1L);
+    return JournalStore.open(shard.space(),
+        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1));
   }
 
   @Override

@@ -2,7 +2,7 @@ package io.penstock.node.device;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.CopyReport;
 import io.penstock.device.ascend.CopyRequest;
