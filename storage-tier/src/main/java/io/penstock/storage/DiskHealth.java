@@ -2,11 +2,11 @@ package io.penstock.storage;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
+import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.penstock.storage;
 
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;

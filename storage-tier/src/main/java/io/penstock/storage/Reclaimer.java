@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.storage.engine.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.io.EOFException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;

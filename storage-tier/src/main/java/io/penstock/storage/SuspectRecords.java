@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package io.penstock.storage;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,11 @@
 package io.penstock.storage;
 
 import io.penstock.storage.engine.DiskSpace;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;

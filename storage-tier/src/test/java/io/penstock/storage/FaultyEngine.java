@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;

@@ -2,11 +2,11 @@ package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -3,10 +3,10 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;

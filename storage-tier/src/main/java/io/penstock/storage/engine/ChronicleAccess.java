@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import net.openhft.chronicle.queue.ChronicleQueue;

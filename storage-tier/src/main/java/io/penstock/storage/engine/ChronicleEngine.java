@@ -1,6 +1,9 @@
 package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,8 +1,6 @@
 package io.penstock.storage.engine;
 
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -10,7 +8,6 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoField;
-import java.util.function.Consumer;
 
 /// Names and words of Chronicle cycle files. Chronicle itself never opens a file of an earlier run, so damage there
 /// cannot reach it.

@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.check.Checks;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import java.io.IOException;
 
 /// How a [SegmentEngine] lays out its segments.

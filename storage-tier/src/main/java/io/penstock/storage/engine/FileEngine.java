@@ -3,6 +3,8 @@ package io.penstock.storage.engine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

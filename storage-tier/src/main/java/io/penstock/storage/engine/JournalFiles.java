@@ -1,5 +1,8 @@
 package io.penstock.storage.engine;
 
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;

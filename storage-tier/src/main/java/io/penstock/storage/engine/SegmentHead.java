@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.check.Checksum;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;

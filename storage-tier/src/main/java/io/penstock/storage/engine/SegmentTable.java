@@ -1,6 +1,10 @@
 package io.penstock.storage.engine;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.EngineClosedException;
+import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

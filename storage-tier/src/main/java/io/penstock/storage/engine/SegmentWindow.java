@@ -1,6 +1,8 @@
 package io.penstock.storage.engine;
 
 import io.penstock.check.Checksum;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;

@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.penstock.storage.engine;
 import io.penstock.check.Checksum;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;

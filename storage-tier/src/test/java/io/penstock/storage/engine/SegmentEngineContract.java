@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineClosedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

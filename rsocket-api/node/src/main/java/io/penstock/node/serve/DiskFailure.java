@@ -1,15 +1,15 @@
 package io.penstock.node.serve;
 
 import io.penstock.node.cli.Reason;
-import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
-import io.penstock.storage.engine.DirectoryLockedException;
-import io.penstock.storage.engine.EngineUnavailableException;
-import io.penstock.storage.engine.JournalFormatException;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
