@@ -18,7 +18,7 @@ final class DiskFigures {
     return new TierStat.Disk(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
         syncs.lostBytes(), space.segments(), space.heldBytes(), space.liveBytes(), space.userBytes(),
         space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), space.unreadable(), copies.unkept(),
+        opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), lost.unreadable(), copies.unkept(),
         opening.damaged(), problems);
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.Executor;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Runs the reads of a journal, up to [JournalOptions#maxWaitingReads()], and none while the disk is off. Safe from any
+/// Runs the reads of a journal, up to [JournalOptions.Bounds#maxWaitingReads()], and none while the disk is off. Safe from any
 /// thread.
 final class JournalReads {
   private final RangeReader reader;
@@ -26,7 +26,7 @@ final class JournalReads {
     this.space = space;
     this.health = health;
     this.threads = threads;
-    this.accepted = new AcceptedWork(options.name(), "reads", options.maxWaitingReads());
+    this.accepted = new AcceptedWork(options.name(), "reads", options.bounds().maxWaitingReads());
   }
 
   /// As in [JournalStore#read].

@@ -71,7 +71,7 @@ public final class JournalStore implements BlockStore {
     this.health =
         new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
-    this.accepted = new AcceptedWork(options.name(), "puts", options.maxWaitingPuts());
+    this.accepted = new AcceptedWork(options.name(), "puts", options.bounds().maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
     this.threads = threads;
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
@@ -82,7 +82,7 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.index(), locations,
         found.sequence(), options.segments().segmentBytes());
     DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
-    this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
+    this.copies = new DamageCopies(engine, options.bounds().quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
     this.lost = new LostRecords(locations, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,

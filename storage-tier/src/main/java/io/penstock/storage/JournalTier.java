@@ -31,7 +31,7 @@ public final class JournalTier extends ForwardingTier {
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
     StackOptions ledger = StackOptions.defaults(options.name())
         // Each may be a commit of its own, so the disk refuses no block that got memory
-        .withIngressBlocks(options.maxWaitingPuts());
+        .withIngressBlocks(options.bounds().maxWaitingPuts());
     return new JournalTier(JournalStore.open(space, options), capacityBlocks, ledger, listener);
   }
 

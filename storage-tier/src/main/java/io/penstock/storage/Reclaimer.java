@@ -242,8 +242,7 @@ final class Reclaimer {
 
   /// @param failure of the newest move or delete
   SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
-        reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
+    return new SpaceStat(index.segments(), index.segments() * segmentBytes, index.live() * recordBytes, log.userBytes(),
+        movedBytes, reclaimed, corrupt, failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
   }
 }

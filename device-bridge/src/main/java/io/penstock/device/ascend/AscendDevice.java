@@ -6,9 +6,11 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyTurns;
-import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.SharingDevice;
 import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
@@ -28,7 +30,7 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches
 /// that they are of, and fails all others, until they are done or it is closed.
-public final class AscendDevice implements Device {
+public final class AscendDevice implements SharingDevice {
   private final int logicalId;
   private final int physicalId;
   private final String name;
@@ -131,26 +133,20 @@ public final class AscendDevice implements Device {
     return memories.exportToFabric(memory);
   }
 
-  /// The same for device memory that [AscendOptions#shared] had allocated so.
+  /// Exports device memory to the fabric, which must have been allocated with [AscendOptions#shared].
   public Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
     return memories.exportToFabric(memory);
   }
 
-  /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each
-  /// time. It ends with the memory, which must be closed after they have closed theirs.
-  ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
+  @Override
   public Mono<IpcKey> export(DeviceMemory memory) {
     return memories.export(memory);
   }
 
-  /// Imports memory of this device that another process of this machine has exported; copies reach it as they reach
-  /// memory allocated here.
-  ///
-  /// @param bytes length of the memory, which the library does not tell
-  /// @param scope owns the mapping; closing it does not free the exporter's memory
   /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
   ///     [AscendFeature#IPC_MEMORY]
+  @Override
   public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
     return memories.open(key, bytes, scope);
   }

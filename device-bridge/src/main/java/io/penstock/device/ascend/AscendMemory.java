@@ -6,6 +6,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.check.Checks;
 import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.ascend.AscendFailure.AscendUnavailableException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;

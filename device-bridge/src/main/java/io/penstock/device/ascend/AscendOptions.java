@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import io.penstock.device.CopyTurns;
+import io.penstock.device.SharedName.FabricHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,8 @@ package io.penstock.device.ascend;
 import io.penstock.block.Owned;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceRegions;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import java.lang.foreign.MemorySegment;

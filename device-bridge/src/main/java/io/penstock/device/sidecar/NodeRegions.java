@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import io.penstock.block.BlockScope;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharingDevice;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
@@ -33,10 +34,10 @@ final class NodeRegions implements RegionOpener {
     return switch (region.source()) {
       case Memfd memfd -> byHand(() -> HostRegions.memfd(region, memfd, peer));
       case MappedFile file -> byHand(() -> HostRegions.file(region, file, peer));
-      case IpcBuffer buffer -> onDevice(region, buffer.device(),
-          (device, scope) -> device.importShared(buffer.key(), region.bytes(), scope), RegionWindow.OnDevice::new);
-      case FabricBuffer buffer -> onDevice(region, buffer.device(),
-          (device, scope) -> device.importShared(buffer.handle(), region.bytes(), scope), RegionWindow.OnFabric::new);
+      case IpcBuffer buffer -> onDevice(region, buffer.device(), SharingDevice.class,
+          device -> device.importShared(buffer.key(), region.bytes(), new BlockScope()), RegionWindow.OnDevice::new);
+      case FabricBuffer buffer -> onDevice(region, buffer.device(), AscendDevice.class,
+          device -> device.importShared(buffer.handle(), region.bytes(), new BlockScope()), RegionWindow.OnFabric::new);
     };
   }
 
@@ -44,16 +45,15 @@ final class NodeRegions implements RegionOpener {
     return WorkerTask.on(workers, work);
   }
 
-  private Mono<RegionWindow> onDevice(SharedRegion region, int number,
-      BiFunction<AscendDevice, BlockScope, Mono<DeviceMemory>> open,
-      BiFunction<AscendDevice, DeviceMemory, RegionWindow> window) {
+  private <D extends Device> Mono<RegionWindow> onDevice(SharedRegion region, int number, Class<D> kind,
+      Function<D, Mono<DeviceMemory>> open, BiFunction<D, DeviceMemory, RegionWindow> window) {
     Device device = devices.get(number);
-    if (!(device instanceof AscendDevice ascend)) {
+    if (!kind.isInstance(device)) {
       return Mono.error(SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(),
           device == null ? "no device " + number : device.name() + " reaches no memory of others"));
     }
-    return Mono.defer(() -> open.apply(ascend, new BlockScope()))
-        .map((Function<DeviceMemory, RegionWindow>) memory -> window.apply(ascend, memory))
+    D sharing = kind.cast(device);
+    return Mono.defer(() -> open.apply(sharing)).map(memory -> window.apply(sharing, memory))
         .onErrorMap(AscendUnsupportedException.class,
             e -> SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(), String.valueOf(e.getMessage())));
   }

@@ -1,7 +1,7 @@
 package io.penstock.device.sidecar;
 
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;

@@ -2,8 +2,8 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 

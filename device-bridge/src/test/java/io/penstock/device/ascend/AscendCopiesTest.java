@@ -13,6 +13,7 @@ import io.penstock.device.DeviceFailure.CopyFailedException;
 import io.penstock.device.DeviceFailure.DeviceAddressException;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
+import io.penstock.device.ascend.CopyReport.Calls;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
@@ -134,7 +135,7 @@ final class AscendCopiesTest {
     CopyReport there = job.copy(up);
     CopyReport back = job.copy(job.down());
 
-    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, calls, elements, Math.min(4096, elements), 0, 0))
+    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, Math.min(4096, elements), 0, 0)))
         .isEqualTo(back);
     assertThat(results(up)).containsOnly(CopyRequest.COPIED);
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(2L * calls);
@@ -153,11 +154,11 @@ final class AscendCopiesTest {
     long batched = (chunk - 1) * 4096L;
 
     assertThat(there).isEqualTo(
-        new CopyReport(10_000, 0, -1, 0, chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1));
+        new CopyReport(10_000, 0, -1, 0, new Calls(chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1)));
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(batched);
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(10_000 - batched);
 
-    assertThat(job.copy(job.down()).batchCalls()).isZero();
+    assertThat(job.copy(job.down()).calls().batches()).isZero();
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(chunk);
     job.requireSame();
   }
@@ -168,8 +169,8 @@ final class AscendCopiesTest {
     Job other = new Job(open(1), 10);
     driver.batchUnsupported(0);
     one.copy(one.up());
-    assertThat(one.copy(one.up()).batchCalls()).isZero();
-    assertThat(other.copy(other.up()).batchCalls()).isOne();
+    assertThat(one.copy(one.up()).calls().batches()).isZero();
+    assertThat(other.copy(other.up()).calls().batches()).isOne();
   }
 
   @ParameterizedTest
@@ -180,7 +181,7 @@ final class AscendCopiesTest {
     driver.fail("aclrtMemcpyBatch", 1, Long.MAX_VALUE, 200_006, -1);
     CopyReport report = job.copy(job.up());
     assertThat(report.failed()).isEqualTo(failed);
-    assertThat(report.single()).isEqualTo(single);
+    assertThat(report.calls().single()).isEqualTo(single);
   }
 
   @ParameterizedTest
@@ -192,7 +193,7 @@ final class AscendCopiesTest {
       CopyRequest up = job.up();
       CopyReport report = job.copy(up);
 
-      assertThat(report).isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), 3, 10_000, 4096, 0, 0));
+      assertThat(report).isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), new Calls(3, 10_000, 4096, 0, 0)));
       assertThat(results(up).subList(0, 4096)).containsOnly(CopyRequest.COPIED);
       assertThat(results(up).subList(4096, 8192)).containsOnly(code.number());
       assertThat(results(up).subList(8192, 10_000)).containsOnly(CopyRequest.COPIED);
@@ -219,7 +220,7 @@ final class AscendCopiesTest {
     driver.fail("aclrtMemcpyAsync", 3, 1, 507_056, -1);
     CopyReport report = job.copy(mixed);
 
-    assertThat(report).isEqualTo(new CopyReport(64, 1, 10, 507_056, 2, 32, 16, 32, 0));
+    assertThat(report).isEqualTo(new CopyReport(64, 1, 10, 507_056, new Calls(2, 32, 16, 32, 0)));
     for (int i = 0; i < 64; i++) {
       assertThat(mixed.result(i)).as("element %d", i).isEqualTo(i == 10 ? 507_056 : CopyRequest.COPIED);
       MemorySegment source = job.source.asSlice(job.at(i), BYTES);

@@ -137,7 +137,7 @@ final class AscendMixedCopiesTest {
 
     assertThat(report.failed()).isEqualTo(4);
     assertThat(report.code()).isEqualTo(LINK_ERROR);
-    assertThat(report.batchCalls()).isEqualTo(2);
+    assertThat(report.calls().batches()).isEqualTo(2);
     assertThat(mixed.requireRight()).isEqualTo(4);
   }
 
@@ -150,7 +150,7 @@ final class AscendMixedCopiesTest {
 
     copied.forEach(each -> assertThat(each.join()).matches(CopyReport::isComplete));
     all.forEach(each -> assertThat(each.requireRight()).isZero());
-    assertThat(copied.get(5).join().fallbacks()).isOne();
+    assertThat(copied.get(5).join().calls().fallbacks()).isOne();
     assertThat(driver.log().stream().filter(call -> call.function().startsWith("aclrtMemcpy"))
         .collect(Collectors.groupingBy(Call::device, Collectors.mapping(Call::thread, Collectors.toSet()))))
         .hasSize(16).allSatisfy((device, threads) -> assertThat(threads).as("threads of device %d", device).hasSize(1));

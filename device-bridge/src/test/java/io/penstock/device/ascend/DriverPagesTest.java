@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.entry;
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
 import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
 import io.penstock.device.ascend.AscendFailure.AscendUnavailableException;
 import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.ascend.AscendFailure.AscendRefusedException;
 import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.ascend.DriverDouble.Call;
@@ -91,7 +93,7 @@ final class SharedMemoryTest {
     CopyReport down = copy(guest, shared.address(), back.address());
 
     assertThat(shared.address()).isNotEqualTo(memory.address());
-    assertThat(down.batched()).isEqualTo(1);
+    assertThat(down.calls().batched()).isEqualTo(1);
     assertThat(back.mismatch(source)).isEqualTo(-1);
     assertThat(guest.allocatedBytes()).isZero();
     assertThat(key.toString()).isEqualTo("key of device memory");
@@ -107,10 +109,10 @@ final class SharedMemoryTest {
     driver.fail("aclrtMemcpyBatch", 1, 1, 207_000, -1);
     CopyReport first = copy(guest, source.address(), shared.address());
     CopyReport later = copy(guest, source.address(), shared.address());
-    assertThat(List.of(first.fallbacks(), first.single(), later.fallbacks(), later.single())).containsExactly(1, 1, 0,
+    assertThat(List.of(first.calls().fallbacks(), first.calls().single(), later.calls().fallbacks(), later.calls().single())).containsExactly(1, 1, 0,
         1);
-    assertThat(copy(guest, source.address(), own.address()).batched()).isEqualTo(1);
-    assertThat(copy(owner, source.address(), theirMemory.address()).batched()).isEqualTo(1);
+    assertThat(copy(guest, source.address(), own.address()).calls().batched()).isEqualTo(1);
+    assertThat(copy(owner, source.address(), theirMemory.address()).calls().batched()).isEqualTo(1);
   }
 
   @Test

@@ -3,8 +3,8 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
-import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.system.SocketFile;
 import io.penstock.KvException;
 import io.penstock.device.Device;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.system.NativeFile;
+import io.penstock.system.SocketFile;
 import io.penstock.system.SystemCallException;
 import io.penstock.testkit.Race;
 import java.io.IOException;
