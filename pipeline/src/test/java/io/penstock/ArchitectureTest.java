@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.ArchitectureRules;
 import io.penstock.testkit.PublicTypes;
+import io.penstock.testkit.Rooms;
 import org.junit.jupiter.api.Test;
 
 final class ArchitectureTest {
@@ -18,7 +19,12 @@ final class ArchitectureTest {
   }
 
   @Test
-  void theTypesForUsers_canBeLearnt() {
-    assertThat(PublicTypes.forUsers()).hasSizeBetween(20, 66);
+  void everyRoom_holdsThirtyTypes_andLiesInNoCycle() {
+    assertThat(Rooms.exceptionsInMain()).containsExactlyElementsOf(Rooms.listed());
+  }
+
+  @Test
+  void everyWingOfTheKernel_hasRooms() {
+    assertThat(ArchitectureRules.emptyWings(Rooms.inMain())).isEmpty();
   }
 }

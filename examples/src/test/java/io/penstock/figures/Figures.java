@@ -52,6 +52,7 @@ public final class Figures {
     }
     printWords();
     printSharedState();
+    RoomFigures.print(roots, out);
   }
 
   private static <T> String row(List<T> versions, ToLongFunction<T> figure) {

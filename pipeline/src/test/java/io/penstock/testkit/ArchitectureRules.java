@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 /// Which package may import which, checked on class files, so that a name in a descriptor counts as much as one in
 /// code.
 ///
-/// A *room* is a package below `io.penstock` with the packages below it; every room may import the root package. An
-/// arrow from a room says what it may import. Arrows are transitive. Another module sees only the packages that the
+/// A *wing* is a package below `io.penstock` with the packages below it; every wing may import the root package. An
+/// arrow from a wing says what it may import. Arrows are transitive. Another module sees only the packages that the
 /// descriptor of the kernel exports to it: the build compiles on the class path, where descriptors do not count.
 public final class ArchitectureRules {
   private static final Path MODULE = Path.of(System.getProperty("basedir", ""));
@@ -29,9 +29,9 @@ public final class ArchitectureRules {
   private static final Set<String> CONCATENATING =
       Set.of("concat", "concatWith", "concatWithValues", "startWith", "thenMany");
 
-  /// The rooms of the kernel's module.
+  /// The wings of the kernel's module.
   private static final Set<String> KERNEL = Set.of("flow", "stage", "disagg", "tier", "pool", "carrier", "block",
-      "operator", "check", "system", "recording", "meter");
+      "operator", "check", "system", "meter");
 
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
@@ -40,21 +40,24 @@ public final class ArchitectureRules {
   private final Map<String, Set<String>> confined = new HashMap<>();
   private final Set<String> reactive = new HashSet<>();
   private final Exports kernel;
+  private final Set<String> hidden;
 
-  private ArchitectureRules(Exports kernel) {
+  private ArchitectureRules(Exports kernel, Set<String> hidden) {
     this.kernel = kernel;
+    this.hidden = hidden;
   }
 
   /// The rules of this house.
   ///
   /// @return a checker of any module's classes
   public static ArchitectureRules house() {
-    return with(Exports.ofKernel(MODULE));
+    return with(Exports.ofKernel(MODULE), PublicTypes.hiddenFrom(MODULE));
   }
 
-  static ArchitectureRules with(Exports exports) {
+  /// @param hidden top-level types that other modules keep to themselves
+  static ArchitectureRules with(Exports exports, Set<String> hidden) {
     String[] kernel = KERNEL.toArray(String[]::new);
-    return new ArchitectureRules(exports)
+    return new ArchitectureRules(exports, hidden)
         .arrow("check")
         .arrow("operator")
         .arrow("system", "check")
@@ -65,8 +68,7 @@ public final class ArchitectureRules {
         .arrow("stage", "tier")
         .arrow("disagg", "tier")
         .arrow("flow", "stage", "disagg")
-        .arrow("recording", "stage", "tier", "block")
-        .arrow("meter", "flow", "recording")
+        .arrow("meter", "flow")
         .arrow("wire", kernel)
         .arrow("storage", kernel)
         .arrow("device", kernel)
@@ -86,7 +88,15 @@ public final class ArchitectureRules {
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
-        .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "recording", "wire", "storage", "device");
+        .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "wire", "storage", "device");
+  }
+
+  /// Wings of the kernel that have no class in `packages`, which would make the rules speak of nothing.
+  ///
+  /// @param packages names of the kernel's packages
+  public static List<String> emptyWings(Set<String> packages) {
+    return KERNEL.stream().filter(wing -> packages.stream().noneMatch(each -> isBelow(each, ROOT + "." + wing)))
+        .sorted().toList();
   }
 
   /// Lists every broken rule in the main classes of the module under test.
@@ -118,10 +128,10 @@ public final class ArchitectureRules {
   }
 
   private ArchitectureRules arrow(String from, String... to) {
-    Set<String> reached = arrows.computeIfAbsent(from, room -> new TreeSet<>());
-    for (String room : to) {
-      reached.add(room);
-      reached.addAll(arrows.getOrDefault(room, Set.of()));
+    Set<String> reached = arrows.computeIfAbsent(from, wing -> new TreeSet<>());
+    for (String wing : to) {
+      reached.add(wing);
+      reached.addAll(arrows.getOrDefault(wing, Set.of()));
     }
     return this;
   }
@@ -132,28 +142,28 @@ public final class ArchitectureRules {
     return this;
   }
 
-  private ArchitectureRules confine(String room, String... prefixes) {
-    confined.put(room, Set.of(prefixes));
+  private ArchitectureRules confine(String wing, String... prefixes) {
+    confined.put(wing, Set.of(prefixes));
     return this;
   }
 
-  private ArchitectureRules injectSchedulers(String... rooms) {
-    reactive.addAll(List.of(rooms));
+  private ArchitectureRules injectSchedulers(String... wings) {
+    reactive.addAll(List.of(wings));
     return this;
   }
 
   private Stream<String> violations(ClassReferences from) {
-    String room = room(from.name());
-    if (!room.isEmpty() && !arrows.containsKey(room)) {
-      return Stream.of(from.name() + " is in no room of the house");
+    String wing = wing(from.name());
+    if (!wing.isEmpty() && !arrows.containsKey(wing)) {
+      return Stream.of(from.name() + " is in no wing of the house");
     }
     Stream<String> names =
         from.classes().stream()
-            .filter(name -> !mayName(from.name(), room, name))
+            .filter(name -> !mayName(from.name(), wing, name))
             .map(name -> from.name() + " must not import " + name);
     Stream<String> calls =
         from.members().stream()
-            .filter(call -> reactive.contains(room) && picksScheduler(call))
+            .filter(call -> reactive.contains(wing) && picksScheduler(call))
             .map(call -> from.name() + " must be given the scheduler of " + call);
     Stream<String> concatenations =
         from.members().stream()
@@ -162,12 +172,15 @@ public final class ArchitectureRules {
     Stream<String> hidden =
         from.classes().stream().filter(name -> isHidden(from.name(), name))
             .map(name -> from.name() + " must not see " + name + ", whose package is not exported to its module");
-    return Stream.of(names, calls, concatenations, hidden).flatMap(each -> each);
+    Stream<String> kept =
+        from.classes().stream().filter(name -> this.hidden.contains(topOf(name)))
+            .map(name -> from.name() + " must not see " + name + ", which is public only between rooms of its module");
+    return Stream.of(names, calls, concatenations, hidden, kept).flatMap(each -> each);
   }
 
   private boolean mayName(String className, String from, String name) {
     if (isBelow(name, ROOT)) {
-      String to = room(name);
+      String to = wing(name);
       return to.isEmpty() || to.equals(from) || arrows.getOrDefault(from, Set.of()).contains(to);
     }
     boolean admitted =
@@ -181,12 +194,16 @@ public final class ArchitectureRules {
   /// Whether `name` is a type of the kernel that the module of `className` must not use.
   private boolean isHidden(String className, String name) {
     return isBelow(name, ROOT) && isOfKernel(name) && !isOfKernel(className)
-        && !kernel.isOpenTo(ROOT + "." + room(className), name.substring(0, name.lastIndexOf('.')));
+        && !kernel.isOpenTo(ROOT + "." + wing(className), name.substring(0, name.lastIndexOf('.')));
+  }
+
+  private static String topOf(String className) {
+    return className.split("\\$", 2)[0];
   }
 
   private static boolean isOfKernel(String className) {
-    String room = room(className);
-    return room.isEmpty() || KERNEL.contains(room);
+    String wing = wing(className);
+    return wing.isEmpty() || KERNEL.contains(wing);
   }
 
   /// Whether a call runs on a scheduler that its caller did not choose: a shared one of Reactor's, or an operator of
@@ -197,8 +214,8 @@ public final class ArchitectureRules {
     return shared || (timed && !call.descriptor().contains("Lreactor/core/scheduler/Scheduler;"));
   }
 
-  /// The room of a class: the part of its package after the root, or nothing for the root package.
-  private static String room(String className) {
+  /// The wing of a class: the part of its package after the root, or nothing for the root package.
+  private static String wing(String className) {
     String below = className.substring(ROOT.length() + 1);
     int dot = below.indexOf('.');
     return dot < 0 ? "" : below.substring(0, dot);

@@ -13,6 +13,7 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,11 +97,21 @@ final class ArchitectureRulesTest {
           .withField("meter", ClassDesc.of("io.penstock.meter.Gauge"), 0));
     }
 
-    assertThat(ArchitectureRules.with(exports).violationsIn(classes)).containsExactly(
+    assertThat(ArchitectureRules.with(exports, Set.of()).violationsIn(classes)).containsExactly(
         "io.penstock.storage.Any must not see io.penstock.meter.Gauge, whose package is not exported to its module",
         "io.penstock.storage.Any must not see io.penstock.pool.Kept, whose package is not exported to its module",
         "io.penstock.tier.Any must not import io.penstock.meter.Gauge",
         "io.penstock.wire.Any must not see io.penstock.pool.Kept, whose package is not exported to its module");
+  }
+
+  @Test
+  void typeThatAnotherModuleKeeps_isReported() throws IOException {
+    Exports exports = Exports.parse("module io.penstock {\n exports io.penstock.block;\n}");
+    write("io.penstock.wire.Any", type -> type.withField("part", ClassDesc.of("io.penstock.block.Kept$Part"), 0));
+
+    assertThat(ArchitectureRules.with(exports, Set.of("io.penstock.block.Kept")).violationsIn(classes)).containsExactly(
+        "io.penstock.wire.Any must not see io.penstock.block.Kept$Part, which is public only between rooms of its"
+            + " module");
   }
 
   @Test
@@ -120,7 +131,7 @@ final class ArchitectureRulesTest {
   void packageThatIsNoRoom_isReported() throws IOException {
     write("io.penstock.cellar.Thing", type -> type.withField("any", ConstantDescs.CD_int, 0));
 
-    assertThat(violations()).containsExactly("io.penstock.cellar.Thing is in no room of the house");
+    assertThat(violations()).containsExactly("io.penstock.cellar.Thing is in no wing of the house");
   }
 
   @Test

@@ -30,11 +30,16 @@ record Exports(String module, Map<String, Set<String>> packages) {
 
   /// Of the kernel, whichever module of the repository is under test.
   static Exports ofKernel(Path folder) {
+    return of(repository(folder).resolve(KERNEL));
+  }
+
+  /// The folder of the repository that `folder` lies in.
+  static Path repository(Path folder) {
     Path root = folder.toAbsolutePath().normalize();
     while (!Files.isDirectory(root.resolve(KERNEL))) {
       root = root.getParent();
     }
-    return of(root.resolve(KERNEL));
+    return root;
   }
 
   static Exports parse(String descriptor) {
@@ -63,10 +68,13 @@ record Exports(String module, Map<String, Set<String>> packages) {
     return module.isEmpty() || (users != null && (users.isEmpty() || users.contains(user)));
   }
 
-  /// Who meets the public types of `packageName`.
+  /// Who may meet the public types of `packageName`; a type may have a smaller audience.
   Audience audience(String packageName) {
     Set<String> users = packages.get(packageName);
-    if (module.isEmpty() || (users != null && users.isEmpty())) {
+    if (users == null && !module.isEmpty()) {
+      return Audience.OWN_MODULE;
+    }
+    if (module.isEmpty() || users.isEmpty()) {
       return packageName.endsWith(".spi")
           ? Audience.IMPLEMENTERS
           : packageName.endsWith(".disagg") ? Audience.ENGINES : Audience.USERS;
@@ -79,7 +87,9 @@ record Exports(String module, Map<String, Set<String>> packages) {
     USERS("For users"),
     IMPLEMENTERS("For authors of stores and tiers"),
     ENGINES("For authors of engines"),
-    OUR_MODULES("Shared among the modules of this project");
+    OUR_MODULES("Shared among the modules of this project"),
+    /// Public because another room of its module needs it.
+    OWN_MODULE("Between the rooms of this module");
 
     private final String title;
 

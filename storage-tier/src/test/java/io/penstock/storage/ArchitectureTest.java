@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.ArchitectureRules;
 import io.penstock.testkit.PublicTypes;
+import io.penstock.testkit.Rooms;
 import org.junit.jupiter.api.Test;
 
 final class ArchitectureTest {
@@ -15,5 +16,10 @@ final class ArchitectureTest {
   @Test
   void thePublicTypes_areThoseListed() {
     assertThat(PublicTypes.inMain()).containsExactlyElementsOf(PublicTypes.listed());
+  }
+
+  @Test
+  void everyRoom_holdsThirtyTypes_andLiesInNoCycle() {
+    assertThat(Rooms.exceptionsInMain()).containsExactlyElementsOf(Rooms.listed());
   }
 }

@@ -3,11 +3,17 @@ package io.penstock.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.ArchitectureRules;
+import io.penstock.testkit.Rooms;
 import org.junit.jupiter.api.Test;
 
 final class ArchitectureTest {
   @Test
   void everyImport_followsAnArrowOfTheHouse() {
     assertThat(ArchitectureRules.house().violationsInMain()).isEmpty();
+  }
+
+  @Test
+  void everyRoom_holdsThirtyTypes_andLiesInNoCycle() {
+    assertThat(Rooms.exceptionsInMain()).containsExactlyElementsOf(Rooms.listed());
   }
 }

@@ -1,0 +1,115 @@
+package io.penstock.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.classfile.ClassFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/// Checks the rooms of the module under test. A room is a package: it has at most thirty top-level types and lies in no
+/// cycle with others.
+///
+/// Exceptions stand in `src/main/module/rooms.txt`, a line each. The test compares the list with the classes, so that
+/// it can only shrink.
+public final class Rooms {
+  private static final int MOST_TYPES = 30;
+  private static final Path MODULE = Path.of(System.getProperty("basedir", ""));
+  private static final Path LIST = Path.of("src/main/module/rooms.txt");
+
+  private final Map<String, Set<String>> types = new TreeMap<>();
+  private final Map<String, Set<String>> arrows = new TreeMap<>();
+
+  private Rooms() {}
+
+  /// The exceptions that the main classes of the module need.
+  ///
+  /// @throws IllegalStateException if there are no classes, for then nothing was checked
+  public static List<String> exceptionsInMain() {
+    return exceptionsIn(MODULE.resolve("target/classes"));
+  }
+
+  /// The exceptions that are listed; none if the module has no list.
+  public static List<String> listed() {
+    try {
+      return Files.exists(MODULE.resolve(LIST)) ? Files.readAllLines(MODULE.resolve(LIST)) : List.of();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// The packages of the module's main classes.
+  public static Set<String> inMain() {
+    return of(MODULE.resolve("target/classes")).types.keySet();
+  }
+
+  static List<String> exceptionsIn(Path classes) {
+    return of(classes).exceptions();
+  }
+
+  private static Rooms of(Path classes) {
+    Rooms rooms = new Rooms();
+    try (Stream<Path> files = Files.walk(classes)) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".class")).toList()) {
+        rooms.add(ClassReferences.of(ClassFile.of().parse(file)));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    if (rooms.types.isEmpty()) {
+      throw new IllegalStateException("classes must be found below " + classes);
+    }
+    return rooms;
+  }
+
+  private List<String> exceptions() {
+    List<String> exceptions = new ArrayList<>();
+    types.forEach((room, names) -> {
+      if (names.size() > MOST_TYPES) {
+        exceptions.add("%s has %d types".formatted(room, names.size()));
+      }
+    });
+    inCycles().forEach(room -> exceptions.add(room + " lies in a cycle"));
+    return exceptions;
+  }
+
+  private void add(ClassReferences from) {
+    String top = from.name().split("\\$", 2)[0];
+    if (top.endsWith("-info")) {
+      return;
+    }
+    String room = roomOf(top);
+    types.computeIfAbsent(room, name -> new TreeSet<>()).add(top);
+    arrows.computeIfAbsent(room, name -> new TreeSet<>()).addAll(from.classes().stream().map(Rooms::roomOf).toList());
+  }
+
+  /// The rooms in cycles, and rooms that lie between two cycles: what is left when rooms without an arrow out, or
+  /// without an arrow in, are taken away until there are none.
+  private Set<String> inCycles() {
+    Map<String, Set<String>> rest = new TreeMap<>();
+    arrows.forEach((room, to) -> {
+      Set<String> own = new TreeSet<>(to);
+      own.retainAll(arrows.keySet());
+      own.remove(room);
+      rest.put(room, own);
+    });
+    boolean changed = true;
+    while (changed) {
+      Set<String> entered = new TreeSet<>();
+      rest.values().forEach(entered::addAll);
+      changed = rest.entrySet().removeIf(room -> room.getValue().isEmpty() || !entered.contains(room.getKey()));
+      rest.values().forEach(to -> to.retainAll(rest.keySet()));
+    }
+    return rest.keySet();
+  }
+
+  private static String roomOf(String className) {
+    return className.substring(0, Math.max(0, className.lastIndexOf('.')));
+  }
+}
