@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
 import io.penstock.device.sidecar.Message.Ping;
@@ -8,13 +9,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /// One connection of a client: matches answers with requests, sends pings, and ends once, with all open requests.
-final class Conversation implements LinkEvents {
+final class Conversation implements Link.Events {
+  /// Receives the end of one request: exactly one of the two is called.
+  private record Asker(Consumer<Message> answered, Consumer<KvException> failed) {}
+
   /// Receives the events of a conversation, in the mailbox.
   interface Listener {
     void begun(Conversation talk);
@@ -27,7 +32,7 @@ final class Conversation implements LinkEvents {
   private final Scheduler timer;
   private final Listener listener;
   /// This and the fields below belong to the mailbox.
-  private final Map<Long, Answer> open = new LinkedHashMap<>();
+  private final Map<Long, Asker> open = new LinkedHashMap<>();
   private @Nullable Link link;
   private Disposable pinging = Disposables.disposed();
   private long asked;
@@ -63,11 +68,11 @@ final class Conversation implements LinkEvents {
         return;
       }
       heardNanos = now();
-      Answer asker = open.remove(frame.request());
+      Asker asker = open.remove(frame.request());
       switch (frame.message()) {
         case Failed failed when asker == null -> end(SideCarFailure.of(failed.code(), failed.region(), failed.found()));
-        case Failed failed -> asker.failed(SideCarFailure.of(failed.code(), failed.region(), failed.found()));
-        case Message answer when asker != null -> asker.answered(answer);
+        case Failed failed -> asker.failed.accept(SideCarFailure.of(failed.code(), failed.region(), failed.found()));
+        case Message answer when asker != null -> asker.answered.accept(answer);
         case Message _ ->
           end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "an answer to nothing"));
       }
@@ -89,12 +94,14 @@ final class Conversation implements LinkEvents {
   }
 
   /// Asks the node; in the mailbox.
-  void ask(Message request, Answer answer) {
+  ///
+  /// @param failed receives a [SideCarFailure]
+  void ask(Message request, Consumer<Message> answered, Consumer<KvException> failed) {
     if (over || link == null) {
-      answer.failed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "connection lost"));
+      failed.accept(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "connection lost"));
       return;
     }
-    open.put(++asked, answer);
+    open.put(++asked, new Asker(answered, failed));
     link.send(new Frame(asked, request));
   }
 
@@ -107,19 +114,11 @@ final class Conversation implements LinkEvents {
           "node silent for " + options.timeToLive().toMillis() + " ms"));
       return;
     }
-    ask(new Ping(), new Answer() {
-      @Override
-      public void answered(Message message) {
-        if (!(message instanceof Done)) {
-          end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "a ping answered with " + message));
-        }
+    ask(new Ping(), message -> {
+      if (!(message instanceof Done)) {
+        end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "a ping answered with " + message));
       }
-
-      @Override
-      public void failed(KvException failure) {
-        end(failure);
-      }
-    });
+    }, this::end);
   }
 
   private long now() {
@@ -139,9 +138,9 @@ final class Conversation implements LinkEvents {
     KvException lost = why instanceof SideCarFailure known && known.code() == SideCarCode.CLOSED
         ? why
         : SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, String.valueOf(why.getMessage()));
-    List<Answer> unanswered = List.copyOf(open.values());
+    List<Asker> unanswered = List.copyOf(open.values());
     open.clear();
-    unanswered.forEach(each -> each.failed(lost));
+    unanswered.forEach(each -> each.failed.accept(lost));
     listener.ended(this, why);
   }
 }

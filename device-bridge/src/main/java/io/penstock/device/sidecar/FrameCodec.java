@@ -1,6 +1,8 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Bye;
+import io.penstock.device.sidecar.Message.ClientId;
 import io.penstock.device.sidecar.Message.Copy;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;

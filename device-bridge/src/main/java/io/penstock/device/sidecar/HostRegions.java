@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.system.NativeFile;
@@ -22,19 +23,19 @@ import java.nio.file.attribute.PosixFileAttributes;
 final class HostRegions {
   private HostRegions() {}
 
-  /// Opens a memfd of `peer`. May take as long as the system needs to find memory for its pages.
+  /// Opens a memfd of `owner`. May take as long as the system needs to find memory for its pages.
   ///
   /// @throws IOException if the system refuses
-  static RegionWindow memfd(SharedRegion region, Memfd source, Peer peer) throws IOException {
-    Path process = Path.of("/proc/" + peer.process());
+  static RegionWindow memfd(SharedRegion region, Memfd source, RegionOwner owner) throws IOException {
+    Path process = Path.of("/proc/" + owner.process());
     Path there = process.resolve("fd/" + source.descriptor());
-    if (!Files.exists(process) || !Files.getOwner(process).equals(peer.user())) {
-      throw refused(SideCarCode.FORBIDDEN, region, "process " + peer.process());
+    if (!Files.exists(process) || !Files.getOwner(process).equals(owner.user())) {
+      throw refused(SideCarCode.FORBIDDEN, region, "process " + owner.process());
     }
-    requireOwn(region, there, peer, true);
+    requireOwn(region, there, owner, true);
     NativeFile file = NativeFile.open(there);
     try {
-      requireOwn(region, file.shown(), peer, true); // the opened file, which may differ from the one checked before
+      requireOwn(region, file.shown(), owner, true); // the opened file, which may differ from the one checked before
       if (!Files.readSymbolicLink(file.shown()).toString().startsWith("/memfd:")) {
         throw refused(SideCarCode.FORBIDDEN, region, "descriptor " + source.descriptor() + " is no memfd");
       }
@@ -72,12 +73,12 @@ final class HostRegions {
     }
   }
 
-  /// Opens a file of `peer`.
-  static RegionWindow file(SharedRegion region, MappedFile source, Peer peer) throws IOException {
-    requireOwn(region, source.path(), peer, false);
+  /// Opens a file of `owner`.
+  static RegionWindow file(SharedRegion region, MappedFile source, RegionOwner owner) throws IOException {
+    requireOwn(region, source.path(), owner, false);
     NativeFile file = NativeFile.openNoLink(source.path());
     try {
-      requireOwn(region, file.shown(), peer, true);
+      requireOwn(region, file.shown(), owner, true);
       requireLength(region, file);
       return new OpenFile(file);
     } catch (IOException | RuntimeException e) {
@@ -86,10 +87,10 @@ final class HostRegions {
     }
   }
 
-  private static void requireOwn(SharedRegion region, Path path, Peer peer, boolean follow) throws IOException {
+  private static void requireOwn(SharedRegion region, Path path, RegionOwner owner, boolean follow) throws IOException {
     PosixFileAttributes found = Files.readAttributes(path, PosixFileAttributes.class,
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS});
-    if (!found.isRegularFile() || !found.owner().equals(peer.user())) {
+    if (!found.isRegularFile() || !found.owner().equals(owner.user())) {
       throw refused(SideCarCode.FORBIDDEN, region,
           found.isRegularFile() ? "a file of " + found.owner().getName() : "no regular file");
     }

@@ -1,5 +1,7 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.KvException;
+
 /// One connection, for its sender. Safe from any thread; no call waits.
 interface Link {
   void send(Frame frame);
@@ -9,4 +11,28 @@ interface Link {
 
   /// Idempotent.
   void close();
+
+  /// A message and the request that it is, or that it answers.
+  ///
+  /// @param request counts from 1 on each link; 0 in an answer to what could not be read
+  record Frame(long request, Message message) {}
+
+  /// What happens on one connection, in order: opened at most once, frames, closed exactly once. Must not wait.
+  interface Events {
+    void opened(Link link);
+
+    void received(Frame frame);
+
+    /// What came could not be read; nothing else will be.
+    void malformed(MalformedFrameException problem);
+
+    void closed(KvException why);
+  }
+
+  /// Makes connections to a node.
+  @FunctionalInterface
+  interface Dialer {
+    /// Begins to connect and returns; `events` receives the result.
+    void dial(Events events);
+  }
 }

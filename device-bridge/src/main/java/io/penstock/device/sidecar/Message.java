@@ -1,9 +1,17 @@
 package io.penstock.device.sidecar;
 
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /// Messages of a link. The first eight are a client's requests, each with one answer; the others are answers.
 sealed interface Message {
+  /// Names a client for its life, over all of its connections.
+  record ClientId(long high, long low) {
+    static ClientId random(RandomGenerator random) {
+      return new ClientId(random.nextLong(), random.nextLong());
+    }
+  }
+
   /// @param process number of the client's process
   record Hello(ClientId client, int process) implements Message {}
 

@@ -6,6 +6,7 @@ import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
 import io.penstock.device.sidecar.Message.Known;
 import io.penstock.device.sidecar.Message.Register;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The regions and copies of one client, over all of its connections. For the node's mailbox.
 final class NodeClient {
-  private final Peer peer;
+  private final RegionOwner owner;
   private final NodeWorkers node;
   private final Map<Long, NodeRegion> regions = new LinkedHashMap<>();
   private final List<Runnable> whenSettled = new ArrayList<>();
@@ -29,14 +30,14 @@ final class NodeClient {
   private boolean leaving;
 
   /// @param gone runs when everything of it has been given back
-  NodeClient(Peer peer, NodeWorkers node, Runnable gone) {
-    this.peer = peer;
+  NodeClient(RegionOwner owner, NodeWorkers node, Runnable gone) {
+    this.owner = owner;
     this.node = node;
     this.whenGone.add(gone);
   }
 
-  Peer peer() {
-    return peer;
+  RegionOwner owner() {
+    return owner;
   }
 
   /// Callbacks that wait for its end.
@@ -91,7 +92,7 @@ final class NodeClient {
     NodeRegion region = new NodeRegion(wanted, () -> unmap(wanted.id()));
     regions.put(wanted.id(), region);
     region.whenMapped(reply);
-    node.open(wanted, peer, region::mapped, failure -> {
+    node.open(wanted, owner, region::mapped, failure -> {
       forget(wanted);
       region.tellMapping(node.answer(failure, SideCarCode.NOT_MAPPED, wanted.id()));
       region.gone();

@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.KvException;
 import io.penstock.block.Permits;
+import io.penstock.device.sidecar.Link.Dialer;
 import io.penstock.device.sidecar.Message.Bye;
+import io.penstock.device.sidecar.Message.ClientId;
 import io.penstock.device.sidecar.Message.Hello;
 import io.penstock.device.sidecar.Message.Welcome;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
@@ -100,17 +102,7 @@ final class NodeConnection {
       return;
     }
     timer.schedule(() -> mailbox.run(() -> hangUp(last)), options.timeToLive().toNanos(), TimeUnit.NANOSECONDS);
-    last.ask(new Bye(), new Answer() {
-      @Override
-      public void answered(Message message) {
-        hangUp(last);
-      }
-
-      @Override
-      public void failed(KvException failure) {
-        hangUp(last);
-      }
-    });
+    last.ask(new Bye(), done -> hangUp(last), failure -> hangUp(last));
   }
 
   private void hangUp(@Nullable Conversation last) {
@@ -165,23 +157,15 @@ final class NodeConnection {
   private final class Progress implements Conversation.Listener {
     @Override
     public void begun(Conversation talking) {
-      talking.ask(hello, new Answer() {
-        @Override
-        public void answered(Message message) {
-          if (message instanceof Welcome welcome && welcome.maxCopies() > 0) {
-            turns = new Permits("side-car copies", welcome.maxCopies(), options.maxWaiting());
-            say(Phase.REPLAYING, null);
-            replay(talking);
-          } else {
-            talking.end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "greeted with " + message));
-          }
+      talking.ask(hello, message -> {
+        if (message instanceof Welcome welcome && welcome.maxCopies() > 0) {
+          turns = new Permits("side-car copies", welcome.maxCopies(), options.maxWaiting());
+          say(Phase.REPLAYING, null);
+          replay(talking);
+        } else {
+          talking.end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "greeted with " + message));
         }
-
-        @Override
-        public void failed(KvException failure) {
-          talking.end(failure);
-        }
-      });
+      }, talking::end);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.penstock.device.DeviceMemory;
 import io.penstock.device.SharingDevice;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
@@ -30,10 +31,10 @@ final class NodeRegions implements RegionOpener {
   }
 
   @Override
-  public Mono<RegionWindow> open(SharedRegion region, Peer peer) {
+  public Mono<RegionWindow> open(SharedRegion region, RegionOwner owner) {
     return switch (region.source()) {
-      case Memfd memfd -> byHand(() -> HostRegions.memfd(region, memfd, peer));
-      case MappedFile file -> byHand(() -> HostRegions.file(region, file, peer));
+      case Memfd memfd -> byHand(() -> HostRegions.memfd(region, memfd, owner));
+      case MappedFile file -> byHand(() -> HostRegions.file(region, file, owner));
       case IpcBuffer buffer -> onDevice(region, buffer.device(), SharingDevice.class,
           device -> device.importShared(buffer.key(), region.bytes(), new BlockScope()), RegionWindow.OnDevice::new);
       case FabricBuffer buffer -> onDevice(region, buffer.device(), AscendDevice.class,

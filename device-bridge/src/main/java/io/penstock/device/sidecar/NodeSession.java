@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Bye;
 import io.penstock.device.sidecar.Message.Copy;
 import io.penstock.device.sidecar.Message.Done;
@@ -12,13 +13,14 @@ import io.penstock.device.sidecar.Message.Query;
 import io.penstock.device.sidecar.Message.Register;
 import io.penstock.device.sidecar.Message.Unregister;
 import io.penstock.device.sidecar.Message.Welcome;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// One connection of a client, as the node sees it.
-final class NodeSession implements LinkEvents {
+final class NodeSession implements Link.Events {
   private final SideCarNode node;
   private final Mailbox mailbox;
   private final UserPrincipal user;
@@ -123,8 +125,8 @@ final class NodeSession implements LinkEvents {
     });
   }
 
-  Peer peer(int process) {
-    return new Peer(user, process);
+  RegionOwner owner(int process) {
+    return new RegionOwner(user, process);
   }
 
   boolean isOver() {

@@ -5,6 +5,7 @@ import io.penstock.block.Owned;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -67,8 +68,8 @@ final class NodeWorkers {
     hostBytes -= region.hostBytes();
   }
 
-  void open(SharedRegion region, Peer peer, Consumer<RegionWindow> mapped, Consumer<Throwable> failed, Runnable then) {
-    opener.open(region, peer).subscribe(window -> mailbox.run(() -> {
+  void open(SharedRegion region, RegionOwner owner, Consumer<RegionWindow> mapped, Consumer<Throwable> failed, Runnable then) {
+    opener.open(region, owner).subscribe(window -> mailbox.run(() -> {
       count(0, 1, region.bytes(), 0, 0, 0, 0);
       mapped.accept(window);
       then.run();

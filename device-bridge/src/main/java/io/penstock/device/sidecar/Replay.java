@@ -13,7 +13,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /// One attempt to register all regions of a client: the node forgets other regions, then maps host regions, then device
@@ -40,7 +39,7 @@ final class Replay {
   }
 
   void begin() {
-    ask(new Keep(all.stream().map(SharedRegion::id).toList()), SideCarFailure.NO_REGION, (answer, region) -> next());
+    ask(new Keep(all.stream().map(SharedRegion::id).toList()), SideCarFailure.NO_REGION, answer -> next());
   }
 
   private void next() {
@@ -49,7 +48,7 @@ final class Replay {
       done.run();
       return;
     }
-    ask(new Query(region.id()), region.id(), (answer, id) -> {
+    ask(new Query(region.id()), region.id(), answer -> {
       if (answer instanceof Known known && known.state() == RegionState.MAPPED && known.bytes() == region.bytes()) {
         next();
       } else {
@@ -59,28 +58,20 @@ final class Replay {
   }
 
   private void register(SharedRegion region) {
-    ask(new Register(region), region.id(), (answer, id) -> {
+    ask(new Register(region), region.id(), done -> {
       ours.push(region);
       next();
     });
   }
 
-  private void ask(Message request, long region, BiConsumer<Message, Long> then) {
-    talk.ask(request, new Answer() {
-      @Override
-      public void answered(Message message) {
-        if (message instanceof Done || message instanceof Known) {
-          then.accept(message, region);
-        } else {
-          failed(SideCarFailure.of(SideCarCode.MALFORMED, region, "answered with " + message));
-        }
+  private void ask(Message request, long region, Consumer<Message> then) {
+    talk.ask(request, message -> {
+      if (message instanceof Done || message instanceof Known) {
+        then.accept(message);
+      } else {
+        undo(SideCarFailure.of(SideCarCode.MALFORMED, region, "answered with " + message));
       }
-
-      @Override
-      public void failed(KvException failure) {
-        undo(named(failure, region));
-      }
-    });
+    }, failure -> undo(named(failure, region)));
   }
 
   private static KvException named(KvException failure, long region) {
@@ -100,16 +91,6 @@ final class Replay {
       failed.accept(why);
       return;
     }
-    talk.ask(new Unregister(mapped.id()), new Answer() {
-      @Override
-      public void answered(Message message) {
-        undo(why);
-      }
-
-      @Override
-      public void failed(KvException failure) {
-        undo(why);
-      }
-    });
+    talk.ask(new Unregister(mapped.id()), done -> undo(why), failure -> undo(why));
   }
 }

@@ -2,9 +2,9 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.KvException;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Permits;
+import io.penstock.device.sidecar.Link.Dialer;
 import io.penstock.device.sidecar.Message.Copy;
 import io.penstock.device.sidecar.Message.Known;
 import io.penstock.device.sidecar.Message.Query;
@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -78,10 +77,10 @@ public final class SideCarClient {
             SideCarFailure.of(SideCarCode.MISMATCH, region.id(), region.bytes() + " bytes, before " + known.bytes()));
         return;
       }
-      talking.ask(new Register(region), answer(sink, done -> {
+      talking.ask(new Register(region), done -> {
         upkeep.regions().put(region.id(), region);
         sink.success();
-      }));
+      }, sink::error);
     });
   }
 
@@ -102,7 +101,13 @@ public final class SideCarClient {
           if (cancelled.get()) {
             permits.release(1);
           } else {
-            talking.ask(request, new Turn(permits, sink));
+            talking.ask(request, done -> {
+              permits.release(1);
+              sink.success();
+            }, failure -> {
+              permits.release(1);
+              sink.error(failure);
+            });
           }
         }), sink::error);
         sink.onCancel(() -> {
@@ -117,10 +122,10 @@ public final class SideCarClient {
 
   /// Unregisters a region; completes when the node has unmapped it.
   public Mono<Void> unregister(long region) {
-    return healthy(region, (talking, sink) -> talking.ask(new Unregister(region), answer(sink, done -> {
+    return healthy(region, (talking, sink) -> talking.ask(new Unregister(region), done -> {
       upkeep.regions().remove(region);
       sink.success();
-    })));
+    }, sink::error));
   }
 
   /// Asks the node about a region, also while regions are being registered; [RegionState#UNREACHABLE] without a
@@ -132,17 +137,9 @@ public final class SideCarClient {
         sink.success(RegionState.UNREACHABLE);
         return;
       }
-      talking.ask(new Query(region), new Answer() {
-        @Override
-        public void answered(Message message) {
-          sink.success(message instanceof Known known ? known.state() : RegionState.UNREACHABLE);
-        }
-
-        @Override
-        public void failed(KvException failure) {
-          sink.success(RegionState.UNREACHABLE);
-        }
-      });
+      talking.ask(new Query(region),
+          message -> sink.success(message instanceof Known known ? known.state() : RegionState.UNREACHABLE),
+          failure -> sink.success(RegionState.UNREACHABLE));
     }));
   }
 
@@ -155,11 +152,11 @@ public final class SideCarClient {
     });
   }
 
-  private interface Call<T> {
-    void make(Conversation talking, MonoSink<T> sink);
+  private interface Call {
+    void make(Conversation talking, MonoSink<Void> sink);
   }
 
-  private Mono<Void> healthy(long region, Call<Void> call) {
+  private Mono<Void> healthy(long region, Call call) {
     return Mono.create(sink -> mailbox.run(() -> {
       Conversation talking = upkeep.healthy();
       if (upkeep.isClosing()) {
@@ -170,34 +167,5 @@ public final class SideCarClient {
         call.make(talking, sink);
       }
     }));
-  }
-
-  private static Answer answer(MonoSink<Void> sink, Consumer<Message> done) {
-    return new Answer() {
-      @Override
-      public void answered(Message message) {
-        done.accept(message);
-      }
-
-      @Override
-      public void failed(KvException failure) {
-        sink.error(failure);
-      }
-    };
-  }
-
-  /// A copy in flight.
-  private record Turn(Permits permits, MonoSink<Void> sink) implements Answer {
-    @Override
-    public void answered(Message message) {
-      permits.release(1);
-      sink.success();
-    }
-
-    @Override
-    public void failed(KvException failure) {
-      permits.release(1);
-      sink.error(failure);
-    }
   }
 }

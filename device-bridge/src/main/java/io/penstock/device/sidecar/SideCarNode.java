@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.device.memory.StagingPool;
+import io.penstock.device.sidecar.Message.ClientId;
 import io.penstock.device.sidecar.Message.Hello;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.LinkedHashMap;
@@ -42,7 +43,7 @@ final class SideCarNode {
   }
 
   /// Returns the receiver of a new link's events.
-  LinkEvents accept(UserPrincipal user) {
+  Link.Events accept(UserPrincipal user) {
     return new NodeSession(this, mailbox, user);
   }
 
@@ -88,7 +89,7 @@ final class SideCarNode {
           workers.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, "earlier connections are ending"));
     } else if (there.isLeaving()) {
       there.leave(() -> admit(session, hello, request)); // when it is gone
-    } else if (!there.peer().equals(session.peer(hello.process()))) {
+    } else if (!there.owner().equals(session.owner(hello.process()))) {
       session.end(request,
           workers.refused(SideCarCode.FORBIDDEN, SideCarFailure.NO_REGION, "the client of another process"));
     } else {
@@ -101,7 +102,7 @@ final class SideCarNode {
   }
 
   private NodeClient enter(NodeSession session, Hello hello) {
-    NodeClient client = new NodeClient(session.peer(hello.process()), workers, () -> {
+    NodeClient client = new NodeClient(session.owner(hello.process()), workers, () -> {
       clients.remove(hello.client());
       workers.count(-1, 0, 0, 0, 0, 0, 0);
       endIfEmpty();

@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
+import io.penstock.device.sidecar.Link.Frame;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -21,13 +22,13 @@ final class SocketLink implements Link {
 
   private final SocketChannel channel;
   private final SelectionKey key;
-  private final LinkEvents events;
+  private final Link.Events events;
   private final BooleanSupplier spare;
   /// Bytes that the socket has not taken yet.
   @GuardedBy("out") private final Deque<ByteBuffer> out = new ArrayDeque<>();
   @GuardedBy("out") private boolean ending;
 
-  private SocketLink(SocketChannel channel, SelectionKey key, LinkEvents events, BooleanSupplier spare) {
+  private SocketLink(SocketChannel channel, SelectionKey key, Link.Events events, BooleanSupplier spare) {
     this.channel = channel;
     this.key = key;
     this.events = events;
@@ -38,7 +39,7 @@ final class SocketLink implements Link {
   ///
   /// @param channel connected; closed here
   /// @param spare a short piece of other work, run when all input was handled; true if there is more
-  static void run(SocketChannel channel, LinkEvents events, BooleanSupplier spare) {
+  static void run(SocketChannel channel, Link.Events events, BooleanSupplier spare) {
     KvException why;
     try (channel; Selector selector = Selector.open()) {
       channel.configureBlocking(false);

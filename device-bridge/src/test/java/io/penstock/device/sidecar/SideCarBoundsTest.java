@@ -2,6 +2,8 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.device.sidecar.Link.Frame;
+import io.penstock.device.sidecar.SideCarFailure.SideCarUnavailableException;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
 import java.nio.ByteBuffer;
 import java.time.Duration;

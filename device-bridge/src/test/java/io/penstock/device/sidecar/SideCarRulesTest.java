@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
@@ -233,7 +234,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   void requests_beforeHello_endTheConnection_soThatPingsDoNotHoldIt() {
     List<Message> heard = new ArrayList<>();
     List<KvException> ended = new ArrayList<>();
-    links.dialer(made -> {}).dial(new LinkEvents() {
+    links.dialer(made -> {}).dial(new Link.Events() {
       @Override
       public void opened(Link link) {
         link.send(new Frame(1, new Message.Ping()));

@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.sidecar.Link.Dialer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;

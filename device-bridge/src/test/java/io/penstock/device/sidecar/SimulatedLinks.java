@@ -1,5 +1,7 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.device.sidecar.Link.Dialer;
+import io.penstock.device.sidecar.Link.Frame;
 import java.nio.ByteBuffer;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
@@ -40,7 +42,7 @@ final class SimulatedLinks {
     return client -> dial(client, connected);
   }
 
-  private void dial(LinkEvents client, Consumer<Cable> connected) {
+  private void dial(Link.Events client, Consumer<Cable> connected) {
     clock.schedule(() -> {
       if (refusing || node == null) {
         client.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "no node listens"));
@@ -96,7 +98,7 @@ final class SimulatedLinks {
   static final class End implements Link {
     private final SimulatedLinks net;
     private final FrameReader reader = new FrameReader();
-    private LinkEvents events;
+    private Link.Events events;
     private End other;
     private long arrived;
     boolean over;
@@ -107,7 +109,7 @@ final class SimulatedLinks {
       this.net = net;
     }
 
-    private void open(LinkEvents hears, End to) {
+    private void open(Link.Events hears, End to) {
       events = hears;
       other = to;
       hears.opened(this);

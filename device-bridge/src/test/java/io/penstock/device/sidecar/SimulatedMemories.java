@@ -12,6 +12,7 @@ import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.memory.StagingSpec;
+import io.penstock.device.sidecar.RegionOpener.RegionOwner;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;
@@ -87,8 +88,8 @@ final class SimulatedMemories implements RegionOpener {
   }
 
   @Override
-  public Mono<RegionWindow> open(SharedRegion region, Peer peer) {
-    Owner owner = new Owner(peer.process(), region.id());
+  public Mono<RegionWindow> open(SharedRegion region, RegionOwner process) {
+    Owner owner = new Owner(process.process(), region.id());
     return Mono.delay(slower.plusNanos(1 + (long) (random.nextDouble() * maxDelayNanos)), clock).map(tick -> {
       if (broken.contains(owner)) {
         throw SideCarFailure.of(SideCarCode.NOT_MAPPED, region.id(), "broken");

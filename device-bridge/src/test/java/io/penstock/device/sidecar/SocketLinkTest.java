@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Keep;
 import io.penstock.device.sidecar.Message.Ping;
 import java.io.IOException;
@@ -38,7 +39,7 @@ final class SocketLinkTest {
   private final List<Frame> heard = new ArrayList<>();
   private SocketChannel peer;
 
-  private final class Events implements LinkEvents {
+  private final class Events implements Link.Events {
     @Override
     public void opened(Link link) {
       opened.complete(link);

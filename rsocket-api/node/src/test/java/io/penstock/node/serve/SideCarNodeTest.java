@@ -9,7 +9,7 @@ import io.penstock.device.sidecar.SharedRegion;
 import io.penstock.device.sidecar.SideCarClient;
 import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarHealth;
-import io.penstock.device.sidecar.SideCarUnavailableException;
+import io.penstock.device.sidecar.SideCarFailure.SideCarUnavailableException;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
