@@ -5,6 +5,7 @@ import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.IntRows;
 import io.penstock.storage.engine.Location;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -107,17 +108,18 @@ final class LocationTable {
 
   /// The place of the block of `stored`.
   ///
+  /// @param number its row
   /// @throws IllegalStateException if `stored` is closed: its number may be another block's
   /// @throws io.penstock.block.BlockCorruptException if the record was found damaged
   /// @throws io.penstock.tier.spi.BlockUnreadableException if the disk does not give the record
-  synchronized RecordLocation of(StoredRecord stored) {
+  synchronized RecordLocation of(StoredBlock stored, int number) {
     if (stored.isClosed()) { // it is closed before its number is released
       throw new IllegalStateException("stored block must be open (was closed)");
     }
-    if (rows.get(stored.number(), RING) == LOST) {
-      throw loss(stored.number()).apply(stored.key());
+    if (rows.get(number, RING) == LOST) {
+      throw loss(number).apply(stored.key());
     }
-    return location(stored.number());
+    return location(number);
   }
 
   @GuardedBy("this") private Function<BlockKey, KvException> loss(int row) {

@@ -24,7 +24,7 @@ final class StoredRecord extends StoredBlock {
   }
 
   RecordLocation location() {
-    return store.locations().of(this);
+    return store.locations().of(this, number);
   }
 
   Location at() {

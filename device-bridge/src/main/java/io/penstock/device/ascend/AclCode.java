@@ -44,6 +44,8 @@ public enum AclCode {
   }
 
   static final int OK = 0;
+  /// The setting that timeouts name.
+  static final String TIMEOUT_SETTING = "ascend.transfer.timeout, ASCEND_TRANSFER_TIMEOUT";
 
   private static final Map<Integer, AclCode> BY_NUMBER =
       Arrays.stream(values()).collect(Collectors.toMap(AclCode::number, code -> code));
@@ -75,7 +77,7 @@ public enum AclCode {
 
   /// Names the setting to change, where one helps.
   static String hint(int number) {
-    return isTimeout(number) ? "; longest time: " + AscendOptions.TRANSFER_TIMEOUT_SETTING : "";
+    return isTimeout(number) ? "; longest time: " + TIMEOUT_SETTING : "";
   }
 
   /// Whether a code is a timeout: some bytes may have been copied, and copies may still run.

@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
 import io.penstock.device.sidecar.Link.Frame;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;

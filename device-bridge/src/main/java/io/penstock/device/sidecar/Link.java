@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
 
 /// One connection, for its sender. Safe from any thread; no call waits.
 interface Link {

@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
 import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Bye;
 import io.penstock.device.sidecar.Message.Copy;

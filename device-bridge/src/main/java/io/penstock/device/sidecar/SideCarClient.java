@@ -47,7 +47,7 @@ public final class SideCarClient {
   /// keeps time, and one for its connection.
   public static SideCarClient open(Path path, SideCarClientOptions options) {
     Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);
-    SideCarClient client = new SideCarClient(options, new SocketDialer(path), timer, new SecureRandom(),
+    SideCarClient client = new SideCarClient(options, SocketLink.dialer(path), timer, new SecureRandom(),
         (int) ProcessHandle.current().pid());
     client.upkeep.closed().subscribe(nothing -> {}, error -> {}, timer::dispose);
     return client;

@@ -2,14 +2,18 @@ package io.penstock.device.sidecar;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
+import io.penstock.device.sidecar.Link.Dialer;
 import io.penstock.device.sidecar.Link.Frame;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BooleanSupplier;
@@ -33,6 +37,28 @@ final class SocketLink implements Link {
     this.key = key;
     this.events = events;
     this.spare = spare;
+  }
+
+  /// Connects to the node's socket at `path`, each time on a thread of its own, which then reads.
+  static Dialer dialer(Path path) {
+    return events -> {
+      try {
+        Thread.ofPlatform().daemon().name("penstock-sidecar-client").start(() -> connect(path, events));
+      } catch (OutOfMemoryError e) { // of threads: others may end until the next try
+        events.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, path + ": " + e.getMessage()));
+      }
+    };
+  }
+
+  private static void connect(Path path, Events events) {
+    SocketChannel channel;
+    try {
+      channel = SocketChannel.open(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      events.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, path + ": " + e.getMessage()));
+      return;
+    }
+    run(channel, events, () -> false);
   }
 
   /// Reads until the connection ends; `events` receives everything, on this thread.

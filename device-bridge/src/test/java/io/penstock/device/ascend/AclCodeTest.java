@@ -61,6 +61,12 @@ final class AclCodeTest {
   }
 
   @Test
+  void timeoutSetting_isThatOfTheSettings() {
+    AscendSetting setting = AscendSetting.TRANSFER_TIMEOUT;
+    assertThat(AclCode.TIMEOUT_SETTING).isEqualTo(setting.key() + ", " + String.join(", ", setting.variables()));
+  }
+
+  @Test
   void tag_ofACodeThatIsNotKnown_isOther() {
     assertThat(AclCode.tag(42)).isEqualTo("other");
     assertThat(AclCode.tag(507_046)).isEqualTo("rt_stream_sync_timeout");

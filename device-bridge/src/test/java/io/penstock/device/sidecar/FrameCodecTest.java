@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.device.SharedName.FabricHandle;
 import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
 import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.ClientId;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;

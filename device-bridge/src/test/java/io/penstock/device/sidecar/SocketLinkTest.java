@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
+import io.penstock.device.sidecar.FrameCodec.MalformedFrameException;
 import io.penstock.device.sidecar.Link.Frame;
 import io.penstock.device.sidecar.Message.Keep;
 import io.penstock.device.sidecar.Message.Ping;

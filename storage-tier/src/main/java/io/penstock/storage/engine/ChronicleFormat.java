@@ -19,7 +19,6 @@ final class ChronicleFormat {
   static final int HEADER_BYTES = 4;
   static final int NOT_COMPLETE = 0x8000_0000;
   static final int META_DATA = 0x4000_0000;
-  static final int END_OF_FILE = NOT_COMPLETE | META_DATA;
   static final int LENGTH = 0x3FFF_FFFF;
   private static final String SUFFIX = ".cq4";
   private static final DateTimeFormatter HOUR = new DateTimeFormatterBuilder()
@@ -64,7 +63,7 @@ final class ChronicleFormat {
       long left = file.size() - at - HEADER_BYTES;
       int word = left < 0 ? 0 : file.word(at);
       int length = word & LENGTH;
-      return (word & END_OF_FILE) == META_DATA && length <= left ? length : 0;
+      return (word & SegmentWindow.END_OF_FILE) == META_DATA && length <= left ? length : 0;
     } catch (SegmentUnreadableException e) {
       return 0; // the walk will find out
     }

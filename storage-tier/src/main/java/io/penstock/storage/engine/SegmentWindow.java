@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Bytes that cannot be read fail with a [SegmentUnreadableException]. The bytes before them are available.
 public final class SegmentWindow implements AutoCloseable {
+  /// The word with which Chronicle ends a file: meta data that is not complete.
+  static final int END_OF_FILE = 0xC000_0000;
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   /// Bytes of a piece: small enough to stay in the processor's cache until they are compared.
@@ -130,7 +132,7 @@ public final class SegmentWindow implements AutoCloseable {
   /// Whether the engine's word at `at` says that no record begins there.
   public boolean isEnd(long at) {
     int word = between > 0 && size - at >= between ? word(at) : -1;
-    return word == 0 || word == ChronicleFormat.END_OF_FILE;
+    return word == 0 || word == END_OF_FILE;
   }
 
   /// The 4 bytes at `at`.
