@@ -5,6 +5,7 @@ import io.penstock.block.Owned;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.Quarantine;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.disk.DiskHealth;
 import io.penstock.storage.engine.EngineFailure.EngineClosedException;
 import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import io.penstock.storage.engine.Location;

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;
 

@@ -3,6 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.disk.DiskHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;

@@ -8,17 +8,30 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
+import io.penstock.storage.disk.DiskHealth;
+import io.penstock.storage.disk.JournalClock;
+import io.penstock.storage.disk.MonitoredEngine;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncQueue;
+import io.penstock.storage.disk.SyncStat;
+import io.penstock.storage.disk.UnreadableSegments;
 import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.index.DeadRecord;
+import io.penstock.storage.index.FoundBlocks;
+import io.penstock.storage.index.JournalOpening;
+import io.penstock.storage.index.JournalRecovery;
+import io.penstock.storage.index.LocationTable;
+import io.penstock.storage.index.RecordLocation;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
-import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
@@ -70,11 +83,11 @@ public final class JournalStore implements BlockStore {
     this.options = options;
     this.health =
         new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
-    this.engine = new WatchedEngine(disk, health);
+    this.engine = new MonitoredEngine(disk, health);
     this.accepted = new AcceptedWork(options.name(), "puts", options.bounds().maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
     this.threads = threads;
-    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
+    JournalOpening found = new JournalOpening(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
     this.recovery = found.summary();
     this.locations = found.locations();
@@ -229,7 +242,7 @@ public final class JournalStore implements BlockStore {
   }
 
   /// How much of the disk the journal takes.
-  public SpaceStat disk() {
+  public DiskUse disk() {
     return writes.stat();
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import io.penstock.storage.disk.JournalClock;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.index.JournalRecovery;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;

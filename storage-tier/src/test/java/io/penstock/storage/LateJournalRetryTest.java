@@ -3,6 +3,8 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.disk.JournalClock;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;

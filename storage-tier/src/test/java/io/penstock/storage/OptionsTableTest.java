@@ -2,6 +2,8 @@ package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncRule;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;

@@ -8,21 +8,22 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
-import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.disk.UnreadableSegments;
 import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
 import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.PlainEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
-import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockUnreadableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
@@ -334,7 +335,7 @@ final class ReclaimTest {
       int blocks = 60 * SEGMENT / RECORD;
       List<StoredBlock> live = fill(store, 0, blocks);
       Random random = new Random(7);
-      SpaceStat start = store.disk();
+      DiskUse start = store.disk();
       double density = 0;
       int rounds = 0;
       for (long written = 0; written < 2L * turns * blocks; written += 50) {
@@ -347,11 +348,11 @@ final class ReclaimTest {
           density = 0;
           rounds = 0;
         }
-        SpaceStat now = store.disk();
+        DiskUse now = store.disk();
         density += (double) now.liveBytes() / now.heldBytes();
         rounds++;
       }
-      SpaceStat end = store.disk();
+      DiskUse end = store.disk();
       double measured = 1 + (double) (end.movedBytes() - start.movedBytes()) / (end.userBytes() - start.userBytes());
       double model = model(density / rounds);
       assertThat(measured).as("live share " + density / rounds + ", model " + model).isBetween(0.9 * model,

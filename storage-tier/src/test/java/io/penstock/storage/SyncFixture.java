@@ -2,6 +2,8 @@ package io.penstock.storage;
 
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;

@@ -6,6 +6,7 @@ import io.penstock.KvException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;

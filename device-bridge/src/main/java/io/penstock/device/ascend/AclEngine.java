@@ -1,6 +1,9 @@
 package io.penstock.device.ascend;
 
 import io.penstock.device.CopyBatch;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure;
 import io.penstock.device.memory.StagingPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

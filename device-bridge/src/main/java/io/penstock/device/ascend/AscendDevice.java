@@ -11,7 +11,11 @@ import io.penstock.device.DeviceQueue;
 import io.penstock.device.SharedName.FabricHandle;
 import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.SharingDevice;
-import io.penstock.device.ascend.AscendFailure.AscendUnsupportedException;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.acl.MemoryPlace;
+import io.penstock.device.ascend.acl.Rollback;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
@@ -128,7 +132,7 @@ public final class AscendDevice implements SharingDevice {
   /// Exports `memory` of [#hostMemory] to other processes of the fabric, on any machine. The handle ends with the
   /// memory.
   ///
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
     return memories.exportToFabric(memory);
   }
@@ -138,13 +142,13 @@ public final class AscendDevice implements SharingDevice {
     return memories.exportToFabric(memory);
   }
 
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
   @Override
   public Mono<IpcKey> export(DeviceMemory memory) {
     return memories.export(memory);
   }
 
-  /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
+  /// @return cold; signals `AlreadyImportedException`, or an `AscendFailure`, an [AscendUnsupportedException] without
   ///     [AscendFeature#IPC_MEMORY]
   @Override
   public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
@@ -156,7 +160,7 @@ public final class AscendDevice implements SharingDevice {
   ///
   /// @param bytes length of the memory, which the library does not tell
   /// @param scope owns the mapping; closing it does not free the exporter's memory
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<DeviceMemory> importShared(FabricHandle handle, long bytes, BlockScope scope) {
     return memories.open(handle, bytes, scope);
   }

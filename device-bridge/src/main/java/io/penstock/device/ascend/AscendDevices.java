@@ -3,6 +3,9 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.LibraryMismatchException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -118,7 +121,7 @@ public final class AscendDevices {
     return feature.missing(runtime.library());
   }
 
-  AclLibrary symbols() {
+  public AclLibrary symbols() {
     return runtime.library();
   }
 
@@ -126,7 +129,7 @@ public final class AscendDevices {
   ///
   /// @param logicalId in [0, [#count]), among the visible devices; the rank in the tensor-parallel group on this host,
   ///     not the global one
-  /// @return cold; signals an [AscendFailure]
+  /// @return cold; signals an `AscendFailure`
   /// @throws IllegalArgumentException if there is no such device
   public Mono<AscendDevice> open(int logicalId) {
     if (logicalId < 0 || logicalId >= count()) {
@@ -201,7 +204,7 @@ public final class AscendDevices {
 
   /// Asks the library, and opens each device once, one after the other.
   ///
-  /// @return cold; signals an [AscendFailure]
+  /// @return cold; signals an `AscendFailure`
   public Mono<AscendProbe> probe() {
     return Flux.range(0, count()).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
         .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices,

@@ -1,5 +1,10 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.AclMemory;
+import io.penstock.device.ascend.acl.AclPhysical;
+import io.penstock.device.ascend.acl.Rollback;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure;
 import io.penstock.device.memory.Fallback;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.MemoryKind;

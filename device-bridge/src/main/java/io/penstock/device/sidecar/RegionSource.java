@@ -26,7 +26,7 @@ public sealed interface RegionSource {
   /// @param path absolute
   record MappedFile(Path path) implements RegionSource {
     /// Longest path of Linux, in bytes.
-    static final int MAX_PATH_BYTES = 4096;
+    public static final int MAX_PATH_BYTES = 4096;
 
     public MappedFile {
       if (!path.isAbsolute()) {

@@ -9,7 +9,7 @@ import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.tier.StackOptions;
 import java.io.IOException;

@@ -7,8 +7,8 @@ import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
-import io.penstock.storage.SyncMode;
-import io.penstock.storage.SyncRule;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 

@@ -1,7 +1,7 @@
 package io.penstock.examples.pressure;
 
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierStat;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.penstock.examples.sidecar;
 
 import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.sidecar.RegionCopy;
+import io.penstock.device.sidecar.RegionMemory;
 import io.penstock.device.sidecar.RegionSource;
-import io.penstock.device.sidecar.SharedMemory;
-import io.penstock.device.sidecar.SharedRegion;
-import io.penstock.device.sidecar.SideCarClient;
+import io.penstock.device.sidecar.RegionSpec;
 import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarHealth;
+import io.penstock.device.sidecar.client.SideCarClient;
 import io.penstock.examples.source.SeededBytes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -47,14 +47,14 @@ final class BlockMover {
   /// @param key of memory on the device of the process that listens on `socket`
   Moved move(Path socket, IpcKey key) throws IOException {
     long bytes = (long) blocks * blockBytes;
-    try (SharedMemory source = SharedMemory.allocate("source", bytes);
-        SharedMemory target = SharedMemory.allocate("target", bytes)) {
+    try (RegionMemory source = RegionMemory.allocate("source", bytes);
+        RegionMemory target = RegionMemory.allocate("target", bytes)) {
       SeededBytes.fill(seed, 0, source.memory());
       SideCarClient client = SideCarClient.open(socket, SideCarClientOptions.defaults());
       try {
         client.health().filter(SideCarHealth::isHealthy).blockFirst(PATIENCE);
         Flux.just(source.region(SOURCE), target.region(TARGET),
-            new SharedRegion(ON_DEVICE, bytes, new RegionSource.IpcBuffer(0, key)))
+            new RegionSpec(ON_DEVICE, bytes, new RegionSource.IpcBuffer(0, key)))
             .concatMap(client::register).blockLast(PATIENCE);
         double toDevice = copied(client, SOURCE, ON_DEVICE);
         double toHost = copied(client, ON_DEVICE, TARGET);

@@ -6,7 +6,7 @@ import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Json;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import io.penstock.tier.StackOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

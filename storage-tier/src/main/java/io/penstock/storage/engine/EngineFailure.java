@@ -50,11 +50,11 @@ public sealed interface EngineFailure {
 
   /// There is no such record or segment.
   final class UnknownLocationException extends PermanentKvException implements EngineFailure {
-    UnknownLocationException(String engine, int segment) {
+    public UnknownLocationException(String engine, int segment) {
       super("segment must be one of engine " + engine + " (was " + segment + ")");
     }
 
-    UnknownLocationException(String engine, Location location, long end) {
+    public UnknownLocationException(String engine, Location location, long end) {
       super("record must end at <= " + end + " of segment " + location.segment() + " of engine " + engine
           + " (was offset " + location.offset() + ", length " + location.length() + ")");
     }
@@ -70,7 +70,7 @@ public sealed interface EngineFailure {
   /// Another process has the journal open. Transient: that process may close it.
   final class DirectoryLockedException extends TransientKvException implements EngineFailure {
     /// @param holder its process id, or `unknown`
-    DirectoryLockedException(String place, String holder) {
+    public DirectoryLockedException(String place, String holder) {
       super("journal " + place + " must be opened by one process at a time (was open in process " + holder + ")");
     }
   }
@@ -88,7 +88,7 @@ public sealed interface EngineFailure {
 
   /// This process cannot run the engine. Permanent: a process with other flags or limits can.
   final class EngineUnavailableException extends PermanentKvException implements EngineFailure {
-    EngineUnavailableException(String engine, String rule, String value) {
+    public EngineUnavailableException(String engine, String rule, String value) {
       super("engine " + engine + " must be " + rule + " (was " + value + ")");
     }
   }

@@ -66,7 +66,7 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
   }
 
   /// @throws StorageFullException if another segment would leave less free than [#keepFreeBytes()]
-  void requireRoom(String place, FreeSpace space) throws IOException {
+  public void requireRoom(String place, FreeSpace space) throws IOException {
     long usable = space.usableBytes();
     if (usable < segmentBytes || usable - segmentBytes < keepFreeBytes) {
       throw new StorageFullException(place, segmentBytes + keepFreeBytes, usable, null);

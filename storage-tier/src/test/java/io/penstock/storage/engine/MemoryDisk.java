@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /// Used by one engine at a time. Closing it frees its memory; close the engine first.
 public final class MemoryDisk implements AutoCloseable {
   /// The records of one segment by offset, in memory that goes with the last reader.
-  static final class Log {
+  public static final class Log {
     final Arena arena = Arena.ofAuto();
-    final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
+    public final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
     volatile long end;
 
     /// Copies a record behind the others; answers its offset.
@@ -34,7 +34,7 @@ public final class MemoryDisk implements AutoCloseable {
     }
   }
 
-  final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
+  public final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
   @GuardedBy("this") private boolean held;
 
   /// @throws DirectoryLockedException if another engine uses it

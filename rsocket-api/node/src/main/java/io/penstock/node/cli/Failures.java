@@ -1,7 +1,7 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
-import io.penstock.device.ascend.LibraryMismatchException;
+import io.penstock.device.ascend.failure.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.trace.TraceFormatException;
 import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
@@ -19,6 +19,7 @@ import io.penstock.wire.security.TlsFailedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IExecutionStrategy;
@@ -27,7 +28,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
-import picocli.CommandLine;
 import reactor.core.Exceptions;
 
 /// Turns what a command throws into a line on standard error and an exit code.

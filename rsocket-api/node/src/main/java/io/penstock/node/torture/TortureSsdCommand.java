@@ -11,7 +11,7 @@ import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
