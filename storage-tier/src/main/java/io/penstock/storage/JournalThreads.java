@@ -23,7 +23,8 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
         pool(options.name() + "-append", 1, options.bounds().maxWaitingPuts() + JournalWrites.OWN_TASKS);
     // And a step of the scrubber, and one of [DamageCopies]
     ThreadPoolExecutor reading =
-        pool(options.name() + "-read", options.bounds().ioThreads(), options.bounds().maxWaitingReads() * ReadJob.MOST_PARTS + 3);
+        pool(options.name() + "-read", options.bounds().ioThreads(),
+            options.bounds().maxWaitingReads() * ReadJob.MOST_PARTS + 3);
     ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
     ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch", 1);
     return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {

@@ -30,7 +30,8 @@ final class OptionsTableTest {
         .containsEntry("segments.segmentBytes", size(DEFAULTS.segments().segmentBytes()))
         .containsEntry("segments.keepFreeBytes", size(DEFAULTS.segments().keepFreeBytes()))
         .containsEntry("ioThreads", String.valueOf(DEFAULTS.bounds().ioThreads()))
-        .containsEntry("maxWaitingPuts", DEFAULTS.bounds().maxWaitingPuts() + ", " + number(DEFAULTS.bounds().maxWaitingReads()))
+        .containsEntry("maxWaitingPuts",
+            DEFAULTS.bounds().maxWaitingPuts() + ", " + number(DEFAULTS.bounds().maxWaitingReads()))
         .containsEntry("durability",
             "%s, %s, %s".formatted(rule.mode().name().toLowerCase(Locale.ROOT), time(rule.interval()),
                 size(rule.bytes())))

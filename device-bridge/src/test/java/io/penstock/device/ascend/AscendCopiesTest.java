@@ -136,7 +136,8 @@ final class AscendCopiesTest {
     CopyReport there = job.copy(up);
     CopyReport back = job.copy(job.down());
 
-    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, Math.min(4096, elements), 0, 0)))
+    assertThat(there)
+        .isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, Math.min(4096, elements), 0, 0)))
         .isEqualTo(back);
     assertThat(results(up)).containsOnly(CopyRequest.COPIED);
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(2L * calls);
@@ -155,7 +156,8 @@ final class AscendCopiesTest {
     long batched = (chunk - 1) * 4096L;
 
     assertThat(there).isEqualTo(
-        new CopyReport(10_000, 0, -1, 0, new Calls(chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1)));
+        new CopyReport(10_000, 0, -1, 0,
+            new Calls(chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1)));
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(batched);
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(10_000 - batched);
 
@@ -194,7 +196,8 @@ final class AscendCopiesTest {
       CopyRequest up = job.up();
       CopyReport report = job.copy(up);
 
-      assertThat(report).isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), new Calls(3, 10_000, 4096, 0, 0)));
+      assertThat(report)
+          .isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), new Calls(3, 10_000, 4096, 0, 0)));
       assertThat(results(up).subList(0, 4096)).containsOnly(CopyRequest.COPIED);
       assertThat(results(up).subList(4096, 8192)).containsOnly(code.number());
       assertThat(results(up).subList(8192, 10_000)).containsOnly(CopyRequest.COPIED);

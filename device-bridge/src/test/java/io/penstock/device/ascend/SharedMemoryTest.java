@@ -110,8 +110,10 @@ final class SharedMemoryTest {
     driver.fail("aclrtMemcpyBatch", 1, 1, 207_000, -1);
     CopyReport first = copy(guest, source.address(), shared.address());
     CopyReport later = copy(guest, source.address(), shared.address());
-    assertThat(List.of(first.calls().fallbacks(), first.calls().single(), later.calls().fallbacks(), later.calls().single())).containsExactly(1, 1, 0,
-        1);
+    assertThat(
+        List.of(first.calls().fallbacks(), first.calls().single(), later.calls().fallbacks(), later.calls().single()))
+        .containsExactly(1, 1, 0,
+            1);
     assertThat(copy(guest, source.address(), own.address()).calls().batched()).isEqualTo(1);
     assertThat(copy(owner, source.address(), theirMemory.address()).calls().batched()).isEqualTo(1);
   }

@@ -96,7 +96,8 @@ final class StagedCopiesTest {
     CopyReport up = copied(request(source.address(), there, elements, bytes));
     CopyReport down = copied(request(there, back.address(), elements, bytes));
 
-    assertThat(up).isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, largest, 0, 0))).isEqualTo(down);
+    assertThat(up).isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, largest, 0, 0)))
+        .isEqualTo(down);
     assertThat(back.mismatch(source)).as("seed %d", SEED).isEqualTo(-1);
     assertThat(driver.strangers()).isZero();
   }

@@ -41,7 +41,8 @@ public final class SideCarCommand implements Callable<Integer> {
       description = "Size of a block, a multiple of 8 bytes (default: ${DEFAULT-VALUE}).", defaultValue = "256KiB")
   private long blockBytes;
 
-  @Option(names = "--seed", paramLabel = "N", description = "What the blocks are made from (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "N",
+      description = "What the blocks are made from (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

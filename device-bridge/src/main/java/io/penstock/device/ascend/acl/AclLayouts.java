@@ -14,8 +14,9 @@ import java.util.Map;
 /// The structs of AscendCL, written once: LP64, little-endian, as the headers have them.
 public final class AclLayouts {
   /// The id comes before the type.
-  public static final StructLayout LOCATION = MemoryLayout.structLayout(JAVA_INT.withName("id"), JAVA_INT.withName("type"))
-      .withName("aclrtMemLocation");
+  public static final StructLayout LOCATION =
+      MemoryLayout.structLayout(JAVA_INT.withName("id"), JAVA_INT.withName("type"))
+          .withName("aclrtMemLocation");
 
   /// The destination comes before the source; the reserved bytes must be 0.
   public static final StructLayout BATCH_ATTRIBUTE =

@@ -47,7 +47,8 @@ public final class SideCarClient {
   private final Mailbox mailbox = new Mailbox();
   private final KeptConnection upkeep;
 
-  public SideCarClient(SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random, int process) {
+  public SideCarClient(SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
+      int process) {
     this.upkeep = new KeptConnection(mailbox, options, dialer, timer, random, process);
     mailbox.run(upkeep::dial);
   }

@@ -93,8 +93,9 @@ final class NodeSession implements Link.Events {
         node.admit(this, hello, frame.request());
       }
       case SideCarMessage request when client != null && welcome -> answer(client, request, frame.request());
-      case SideCarMessage other -> end(frame.request(), node.workers().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
-          other.getClass().getSimpleName() + " out of turn"));
+      case SideCarMessage other ->
+        end(frame.request(), node.workers().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
+            other.getClass().getSimpleName() + " out of turn"));
     }
   }
 

@@ -75,7 +75,8 @@ final class NodeWorkers {
     hostBytes -= region.hostBytes();
   }
 
-  void open(RegionSpec region, RegionOwner owner, Consumer<RegionWindow> mapped, Consumer<Throwable> failed, Runnable then) {
+  void open(RegionSpec region, RegionOwner owner, Consumer<RegionWindow> mapped, Consumer<Throwable> failed,
+      Runnable then) {
     opener.open(region, owner).subscribe(window -> mailbox.run(() -> {
       count(0, 1, region.bytes(), 0, 0, 0, 0);
       mapped.accept(window);

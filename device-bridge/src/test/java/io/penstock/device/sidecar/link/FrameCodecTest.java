@@ -38,7 +38,8 @@ final class FrameCodecTest {
         new SideCarMessage.Register(new RegionSpec(2, 3, new FabricBuffer(0, FabricHandle.of(new byte[128])))),
         new SideCarMessage.Unregister(-5),
         new SideCarMessage.Copy(Collections.nCopies(RegionCopy.MAX_ELEMENTS, new RegionCopy(1, 2, 3, -4, 5))),
-        new SideCarMessage.Query(0), new SideCarMessage.Ping(), new SideCarMessage.Bye(), new SideCarMessage.Welcome(32), new SideCarMessage.Done(),
+        new SideCarMessage.Query(0), new SideCarMessage.Ping(), new SideCarMessage.Bye(),
+        new SideCarMessage.Welcome(32), new SideCarMessage.Done(),
         new SideCarMessage.Known(RegionState.MAPPED, 9), new SideCarMessage.Failed(SideCarCode.BUSY, 3, "why, naïve"));
   }
 
