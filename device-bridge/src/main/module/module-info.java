@@ -5,7 +5,10 @@ module io.penstock.device {
 
   exports io.penstock.device;
   exports io.penstock.device.ascend;
+  exports io.penstock.device.ascend.failure;
   exports io.penstock.device.memory;
   exports io.penstock.device.sidecar;
+  exports io.penstock.device.sidecar.client;
+  exports io.penstock.device.sidecar.server;
   exports io.penstock.device.sim;
 }

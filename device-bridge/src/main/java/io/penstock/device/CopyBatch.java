@@ -33,13 +33,14 @@ public final class CopyBatch extends Owned {
 
   /// Adds the copy of all of `hostMemory` to or from the address `deviceAddress`; its length is that of the segment.
   ///
-  /// @throws BatchTooLargeException if there are [#MAX_ELEMENTS] already
+  /// @throws IllegalArgumentException if there are [#MAX_ELEMENTS] already
   /// @throws IllegalArgumentException if the segment is empty, on the Java heap, or to be written and read-only
   public CopyBatch add(MemorySegment hostMemory, long deviceAddress) {
     requireCopyable(hostMemory);
     requireOwn();
     if (elements == MAX_ELEMENTS) {
-      throw new BatchTooLargeException(elements + 1);
+      throw new IllegalArgumentException(
+          "elements must be <= " + MAX_ELEMENTS + " a batch (was " + (elements + 1) + ")");
     }
     if (elements == host.length) {
       host = Arrays.copyOf(host, Math.min(2 * elements, MAX_ELEMENTS));

@@ -6,6 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Owned;
 import io.penstock.block.Permits;
+import io.penstock.device.DeviceFailure.DeviceBusyException;
 import io.penstock.tier.spi.QueuedClaim;
 import io.penstock.tier.spi.RoomSignal;
 import java.util.List;

@@ -1,6 +1,11 @@
 package io.penstock.device;
 
 import io.penstock.block.BlockScope;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
+import io.penstock.device.DeviceFailure.DeviceBusyException;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.tier.TierStat;
 import reactor.core.publisher.Mono;
 

@@ -6,6 +6,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.stage.Stage;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;

@@ -32,8 +32,4 @@ public record DeviceBridgeOptions(int slots, Batch.Options batch, int maxWaiters
   public DeviceBridgeOptions withBatch(Batch.Options batch) {
     return new DeviceBridgeOptions(slots, batch, maxWaiters);
   }
-
-  public DeviceBridgeOptions withMaxWaiters(int maxWaiters) {
-    return new DeviceBridgeOptions(slots, batch, maxWaiters);
-  }
 }

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
+import io.penstock.device.DeviceFailure.DeviceBusyException;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
 import io.penstock.tier.spi.RoomSignal;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
@@ -83,11 +85,6 @@ public final class DeviceQueue {
       enterReturn(() -> end(last), true);
       return closed.asMono();
     });
-  }
-
-  /// Work that waits now.
-  public synchronized int queued() {
-    return queued;
   }
 
   private @Nullable RuntimeException enter(Work work) {

@@ -1,6 +1,6 @@
 package io.penstock.device;
 
-import java.util.List;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
@@ -47,11 +47,6 @@ public final class DeviceRegions<T> {
   public @Nullable Region<T> last() {
     Map.Entry<Long, Region<T>> last = regions.lastEntry();
     return last == null ? null : last.getValue();
-  }
-
-  /// All of them, by address.
-  public List<Region<T>> all() {
-    return List.copyOf(regions.values());
   }
 
   /// The allocation that has all of `bytes` at `address`; null if none has.

@@ -5,6 +5,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

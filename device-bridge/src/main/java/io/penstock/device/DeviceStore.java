@@ -4,11 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
+import io.penstock.device.DeviceFailure.DeviceBusyException;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierClosedException;

@@ -2,6 +2,7 @@ package io.penstock.device;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;

@@ -42,8 +42,8 @@ final class CopyBatchTest {
     for (int i = 0; i < CopyBatch.MAX_ELEMENTS; i++) {
       batch.add(host, i);
     }
-    assertThatThrownBy(() -> batch.add(host, 0)).isInstanceOfSatisfying(BatchTooLargeException.class,
-        e -> assertThat(e.elements()).isEqualTo(4097)).hasMessage("elements must be <= 4096 a batch (was 4097)");
+    assertThatThrownBy(() -> batch.add(host, 0)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("elements must be <= 4096 a batch (was 4097)");
   }
 
   @Test

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.testkit.LeakLedger;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

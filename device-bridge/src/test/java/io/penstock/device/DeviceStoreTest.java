@@ -14,6 +14,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.sim.CopyFault;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;

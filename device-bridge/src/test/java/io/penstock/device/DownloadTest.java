@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
+import io.penstock.device.DeviceFailure.CopyFailedException;
 import io.penstock.device.sim.CopyFault;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;

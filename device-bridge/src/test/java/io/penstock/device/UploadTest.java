@@ -10,6 +10,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.stage.Batch;

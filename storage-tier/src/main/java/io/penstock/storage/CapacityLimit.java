@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
-import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
+import io.penstock.storage.index.SegmentIndex;
 import java.util.function.BooleanSupplier;
 
 /// Keeps a journal's segments within its capacity, and its disk from filling up. A put that needs another segment waits

@@ -1,5 +1,7 @@
 package io.penstock.storage;
 
+import io.penstock.storage.disk.SyncStat;
+import io.penstock.storage.index.JournalRecovery;
 import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.stream.Stream;
@@ -9,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  static TierStat.Disk of(SyncStat syncs, SpaceStat space, JournalRecovery opening, ScrubStat scrub, LostRecords lost,
+  static TierStat.Disk of(SyncStat syncs, DiskUse space, JournalRecovery opening, ScrubStat scrub, LostRecords lost,
       DamageCopies copies) {
     List<String> problems = Stream
         .of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
@@ -18,7 +20,7 @@ final class DiskFigures {
     return new TierStat.Disk(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
         syncs.lostBytes(), space.segments(), space.heldBytes(), space.liveBytes(), space.userBytes(),
         space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), space.unreadable(), copies.unkept(),
+        opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), lost.unreadable(), copies.unkept(),
         opening.damaged(), problems);
   }
 

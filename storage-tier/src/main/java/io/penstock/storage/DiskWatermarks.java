@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.disk.JournalClock;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 

@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
-import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.EngineOptions;
-import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.PlainEngine;
 import java.nio.file.Path;
 
 /// Which engine keeps the records.

@@ -1,7 +1,8 @@
 package io.penstock.storage;
 
+import io.penstock.storage.disk.DiskHealth;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// Ends a journal: waits for accepted work, marks and forces what is left, and releases the directory. If the disk is
-/// stalled, the close fails after [HealthOptions#closeWithin]. The rest follows when the disk answers, or never if the
+/// stalled, the close fails after `HealthOptions.closeWithin`. The rest follows when the disk answers, or never if the
 /// process ends first.
 final class JournalEnd {
   private static final Logger LOG = Loggers.getLogger(JournalEnd.class);

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;
 
@@ -13,16 +16,27 @@ import java.nio.file.Path;
 /// @param directory of the journal, made if it is missing; for one process at a time
 /// @param engine that keeps the records
 /// @param segments how large segments are, and how much of the disk stays free
-/// @param ioThreads threads that read
-/// @param maxWaitingPuts most batches that wait; a further one fails at once
-/// @param maxWaitingReads most reads in progress; a further one fails at once
+/// @param bounds of threads, waiting work and quarantine
 /// @param durability when appended bytes are forced to the medium, and so what a receipt promises
 /// @param reclaim how much of the disk the journal takes, and when compaction runs
 /// @param health when the disk counts as stalled, and how often probes try it
-/// @param quarantine bound of damaged bytes that are kept
-public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
-    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim, HealthOptions health,
-    QuarantineBound quarantine) {
+public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, Bounds bounds,
+    SyncRule durability, ReclaimOptions reclaim, HealthOptions health) {
+  /// What a journal has at most.
+  ///
+  /// @param ioThreads threads that read
+  /// @param maxWaitingPuts most batches that wait; a further one fails at once
+  /// @param maxWaitingReads most reads in progress; a further one fails at once
+  /// @param quarantine bound of damaged bytes that are kept
+  public record Bounds(int ioThreads, int maxWaitingPuts, int maxWaitingReads, QuarantineBound quarantine) {
+    public Bounds {
+      Checks.positive("ioThreads", ioThreads);
+      Checks.positive("maxWaitingPuts", maxWaitingPuts);
+      Checks.positive("maxWaitingReads", maxWaitingReads);
+      requireNonNull(quarantine, "quarantine");
+    }
+  }
+
   /// One to append to, one to move blocks to, and two to move blocks from.
   private static final int LEAST_SEGMENTS = 4;
 
@@ -37,12 +51,9 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     requireNonNull(directory, "directory");
     requireNonNull(engine, "engine");
     requireNonNull(segments, "segments");
-    Checks.positive("ioThreads", ioThreads);
-    Checks.positive("maxWaitingPuts", maxWaitingPuts);
-    Checks.positive("maxWaitingReads", maxWaitingReads);
+    requireNonNull(bounds, "bounds");
     requireNonNull(durability, "durability");
     requireNonNull(health, "health");
-    requireNonNull(quarantine, "quarantine");
     if (requireNonNull(reclaim, "reclaim").capacityBytes() < LEAST_SEGMENTS * segments.segmentBytes()) {
       throw new IllegalArgumentException(
           "capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
@@ -52,63 +63,61 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
 
   /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second; no capacity.
   public static JournalOptions defaults(Path directory) {
-    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024,
-        SyncRule.defaults(),
-        ReclaimOptions.defaults(), HealthOptions.defaults(), QuarantineBound.defaults());
+    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(),
+        new Bounds(8, 64, 1024, QuarantineBound.defaults()), SyncRule.defaults(), ReclaimOptions.defaults(),
+        HealthOptions.defaults());
   }
 
   public JournalOptions withName(String name) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withEngine(EngineKind engine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withSegments(EngineOptions segments) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withSegmentBytes(long segmentBytes) {
     return withSegments(segments.withSegmentBytes(segmentBytes));
   }
 
+  private JournalOptions withBounds(Bounds bounds) {
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
+  }
+
   public JournalOptions withIoThreads(int ioThreads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return withBounds(
+        new Bounds(ioThreads, bounds.maxWaitingPuts, bounds.maxWaitingReads, bounds.quarantine));
   }
 
   public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return withBounds(
+        new Bounds(bounds.ioThreads, maxWaitingPuts, bounds.maxWaitingReads, bounds.quarantine));
   }
 
   public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return withBounds(
+        new Bounds(bounds.ioThreads, bounds.maxWaitingPuts, maxWaitingReads, bounds.quarantine));
   }
 
   public JournalOptions withDurability(SyncRule durability) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withReclaim(ReclaimOptions reclaim) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withHealth(HealthOptions health) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, bounds, durability, reclaim, health);
   }
 
   public JournalOptions withQuarantine(QuarantineBound quarantine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
-        reclaim, health, quarantine);
+    return withBounds(
+        new Bounds(bounds.ioThreads, bounds.maxWaitingPuts, bounds.maxWaitingReads, quarantine));
   }
 
   /// As in [ReclaimOptions#capacityBytes()].

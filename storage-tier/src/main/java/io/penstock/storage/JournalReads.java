@@ -3,6 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.disk.DiskHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;
@@ -11,7 +12,7 @@ import java.util.concurrent.Executor;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Runs the reads of a journal, up to [JournalOptions#maxWaitingReads()], and none while the disk is off. Safe from any
+/// Runs the reads of a journal, up to [JournalOptions.Bounds#maxWaitingReads()], and none while the disk is off. Safe from any
 /// thread.
 final class JournalReads {
   private final RangeReader reader;
@@ -26,7 +27,7 @@ final class JournalReads {
     this.space = space;
     this.health = health;
     this.threads = threads;
-    this.accepted = new AcceptedWork(options.name(), "reads", options.maxWaitingReads());
+    this.accepted = new AcceptedWork(options.name(), "reads", options.bounds().maxWaitingReads());
   }
 
   /// As in [JournalStore#read].

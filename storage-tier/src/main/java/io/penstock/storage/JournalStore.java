@@ -8,9 +8,22 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
+import io.penstock.storage.disk.DiskHealth;
+import io.penstock.storage.disk.JournalClock;
+import io.penstock.storage.disk.MonitoredEngine;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncQueue;
+import io.penstock.storage.disk.SyncStat;
+import io.penstock.storage.disk.UnreadableSegments;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.index.DeadRecord;
+import io.penstock.storage.index.FoundBlocks;
+import io.penstock.storage.index.JournalOpening;
+import io.penstock.storage.index.JournalRecovery;
+import io.penstock.storage.index.LocationTable;
+import io.penstock.storage.index.RecordLocation;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.Medium;
@@ -70,11 +83,11 @@ public final class JournalStore implements BlockStore {
     this.options = options;
     this.health =
         new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
-    this.engine = new WatchedEngine(disk, health);
-    this.accepted = new AcceptedWork(options.name(), "puts", options.maxWaitingPuts());
+    this.engine = new MonitoredEngine(disk, health);
+    this.accepted = new AcceptedWork(options.name(), "puts", options.bounds().maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
     this.threads = threads;
-    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
+    JournalOpening found = new JournalOpening(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
     this.recovery = found.summary();
     this.locations = found.locations();
@@ -82,7 +95,7 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.index(), locations,
         found.sequence(), options.segments().segmentBytes());
     DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
-    this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
+    this.copies = new DamageCopies(engine, options.bounds().quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
     this.lost = new LostRecords(locations, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
@@ -229,7 +242,7 @@ public final class JournalStore implements BlockStore {
   }
 
   /// How much of the disk the journal takes.
-  public SpaceStat disk() {
+  public DiskUse disk() {
     return writes.stat();
   }
 

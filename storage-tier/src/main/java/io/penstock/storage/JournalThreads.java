@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import io.penstock.storage.disk.JournalClock;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -19,10 +20,11 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   /// Threads for `options`: one appends, one syncs, one looks at the clock, and `ioThreads` read.
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending =
-        pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
+        pool(options.name() + "-append", 1, options.bounds().maxWaitingPuts() + JournalWrites.OWN_TASKS);
     // And a step of the scrubber, and one of [DamageCopies]
     ThreadPoolExecutor reading =
-        pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 3);
+        pool(options.name() + "-read", options.bounds().ioThreads(),
+            options.bounds().maxWaitingReads() * ReadJob.MOST_PARTS + 3);
     ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
     ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch", 1);
     return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {

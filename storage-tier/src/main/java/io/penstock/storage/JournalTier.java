@@ -4,6 +4,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
+import io.penstock.storage.index.JournalRecovery;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
@@ -31,7 +32,7 @@ public final class JournalTier extends ForwardingTier {
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
     StackOptions ledger = StackOptions.defaults(options.name())
         // Each may be a commit of its own, so the disk refuses no block that got memory
-        .withIngressBlocks(options.maxWaitingPuts());
+        .withIngressBlocks(options.bounds().maxWaitingPuts());
     return new JournalTier(JournalStore.open(space, options), capacityBlocks, ledger, listener);
   }
 

@@ -2,6 +2,9 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
+import io.penstock.storage.disk.ByteRate;
+import io.penstock.storage.disk.JournalClock;
+import io.penstock.storage.index.DeadRecord;
 import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
@@ -49,7 +52,7 @@ final class JournalWrites {
   private volatile boolean closed;
   /// A step of compaction is scheduled.
   private boolean moving;
-  private volatile SpaceStat stat;
+  private volatile DiskUse stat;
   private volatile Evictor shortage = blocks -> 0;
 
   /// @param puts counts the batches
@@ -246,7 +249,7 @@ final class JournalWrites {
     }
   }
 
-  SpaceStat stat() {
+  DiskUse stat() {
     return stat;
   }
 

@@ -7,6 +7,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.disk.JournalClock;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.StoreHealth;

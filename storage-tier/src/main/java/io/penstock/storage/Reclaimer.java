@@ -1,9 +1,15 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.storage.engine.RecordUnreadableException;
+import io.penstock.storage.disk.SuspectRecords;
+import io.penstock.storage.disk.UnreadableSegments;
+import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.index.CrcMismatch;
+import io.penstock.storage.index.LocationTable;
+import io.penstock.storage.index.RecordLocation;
+import io.penstock.storage.index.SegmentIndex;
 import java.io.EOFException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -241,9 +247,8 @@ final class Reclaimer {
   }
 
   /// @param failure of the newest move or delete
-  SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
-        reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
+  DiskUse stat(@Nullable KvException failure) {
+    return new DiskUse(index.segments(), index.segments() * segmentBytes, index.live() * recordBytes, log.userBytes(),
+        movedBytes, reclaimed, corrupt, failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
   }
 }

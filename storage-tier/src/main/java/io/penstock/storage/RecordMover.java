@@ -6,6 +6,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.check.Checksum;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.index.CrcMismatch;
+import io.penstock.storage.index.RecordLocation;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;

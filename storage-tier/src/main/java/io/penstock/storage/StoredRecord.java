@@ -2,9 +2,10 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.index.RecordLocation;
 import io.penstock.tier.spi.StoredBlock;
 
-/// A block stored in a journal: a number in the [LocationTable]. Compaction may move the record at any time.
+/// A block stored in a journal: a number in the `LocationTable`. Compaction may move the record at any time.
 final class StoredRecord extends StoredBlock {
   private final JournalStore store;
   private final int number;
@@ -24,7 +25,7 @@ final class StoredRecord extends StoredBlock {
   }
 
   RecordLocation location() {
-    return store.locations().of(this);
+    return store.locations().of(this, number);
   }
 
   Location at() {

@@ -7,7 +7,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.JournalCheck;
-import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.file.Directories;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
 import java.nio.file.Files;

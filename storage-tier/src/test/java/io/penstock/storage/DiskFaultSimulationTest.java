@@ -11,6 +11,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.FaultyEngine.Fault;
 import io.penstock.storage.FaultyEngine.Work;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;

@@ -3,6 +3,8 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.penstock.storage.disk.SyncRule;
+import io.penstock.storage.disk.SyncStat;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.testkit.Eventually;
 import io.penstock.tier.Receipt.Durability;

@@ -3,7 +3,9 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Block;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.disk.SyncRule;
+import io.penstock.storage.disk.SyncStat;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -12,14 +12,14 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /// An engine on a disk that a test makes fail: full, read-only, broken, or one that does not answer.
-class FaultyEngine extends WrappedEngine {
+public class FaultyEngine extends WrappedEngine {
   /// What a disk may be asked for.
-  enum Work {
+  public enum Work {
     APPEND, READ, SYNC, ROLL, DELETE, PROBE, CLOSE
   }
 
   /// Ways in which a disk does not do it.
-  enum Fault {
+  public enum Fault {
     NO_SPACE, IO_ERROR, READ_ONLY
   }
 
@@ -33,23 +33,23 @@ class FaultyEngine extends WrappedEngine {
   private volatile @Nullable Work stalled;
   private volatile boolean closed;
 
-  FaultyEngine(SegmentEngine engine) {
+  public FaultyEngine(SegmentEngine engine) {
     super(engine);
   }
 
   /// Fails at `work` from now on.
-  void fail(Fault how, Work... work) {
+  public void fail(Fault how, Work... work) {
     fault = how;
     broken.addAll(Set.of(work));
   }
 
   /// Fails at `work` from now on as no engine should: as a page that cannot be had does.
-  void err(Work work) {
+  public void err(Work work) {
     erring.add(work);
   }
 
   /// Gives all records but these.
-  void failAt(Location... records) {
+  public void failAt(Location... records) {
     failBehind(0, records);
   }
 
@@ -76,7 +76,7 @@ class FaultyEngine extends WrappedEngine {
   }
 
   /// Does everything from now on.
-  void mend() {
+  public void mend() {
     broken.clear();
     erring.clear();
     release();

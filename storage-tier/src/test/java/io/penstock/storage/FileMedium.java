@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.file.Directories;
 import java.nio.file.Path;
 
 /// The one folder of a test; after a crash it is a copy of what was there.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.storage.JournalModel.Written;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
-import io.penstock.storage.engine.JournalFiles;
+import io.penstock.storage.engine.file.JournalFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.SlabArena;
-import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.file.Directories;
 import io.penstock.storage.record.Mutations;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;

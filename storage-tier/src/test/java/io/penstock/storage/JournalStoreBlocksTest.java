@@ -4,13 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
-import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.PlainEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.BlockStoreContract;
 import io.penstock.tier.spi.BlockStore;

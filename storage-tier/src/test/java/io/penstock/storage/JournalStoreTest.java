@@ -5,14 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
-import io.penstock.storage.engine.ChronicleEngine;
-import io.penstock.storage.engine.Directories;
+import io.penstock.storage.disk.SyncRule;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.FreeSpace;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.Directories;
+import io.penstock.storage.engine.file.PlainEngine;
+import io.penstock.storage.index.JournalOpening;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoredBlock;
@@ -98,7 +100,7 @@ final class JournalStoreTest {
       closeAll();
       damage(".log", at(stored.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
-      LoggedLines logged = new LoggedLines(Recovery.class);
+      LoggedLines logged = new LoggedLines(JournalOpening.class);
       // Sets aside at once
       JournalStore again = closing(JournalStore.open(SPACE, options(), engine(), new SerialExecutor(), Runnable::run));
       logged.close();

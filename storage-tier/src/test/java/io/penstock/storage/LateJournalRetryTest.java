@@ -3,11 +3,13 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.disk.JournalClock;
+import io.penstock.storage.disk.SyncRule;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.StoreHealth;
 import java.io.IOException;

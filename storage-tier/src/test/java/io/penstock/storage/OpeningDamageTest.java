@@ -10,6 +10,7 @@ import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.index.JournalOpening;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierListener;
@@ -36,7 +37,7 @@ final class OpeningDamageTest extends OpeningFixture {
     assertThat(before.damage()).hasSize(2).allMatch(each -> each.live());
     assertThat(temporary.resolve("quarantine")).as("a check changes nothing").doesNotExist();
 
-    try (LoggedLines logged = new LoggedLines(Recovery.class)) {
+    try (LoggedLines logged = new LoggedLines(JournalOpening.class)) {
       open();
       assertThat(logged.lines()).singleElement().asString()
           .contains(": 2 records are damaged, and count no more");

@@ -2,6 +2,8 @@ package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncRule;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
@@ -27,8 +29,9 @@ final class OptionsTableTest {
         .containsEntry("engine", "`" + DEFAULTS.engine() + "`")
         .containsEntry("segments.segmentBytes", size(DEFAULTS.segments().segmentBytes()))
         .containsEntry("segments.keepFreeBytes", size(DEFAULTS.segments().keepFreeBytes()))
-        .containsEntry("ioThreads", String.valueOf(DEFAULTS.ioThreads()))
-        .containsEntry("maxWaitingPuts", DEFAULTS.maxWaitingPuts() + ", " + number(DEFAULTS.maxWaitingReads()))
+        .containsEntry("ioThreads", String.valueOf(DEFAULTS.bounds().ioThreads()))
+        .containsEntry("maxWaitingPuts",
+            DEFAULTS.bounds().maxWaitingPuts() + ", " + number(DEFAULTS.bounds().maxWaitingReads()))
         .containsEntry("durability",
             "%s, %s, %s".formatted(rule.mode().name().toLowerCase(Locale.ROOT), time(rule.interval()),
                 size(rule.bytes())))
@@ -39,7 +42,7 @@ final class OptionsTableTest {
             String.join(", ", time(health.stallAfter()), time(health.firstProbe()), time(health.lastProbe()),
                 time(health.closeWithin())))
         .containsEntry("quarantine",
-            size(DEFAULTS.quarantine().bytes()) + ", " + number(DEFAULTS.quarantine().records()));
+            size(DEFAULTS.bounds().quarantine().bytes()) + ", " + number(DEFAULTS.bounds().quarantine().records()));
     List<String> options = table.keySet().stream().map(name -> name.replaceFirst("\\..*", "")).distinct().toList();
     assertThat(options).containsExactlyElementsOf(
         Arrays.stream(JournalOptions.class.getRecordComponents()).map(RecordComponent::getName).toList());

@@ -11,15 +11,16 @@ import io.penstock.block.GranuleRange;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
-import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.disk.UnreadableSegments;
+import io.penstock.storage.engine.EngineFailure.RecordUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.PlainEngine;
-import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.PlainEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
@@ -198,7 +199,7 @@ final class ReclaimTest {
       int kept = store.disk().segments();
       assertThat(((StoredRecord) live.getFirst()).at()).as("first block").isEqualTo(first);
       assertThat(store.disk().failure()).as("why they are still there").isNotNull();
-      assertThat(store.disk().unreadable()).isZero();
+      assertThat(store.diskStat().unreadable()).isZero();
       unreadableTo = 0;
       time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
       assertThat(store.disk().segments()).isLessThan(kept);
@@ -222,7 +223,7 @@ final class ReclaimTest {
 
       List<StoredBlock> gone = bad.stream().filter(stored -> !store.isIntact(stored)).toList();
       assertThat(gone).isNotEmpty();
-      assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
+      assertThat(store.diskStat().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().segments()).isLessThan(held);
       live.removeAll(gone);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
@@ -253,14 +254,14 @@ final class ReclaimTest {
       List<StoredBlock> live =
           IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
       all.stream().filter(stored -> !live.contains(stored) && !bad.contains(stored)).forEach(StoredBlock::close);
-      assertThat(store.disk().unreadable()).as("before they were tried again").isZero();
+      assertThat(store.diskStat().unreadable()).as("before they were tried again").isZero();
       assertThat(bad).allMatch(store::isIntact);
       time.advanceTimeBy(Duration.ofMinutes(10));
 
       assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
       List<StoredBlock> gone = bad.stream().filter(stored -> !store.isIntact(stored)).toList();
       assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
-      assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
+      assertThat(store.diskStat().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
       assertReadable(store, live);
     }
@@ -277,9 +278,9 @@ final class ReclaimTest {
           live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
       IntStream.range(0, all.size()).filter(i -> i % 2 == 1).forEach(i -> all.get(i).close());
       time.advanceTimeBy(Duration.ofMillis(100));
-      assertThat(store.disk().unreadable()).as("of one segment").isBetween(1L, (long) live.getFirst().size());
+      assertThat(store.diskStat().unreadable()).as("of one segment").isBetween(1L, (long) live.getFirst().size());
       time.advanceTimeBy(Duration.ofMinutes(1));
-      assertThat(store.disk().unreadable()).isEqualTo(givenUp.size());
+      assertThat(store.diskStat().unreadable()).isEqualTo(givenUp.size());
       assertThat(live).as("asked for, and moved").allMatch(segment -> reads.get(segment.getLast()) <= 2);
     }
 
@@ -310,7 +311,7 @@ final class ReclaimTest {
       // In one batch: no room was made before
       live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD));
       assertThat(store.disk().failure()).isInstanceOf(RecordUnreadableException.class);
-      assertThat(store.disk().unreadable()).as("a whole segment is not given up").isZero();
+      assertThat(store.diskStat().unreadable()).as("a whole segment is not given up").isZero();
       assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(16L * SEGMENT);
       givenUpTo = 0;
       assertReadable(store, live);
@@ -334,7 +335,7 @@ final class ReclaimTest {
       int blocks = 60 * SEGMENT / RECORD;
       List<StoredBlock> live = fill(store, 0, blocks);
       Random random = new Random(7);
-      SpaceStat start = store.disk();
+      DiskUse start = store.disk();
       double density = 0;
       int rounds = 0;
       for (long written = 0; written < 2L * turns * blocks; written += 50) {
@@ -347,11 +348,11 @@ final class ReclaimTest {
           density = 0;
           rounds = 0;
         }
-        SpaceStat now = store.disk();
+        DiskUse now = store.disk();
         density += (double) now.liveBytes() / now.heldBytes();
         rounds++;
       }
-      SpaceStat end = store.disk();
+      DiskUse end = store.disk();
       double measured = 1 + (double) (end.movedBytes() - start.movedBytes()) / (end.userBytes() - start.userBytes());
       double model = model(density / rounds);
       assertThat(measured).as("live share " + density / rounds + ", model " + model).isBetween(0.9 * model,

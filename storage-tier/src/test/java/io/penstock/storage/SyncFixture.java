@@ -2,11 +2,13 @@ package io.penstock.storage;
 
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncRule;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.spi.StoreUnavailableException;

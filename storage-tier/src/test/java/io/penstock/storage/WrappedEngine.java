@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// An engine that does what another one does, but for what a test overrides: each read is one of [#read(Location, long,
 /// MemorySegment)]. It has no place for small files.
-class WrappedEngine extends ForwardingEngine {
-  WrappedEngine(SegmentEngine engine) {
+public class WrappedEngine extends ForwardingEngine {
+  public WrappedEngine(SegmentEngine engine) {
     super(engine);
   }
 

@@ -1,6 +1,8 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.system.NativeMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -46,8 +48,8 @@ public class SideCarCopyBenchmark {
 
   private final List<RegionCopy> copies = new ArrayList<>();
   private long each;
-  private SharedMemory from;
-  private SharedMemory to;
+  private RegionMemory from;
+  private RegionMemory to;
   private SideCarServer server;
   private SideCarClient client;
 
@@ -55,8 +57,8 @@ public class SideCarCopyBenchmark {
   public void open() throws IOException {
     int elements = Integer.parseInt(shape.substring(0, shape.indexOf('x')));
     each = Long.parseLong(shape.substring(shape.indexOf('x') + 1));
-    from = SharedMemory.allocate("from", elements * each);
-    to = SharedMemory.allocate("to", elements * each);
+    from = RegionMemory.allocate("from", elements * each);
+    to = RegionMemory.allocate("to", elements * each);
     from.memory().fill((byte) 7);
     to.memory().fill((byte) 1);
     Path path = Files.createTempDirectory("sidecar").resolve("s");

@@ -4,6 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.device.CopyBatch;
+import io.penstock.device.ascend.acl.AclFunction;
+import io.penstock.device.ascend.acl.AclLayouts;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.MemoryPlace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;

@@ -1,6 +1,9 @@
 package io.penstock.device.ascend;
 
 import io.penstock.device.CopyBatch;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure;
 import io.penstock.device.memory.StagingPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -52,11 +55,6 @@ final class AclEngine {
   /// Has copies to and from host memory that is none of `known` go by way of buffers of `pool` from now on.
   void stage(StagingPool pool, MemoryPlaces known) {
     call.stage(new CopyStaging(pool, known, stream));
-  }
-
-  /// Whether the batch call is used, which is so until it was found not to be supported.
-  boolean batches() {
-    return batches;
   }
 
   /// Copies all of `elements`: each has ended when this returns. If it throws, elements that have not ended may have

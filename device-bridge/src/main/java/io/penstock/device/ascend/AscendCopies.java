@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
-import io.penstock.device.CopyFailedException;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.ascend.acl.MemoryPlace;
+import io.penstock.device.ascend.failure.AclCode;
 import io.penstock.device.memory.StagingPool;
 import java.util.ArrayList;
 import java.util.List;

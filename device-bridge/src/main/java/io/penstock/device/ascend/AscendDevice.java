@@ -6,15 +6,20 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyTurns;
-import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.SharingDevice;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.acl.MemoryPlace;
+import io.penstock.device.ascend.acl.Rollback;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
-import io.penstock.operator.Quiet;
-import io.penstock.stage.Stage;
 import io.penstock.tier.TierStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +34,7 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches
 /// that they are of, and fails all others, until they are done or it is closed.
-public final class AscendDevice implements Device {
+public final class AscendDevice implements SharingDevice {
   private final int logicalId;
   private final int physicalId;
   private final String name;
@@ -127,31 +132,25 @@ public final class AscendDevice implements Device {
   /// Exports `memory` of [#hostMemory] to other processes of the fabric, on any machine. The handle ends with the
   /// memory.
   ///
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
     return memories.exportToFabric(memory);
   }
 
-  /// The same for device memory that [AscendOptions#shared] had allocated so.
+  /// Exports device memory to the fabric, which must have been allocated with [AscendOptions#shared].
   public Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
     return memories.exportToFabric(memory);
   }
 
-  /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each
-  /// time. It ends with the memory, which must be closed after they have closed theirs.
-  ///
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
+  @Override
   public Mono<IpcKey> export(DeviceMemory memory) {
     return memories.export(memory);
   }
 
-  /// Imports memory of this device that another process of this machine has exported; copies reach it as they reach
-  /// memory allocated here.
-  ///
-  /// @param bytes length of the memory, which the library does not tell
-  /// @param scope owns the mapping; closing it does not free the exporter's memory
-  /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
+  /// @return cold; signals `AlreadyImportedException`, or an `AscendFailure`, an [AscendUnsupportedException] without
   ///     [AscendFeature#IPC_MEMORY]
+  @Override
   public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
     return memories.open(key, bytes, scope);
   }
@@ -161,7 +160,7 @@ public final class AscendDevice implements Device {
   ///
   /// @param bytes length of the memory, which the library does not tell
   /// @param scope owns the mapping; closing it does not free the exporter's memory
-  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  /// @return cold; signals an `AscendFailure`, an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<DeviceMemory> importShared(FabricHandle handle, long bytes, BlockScope scope) {
     return memories.open(handle, bytes, scope);
   }
@@ -178,29 +177,10 @@ public final class AscendDevice implements Device {
   /// the memory of these elements may still be read and written until a later request has another answer.
   ///
   /// @return cold, for one subscription each time that the request was made ready; signals
-  ///     [io.penstock.device.DeviceBusyException] and [io.penstock.device.DeviceClosedException] with nothing copied
+  ///     [io.penstock.device.DeviceFailure.DeviceBusyException] and [io.penstock.device.DeviceFailure.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     return copies.copy(request);
   }
-
-  /// The same for many requests.
-  ///
-  /// | | |
-  /// |---|---|
-  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device, bridges and stores included |
-  /// | backpressure | requests no more than that; copied requests may wait for demand |
-  /// | order | as they end |
-  /// | ownership | takes over what the requests hold |
-  /// | cancel | requests no more; copies under way keep their holds until they have ended |
-  /// | threads | the device's |
-  /// | signals | as [#copy(CopyRequest)] does; requests behind the one that failed are cancelled |
-  public Stage<CopyRequest, Copied> copying() {
-    return requests -> Quiet.afterCancel(requests.flatMap(request -> turns.take(turn -> copy(request.hold(turn)))
-        .map(report -> new Copied(request, report)).doFinally(end -> request.dropIfReady()), turns.limit(), 1));
-  }
-
-  /// A request whose copies have ended.
-  public record Copied(CopyRequest request, CopyReport report) {}
 
   /// Registers `hostMemory` as the host's, so that copies need not ask the library about each element in it.
   public Mono<Void> know(MemorySegment hostMemory) {

@@ -2,17 +2,17 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.OwnershipTransfer;
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.LibraryMismatchException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -121,7 +121,7 @@ public final class AscendDevices {
     return feature.missing(runtime.library());
   }
 
-  AclLibrary symbols() {
+  public AclLibrary symbols() {
     return runtime.library();
   }
 
@@ -129,7 +129,7 @@ public final class AscendDevices {
   ///
   /// @param logicalId in [0, [#count]), among the visible devices; the rank in the tensor-parallel group on this host,
   ///     not the global one
-  /// @return cold; signals an [AscendFailure]
+  /// @return cold; signals an `AscendFailure`
   /// @throws IllegalArgumentException if there is no such device
   public Mono<AscendDevice> open(int logicalId) {
     if (logicalId < 0 || logicalId >= count()) {
@@ -140,25 +140,6 @@ public final class AscendDevices {
       enter();
       Scheduler thread = Schedulers.newSingle("penstock-npu-" + number, true);
       return open(number, thread);
-    });
-  }
-
-  /// Opens every device.
-  ///
-  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure]
-  ///     after it has closed the open ones, as a cancel does
-  public Mono<List<AscendDevice>> openAll() {
-    return Mono.defer(() -> {
-      List<AscendDevice> opened = new CopyOnWriteArrayList<>();
-      Mono<List<AscendDevice>> all = Flux.range(0, count()).concatMap(id -> open(id).doOnNext(opened::add), 0)
-          .then(Mono.fromSupplier(() -> List.copyOf(opened)))
-          .onErrorResume(error -> Mono.whenDelayError(opened.stream().map(AscendDevice::close).toList())
-              .onErrorResume(closing -> {
-                error.addSuppressed(closing);
-                return Mono.empty();
-              }).then(Mono.error(error)));
-      return OwnershipTransfer.orRelease(all, () -> opened.forEach(AscendDevices::closeUnheard),
-          unheard -> unheard.forEach(AscendDevices::closeUnheard));
     });
   }
 
@@ -223,7 +204,7 @@ public final class AscendDevices {
 
   /// Asks the library, and opens each device once, one after the other.
   ///
-  /// @return cold; signals an [AscendFailure]
+  /// @return cold; signals an `AscendFailure`
   public Mono<AscendProbe> probe() {
     return Flux.range(0, count()).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
         .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices,

@@ -1,5 +1,7 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.AclFunction;
+import io.penstock.device.ascend.acl.AclLibrary;
 import java.util.List;
 
 /// What a library can do beyond what every one must; off where a function for it is missing.

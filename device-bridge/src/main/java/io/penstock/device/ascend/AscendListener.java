@@ -7,7 +7,7 @@ public interface AscendListener {
   /// @param nanos from the first call to the last answer
   void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos);
 
-  /// Elements of one call ended with `code`; [AclCode#explained] explains it.
+  /// Elements of one call ended with `code`; `AclCode.explained` explains it.
   void failed(int device, int code, int elements);
 
   /// The batch call is not used on `device` from now on, since it answered `code`.

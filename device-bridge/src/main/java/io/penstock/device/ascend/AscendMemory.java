@@ -4,8 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.check.Checks;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceMemory;
-import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnavailableException;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import java.util.function.LongSupplier;
@@ -36,7 +40,10 @@ final class AscendMemory {
   private long allocate(long bytes) {
     try {
       return regions.allocate(bytes);
-    } catch (AscendMemoryException e) {
+    } catch (AscendUnavailableException e) {
+      if (AclCode.kind(e.error().code()) != AclCode.Kind.MEMORY) {
+        throw e;
+      }
       throw new DeviceMemoryExhaustedException(device, bytes, Math.max(0, capacityBytes - regions.allocatedBytes()), e);
     }
   }

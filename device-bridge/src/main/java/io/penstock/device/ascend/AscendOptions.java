@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import io.penstock.device.CopyTurns;
+import io.penstock.device.SharedName.FabricHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,10 +24,6 @@ import java.util.Optional;
 public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout,
     int maxInFlight, int maxQueued, boolean shared,
     boolean libraryUnsupportedFallsBack) {
-  /// Named by timeouts.
-  static final String TRANSFER_TIMEOUT_SETTING =
-      AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
-
   public AscendOptions {
     requireNonNull(library, "library");
     requireNonNull(transferTimeout, "transferTimeout");

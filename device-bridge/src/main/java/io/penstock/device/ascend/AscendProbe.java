@@ -1,5 +1,7 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.AclFunction;
+import io.penstock.device.ascend.acl.AclLibrary;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,7 @@
 package io.penstock.device.ascend;
 
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.ascend.acl.AclRuntime;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;

@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
+import io.penstock.device.ascend.acl.MemoryPlace;
 
 /// A batch of the port: host memory needs no question, and the device's side was looked up before.
 record BatchElements(CopyBatch batch, MemoryPlace device) implements CopyElements {

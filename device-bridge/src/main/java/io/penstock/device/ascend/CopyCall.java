@@ -3,6 +3,8 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.CopyBatch;
+import io.penstock.device.ascend.acl.MemoryPlace;
+import io.penstock.device.ascend.failure.AclCode;
 import org.jspecify.annotations.Nullable;
 
 /// The elements of the current call: one way, one source place, one target place, at most 4,096. Between host and

@@ -1,5 +1,7 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.MemoryPlace;
+
 /// Elements of one request: where they are, whose memory it is, and what became of them.
 interface CopyElements {
   int count();

@@ -1,5 +1,7 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.MemoryPlace;
+
 /// The way of one copy. The numbers are AscendCL's.
 public enum CopyKind {
   HOST_TO_HOST(0),

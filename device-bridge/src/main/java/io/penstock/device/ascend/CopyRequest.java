@@ -115,14 +115,6 @@ public final class CopyRequest {
     };
   }
 
-  /// Closes what it holds if no device ever had it.
-  void dropIfReady() {
-    if (state.compareAndSet(State.READY, State.ENDED)) {
-      holds.forEach(Owned::close);
-      holds.clear();
-    }
-  }
-
   /// For the device: fails all elements without a result; some may have been copied.
   void endOpen(int code) {
     for (int i = 0; i < elements; i++) {

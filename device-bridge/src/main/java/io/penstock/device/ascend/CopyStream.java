@@ -1,5 +1,7 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.AclCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;

@@ -46,6 +46,7 @@ final class CopyTally {
   }
 
   CopyReport report() {
-    return new CopyReport(elements, failed, firstFailed, code, batchCalls, batched, largestBatch, single, fallbacks);
+    return new CopyReport(elements, failed, firstFailed, code,
+        new CopyReport.Calls(batchCalls, batched, largestBatch, single, fallbacks));
   }
 }

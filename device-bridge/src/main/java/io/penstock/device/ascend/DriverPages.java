@@ -1,5 +1,10 @@
 package io.penstock.device.ascend;
 
+import io.penstock.device.ascend.acl.AclMemory;
+import io.penstock.device.ascend.acl.AclPhysical;
+import io.penstock.device.ascend.acl.Rollback;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure;
 import io.penstock.device.memory.Fallback;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.MemoryKind;
@@ -61,14 +66,23 @@ final class DriverPages {
       Rollback undo = new Rollback();
       try {
         return take(kind, kind.rounded(bytes), tried, undo);
-      } catch (AscendMemoryException | AscendUnsupportedException | AscendArgumentException e) {
-        requireUndone(undo.run(e));
-        tried.add(new Fallback(kind.label(), e.error().sentence()));
-      } catch (RuntimeException e) { // of the device: no other kind of pages helps
-        throw undo.run(e);
+      } catch (RuntimeException e) {
+        RuntimeException refusal = undo.run(e);
+        if (!(e instanceof AscendFailure failure) || !isOfThePages(failure)) { // no other kind of pages helps
+          throw refusal;
+        }
+        requireUndone(refusal);
+        tried.add(new Fallback(kind.label(), failure.error().sentence()));
       }
     }
     throw new HostMemoryRefusedException(name, bytes, tried);
+  }
+
+  private static boolean isOfThePages(AscendFailure failure) {
+    return switch (AclCode.kind(failure.error().code())) {
+      case MEMORY, UNSUPPORTED, ARGUMENT -> true;
+      case DEVICE, HANDLE, TIMEOUT, ABORTED, HARDWARE, INTERNAL -> false;
+    };
   }
 
   private Piece take(PageKind kind, long bytes, List<Fallback> tried, Rollback undo) {

@@ -2,6 +2,8 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.DeviceRegions;
 import io.penstock.device.DeviceRegions.Region;
+import io.penstock.device.ascend.acl.AclMemory;
+import io.penstock.device.ascend.acl.MemoryPlace;
 import org.jspecify.annotations.Nullable;
 
 /// Whose memory the addresses of a request are of: known for each region, asked of the library for addresses that are

@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -56,10 +55,5 @@ public final class MemoryFigures implements MemoryListener {
   /// How often memory was not what it was to be.
   public long fallbacks() {
     return fallbacks.values().stream().mapToLong(Long::longValue).sum();
-  }
-
-  /// The same by what was wanted.
-  public Map<String, Long> fallbacksByWish() {
-    return new TreeMap<>(fallbacks);
   }
 }

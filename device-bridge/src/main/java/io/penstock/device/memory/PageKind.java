@@ -40,11 +40,6 @@ public enum PageKind {
     return unitBytes;
   }
 
-  /// Whether it is of the system and not of a driver.
-  public boolean isOfSystem() {
-    return ordinal() >= PAGES_1G.ordinal();
-  }
-
   /// `bytes` up to the next multiple of [#unitBytes()].
   ///
   /// @throws ArithmeticException if that is more than a `long` holds

@@ -120,11 +120,6 @@ public final class StagingPool {
     return permits;
   }
 
-  /// The memory behind it, for figures.
-  public HostMemory memory() {
-    return memory;
-  }
-
   /// Fails waiting requests, waits for lent buffers, and frees the memory. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {

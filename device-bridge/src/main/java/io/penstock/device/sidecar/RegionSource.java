@@ -2,8 +2,8 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
@@ -26,7 +26,7 @@ public sealed interface RegionSource {
   /// @param path absolute
   record MappedFile(Path path) implements RegionSource {
     /// Longest path of Linux, in bytes.
-    static final int MAX_PATH_BYTES = 4096;
+    public static final int MAX_PATH_BYTES = 4096;
 
     public MappedFile {
       if (!path.isAbsolute()) {

@@ -50,7 +50,7 @@ public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration 
   /// How long to wait before attempt number `attempt`, counted from 1.
   ///
   /// @param chance in [0, 1)
-  Duration backOff(int attempt, double chance) {
+  public Duration backOff(int attempt, double chance) {
     double longest = Math.min(maxBackOff.toNanos(), minBackOff.toNanos() * Math.pow(2, attempt - 1.0));
     return Duration.ofNanos((long) (longest * (0.5 + chance / 2)));
   }

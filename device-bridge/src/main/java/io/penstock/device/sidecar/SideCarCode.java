@@ -58,7 +58,7 @@ public enum SideCarCode {
   }
 
   /// One that this version does not know is taken for [#MALFORMED].
-  static SideCarCode of(int number) {
+  public static SideCarCode of(int number) {
     return BY_NUMBER.getOrDefault(number, MALFORMED);
   }
 }

@@ -19,7 +19,7 @@ public final class SideCarHealth {
   private final Phase phase;
   private final @Nullable KvException failure;
 
-  SideCarHealth(Phase phase, @Nullable KvException failure) {
+  public SideCarHealth(Phase phase, @Nullable KvException failure) {
     this.phase = phase;
     this.failure = failure;
   }

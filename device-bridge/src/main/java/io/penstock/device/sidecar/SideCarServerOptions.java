@@ -40,7 +40,7 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
 
   /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that
   /// floods.
-  int maxOpen() {
+  public int maxOpen() {
     return 2 * Math.addExact(maxCopies, maxRegions);
   }
 

@@ -15,7 +15,7 @@ import java.util.Map;
 public record SideCarStat(int clients, int regions, long bytes, long copies, long copiedBytes, long failedCopies,
     long refused,
     Map<SideCarCode, Long> failures) {
-  static final SideCarStat NONE = new SideCarStat(0, 0, 0, 0, 0, 0, 0, Map.of());
+  public static final SideCarStat NONE = new SideCarStat(0, 0, 0, 0, 0, 0, 0, Map.of());
 
   public SideCarStat {
     failures = Map.copyOf(failures);
@@ -26,7 +26,7 @@ public record SideCarStat(int clients, int regions, long bytes, long copies, lon
     return failures.getOrDefault(code, 0L);
   }
 
-  SideCarStat withFailure(SideCarCode code) {
+  public SideCarStat withFailure(SideCarCode code) {
     Map<SideCarCode, Long> sums = new EnumMap<>(SideCarCode.class);
     sums.putAll(failures);
     sums.merge(code, 1L, Long::sum);

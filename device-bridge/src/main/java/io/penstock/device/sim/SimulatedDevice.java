@@ -6,14 +6,16 @@ import io.penstock.block.BlockScope;
 import io.penstock.check.Checks;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
-import io.penstock.device.CopyFailedException;
 import io.penstock.device.CopyTurns;
-import io.penstock.device.Device;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceMemory;
-import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.SharingDevice;
 import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -25,7 +27,7 @@ import reactor.core.scheduler.Schedulers;
 /// Time passes on the scheduler's clock: a batch takes its latency and its bytes at the link's speed, then all bytes
 /// move at once, and the next batch begins. The order of elements varies from batch to batch, so that no caller relies
 /// on one. With a virtual clock each run is the same.
-public final class SimulatedDevice implements Device {
+public final class SimulatedDevice implements SharingDevice {
   /// Steps through the elements of a batch; a prime above the most there can be, so that each is met once.
   private static final int STRIDE = 7919;
 
@@ -85,7 +87,25 @@ public final class SimulatedDevice implements Device {
   public Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
     requireNonNull(scope, "scope");
     Checks.positive("bytes", bytes);
-    return Mono.create(sink -> queue.submit(new Allocate(bytes, scope, sink)));
+    return called(() -> allocated(bytes, scope));
+  }
+
+  @Override
+  public Mono<IpcKey> export(DeviceMemory allocation) {
+    requireNonNull(allocation, "allocation");
+    return called(() -> memory.export(allocation.address(), allocation.bytes()));
+  }
+
+  /// Imports memory that this device has in this process: no other one has it.
+  @Override
+  public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    return called(() -> scope.adopt(new DeviceMemory(memory.open(key, bytes), bytes, () -> {})));
+  }
+
+  /// Runs `work` on the device's thread.
+  private <T> Mono<T> called(Supplier<T> work) {
+    return Mono.create(sink -> queue.submit(new Call<>(work, sink)));
   }
 
   @Override
@@ -112,33 +132,32 @@ public final class SimulatedDevice implements Device {
     return close;
   }
 
-  private final class Allocate implements DeviceQueue.Work {
-    private final long bytes;
-    private final BlockScope scope;
-    private final MonoSink<DeviceMemory> sink;
-
-    Allocate(long bytes, BlockScope scope, MonoSink<DeviceMemory> sink) {
-      this.bytes = bytes;
-      this.scope = scope;
-      this.sink = sink;
+  private DeviceMemory allocated(long bytes, BlockScope scope) {
+    long free = options.capacityBytes() - allocated.get();
+    if (bytes > free) {
+      throw new DeviceMemoryExhaustedException(name(), bytes, free);
     }
+    long address;
+    try {
+      address = memory.allocate(bytes);
+    } catch (OutOfMemoryError e) {
+      throw new DeviceMemoryExhaustedException(name(), bytes, free, e);
+    }
+    allocated.addAndGet(bytes);
+    return scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> free(address))));
+  }
 
+  private record Call<T>(Supplier<T> work, MonoSink<T> sink) implements DeviceQueue.Work {
     @Override
     public void run() {
-      long free = options.capacityBytes() - allocated.get();
-      if (bytes > free) {
-        refuse(new DeviceMemoryExhaustedException(name(), bytes, free));
-        return;
-      }
-      long address;
+      T done;
       try {
-        address = memory.allocate(bytes);
-      } catch (OutOfMemoryError e) {
-        sink.error(new DeviceMemoryExhaustedException(name(), bytes, free, e));
+        done = work.get();
+      } catch (RuntimeException e) {
+        sink.error(e);
         return;
       }
-      allocated.addAndGet(bytes);
-      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> free(address)))));
+      sink.success(done);
     }
 
     @Override

@@ -4,10 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.DeviceRegions;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
 import io.penstock.device.DeviceRegions.Region;
+import io.penstock.device.DeviceRegions;
+import io.penstock.device.SharedName.IpcKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /// Host memory under addresses of its own. The upper 16 bits name the device and make an address one that no process
@@ -20,6 +23,7 @@ final class SimulatedMemory {
   /// Gap between allocations, so that a copy past the end of one does not reach the next.
   private static final long GAP = 1 << 16;
 
+  private final String device;
   private final long prefix;
   private final DeviceRegions<Backing> regions;
   private long next = GAP;
@@ -27,6 +31,7 @@ final class SimulatedMemory {
   private record Backing(MemorySegment memory, Arena arena) {}
 
   SimulatedMemory(int ordinal, String device) {
+    this.device = device;
     this.prefix = (FIRST_PREFIX + ordinal) << PREFIX_SHIFT;
     this.regions = new DeviceRegions<>(device, this::strange);
   }
@@ -48,6 +53,26 @@ final class SimulatedMemory {
     return address;
   }
 
+  /// A key for the allocation that begins at `address`.
+  IpcKey export(long address, long bytes) {
+    requireAllocation(address, bytes);
+    return IpcKey.of(ByteBuffer.allocate(IpcKey.BYTES).putLong(address).array());
+  }
+
+  /// @return the address of the allocation that `key` was made for
+  long open(IpcKey key, long bytes) {
+    long address = ByteBuffer.wrap(key.bytes()).getLong();
+    requireAllocation(address, bytes);
+    return address;
+  }
+
+  private void requireAllocation(long address, long bytes) {
+    Region<Backing> found = regions.find(address, bytes);
+    if (found == null || found.address() != address || found.bytes() != bytes) {
+      throw new DeviceAddressException(device, 0, address, bytes, "no allocation of it");
+    }
+  }
+
   /// @return bytes freed; 0 if there is nothing at `address`
   long free(long address) {
     Region<Backing> freed = regions.remove(address);
@@ -64,7 +89,7 @@ final class SimulatedMemory {
     return last == null ? 0 : last.address();
   }
 
-  /// @throws io.penstock.device.DeviceAddressException at the first element that is not inside an allocation
+  /// @throws io.penstock.device.DeviceFailure.DeviceAddressException at the first element that is not inside an allocation
   void require(CopyBatch batch) {
     regions.require(batch);
   }

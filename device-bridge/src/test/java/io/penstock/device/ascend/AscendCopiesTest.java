@@ -9,11 +9,14 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.CopyFailedException;
-import io.penstock.device.DeviceAddressException;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceAddressException;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.CopyReport.Calls;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.failure.AclCode;
+import io.penstock.device.ascend.failure.AscendFailure.AscendRefusedException;
 import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -134,7 +137,8 @@ final class AscendCopiesTest {
     CopyReport there = job.copy(up);
     CopyReport back = job.copy(job.down());
 
-    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, calls, elements, Math.min(4096, elements), 0, 0))
+    assertThat(there)
+        .isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, Math.min(4096, elements), 0, 0)))
         .isEqualTo(back);
     assertThat(results(up)).containsOnly(CopyRequest.COPIED);
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(2L * calls);
@@ -153,11 +157,12 @@ final class AscendCopiesTest {
     long batched = (chunk - 1) * 4096L;
 
     assertThat(there).isEqualTo(
-        new CopyReport(10_000, 0, -1, 0, chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1));
+        new CopyReport(10_000, 0, -1, 0,
+            new Calls(chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1)));
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(batched);
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(10_000 - batched);
 
-    assertThat(job.copy(job.down()).batchCalls()).isZero();
+    assertThat(job.copy(job.down()).calls().batches()).isZero();
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(chunk);
     job.requireSame();
   }
@@ -168,8 +173,8 @@ final class AscendCopiesTest {
     Job other = new Job(open(1), 10);
     driver.batchUnsupported(0);
     one.copy(one.up());
-    assertThat(one.copy(one.up()).batchCalls()).isZero();
-    assertThat(other.copy(other.up()).batchCalls()).isOne();
+    assertThat(one.copy(one.up()).calls().batches()).isZero();
+    assertThat(other.copy(other.up()).calls().batches()).isOne();
   }
 
   @ParameterizedTest
@@ -180,7 +185,7 @@ final class AscendCopiesTest {
     driver.fail("aclrtMemcpyBatch", 1, Long.MAX_VALUE, 200_006, -1);
     CopyReport report = job.copy(job.up());
     assertThat(report.failed()).isEqualTo(failed);
-    assertThat(report.single()).isEqualTo(single);
+    assertThat(report.calls().single()).isEqualTo(single);
   }
 
   @ParameterizedTest
@@ -192,7 +197,8 @@ final class AscendCopiesTest {
       CopyRequest up = job.up();
       CopyReport report = job.copy(up);
 
-      assertThat(report).isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), 3, 10_000, 4096, 0, 0));
+      assertThat(report)
+          .isEqualTo(new CopyReport(10_000, 4096, 4096 + 7, code.number(), new Calls(3, 10_000, 4096, 0, 0)));
       assertThat(results(up).subList(0, 4096)).containsOnly(CopyRequest.COPIED);
       assertThat(results(up).subList(4096, 8192)).containsOnly(code.number());
       assertThat(results(up).subList(8192, 10_000)).containsOnly(CopyRequest.COPIED);
@@ -219,7 +225,7 @@ final class AscendCopiesTest {
     driver.fail("aclrtMemcpyAsync", 3, 1, 507_056, -1);
     CopyReport report = job.copy(mixed);
 
-    assertThat(report).isEqualTo(new CopyReport(64, 1, 10, 507_056, 2, 32, 16, 32, 0));
+    assertThat(report).isEqualTo(new CopyReport(64, 1, 10, 507_056, new Calls(2, 32, 16, 32, 0)));
     for (int i = 0; i < 64; i++) {
       assertThat(mixed.result(i)).as("element %d", i).isEqualTo(i == 10 ? 507_056 : CopyRequest.COPIED);
       MemorySegment source = job.source.asSlice(job.at(i), BYTES);
@@ -306,7 +312,7 @@ final class AscendCopiesTest {
     Job job = new Job(device, 10);
     assertThat(job.copy(job.up())).matches(CopyReport::isComplete);
     driver.fail("aclrtFree", 2, 1, 507_053, -1);
-    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendHardwareException.class);
+    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendRefusedException.class);
     assertThat(driver.alive().contexts()).isZero();
     opened.clear();
     devices.close().block(LIMIT);
@@ -339,7 +345,7 @@ final class AscendCopiesTest {
     // the allocation puts back what was there after it was answered
     Eventually.holds("the context was put back", () -> driver.calls("aclrtSetCurrentContext") >= 2);
     driver.fail("aclrtSetCurrentContext", 3, 1, 107_002, -1);
-    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendHandleException.class);
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendRefusedException.class);
     assertThat(held).hasValue(0);
   }
 

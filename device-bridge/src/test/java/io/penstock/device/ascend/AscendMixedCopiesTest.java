@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +40,7 @@ final class AscendMixedCopiesTest {
     DriverDouble driver = DriverDouble.of(profile).reset(count, 64 << 20);
     devices =
         AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
-    opened = requireNonNull(devices.openAll().block(LIMIT));
+    opened = IntStream.range(0, count).mapToObj(id -> devices.open(id).blockOptional(LIMIT).orElseThrow()).toList();
     return driver;
   }
 
@@ -136,7 +137,7 @@ final class AscendMixedCopiesTest {
 
     assertThat(report.failed()).isEqualTo(4);
     assertThat(report.code()).isEqualTo(LINK_ERROR);
-    assertThat(report.batchCalls()).isEqualTo(2);
+    assertThat(report.calls().batches()).isEqualTo(2);
     assertThat(mixed.requireRight()).isEqualTo(4);
   }
 
@@ -149,7 +150,7 @@ final class AscendMixedCopiesTest {
 
     copied.forEach(each -> assertThat(each.join()).matches(CopyReport::isComplete));
     all.forEach(each -> assertThat(each.requireRight()).isZero());
-    assertThat(copied.get(5).join().fallbacks()).isOne();
+    assertThat(copied.get(5).join().calls().fallbacks()).isOne();
     assertThat(driver.log().stream().filter(call -> call.function().startsWith("aclrtMemcpy"))
         .collect(Collectors.groupingBy(Call::device, Collectors.mapping(Call::thread, Collectors.toSet()))))
         .hasSize(16).allSatisfy((device, threads) -> assertThat(threads).as("threads of device %d", device).hasSize(1));

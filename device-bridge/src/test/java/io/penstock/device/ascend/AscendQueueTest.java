@@ -8,8 +8,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.DeviceClosedException;
-import io.penstock.device.ascend.AscendDevice.Copied;
+import io.penstock.device.CopyTurns;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
@@ -27,7 +27,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
@@ -106,15 +105,21 @@ final class AscendQueueTest {
     });
   }
 
+  /// As many at a time as the device has turns.
+  private Flux<CopyReport> copying(Flux<CopyRequest> requests) {
+    CopyTurns turns = device.turns();
+    return requests.flatMap(request -> turns.take(turn -> device.copy(request.hold(turn))), turns.limit(), 1);
+  }
+
   @Test
   void copying_whileTheDeviceIsBusy_asksForNoMore_andBlocksNoThread() {
     shutGate();
     AtomicInteger pulledByOne = new AtomicInteger();
     AtomicInteger pulledByOther = new AtomicInteger();
-    CompletableFuture<List<Copied>> one =
-        requests(1000, pulledByOne).transform(device.copying()).collectList().toFuture();
-    CompletableFuture<List<Copied>> other =
-        requests(1000, pulledByOther).transform(device.copying()).collectList().toFuture();
+    CompletableFuture<List<CopyReport>> one =
+        copying(requests(1000, pulledByOne)).collectList().toFuture();
+    CompletableFuture<List<CopyReport>> other =
+        copying(requests(1000, pulledByOther)).collectList().toFuture();
 
     assertThat(pulledByOne).hasValue(IN_FLIGHT);
     assertThat(pulledByOther).hasValue(IN_FLIGHT);
@@ -122,9 +127,9 @@ final class AscendQueueTest {
     assertThat(device.turns().waiting()).isEqualTo(IN_FLIGHT);
 
     gate.countDown();
-    for (CompletableFuture<List<Copied>> each : List.of(one, other)) {
+    for (CompletableFuture<List<CopyReport>> each : List.of(one, other)) {
       assertThat(each.join()).hasSize(1000)
-          .allMatch(copied -> copied.report().isComplete() && copied.request().result(0) == CopyRequest.COPIED);
+          .allMatch(CopyReport::isComplete);
     }
     assertThat(device.turns().peak()).isEqualTo(IN_FLIGHT);
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(2001);
@@ -133,36 +138,18 @@ final class AscendQueueTest {
   @Test
   void copying_ofManyStreamsToASlowDevice_neverHasMoreUnderWay() {
     driver.latency("aclrtMemcpyBatch", 50_000);
-    List<CompletableFuture<List<Copied>>> all = IntStream.range(0, 16)
-        .mapToObj(i -> requests(50, new AtomicInteger()).transform(device.copying()).collectList().toFuture()).toList();
+    List<CompletableFuture<List<CopyReport>>> all = IntStream.range(0, 16)
+        .mapToObj(i -> copying(requests(50, new AtomicInteger())).collectList().toFuture()).toList();
     all.forEach(each -> assertThat(each.join()).hasSize(50));
     assertThat(device.turns().peak()).isEqualTo(IN_FLIGHT);
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(800);
   }
 
   @Test
-  void copying_cancelled_keepsWhatIsUnderWayAndLetsGoOfTheRest() {
-    shutGate();
-    AtomicInteger pulled = new AtomicInteger();
-    Disposable first = requests(1000, pulled).transform(device.copying()).subscribe();
-    Disposable second = requests(1000, pulled).transform(device.copying()).subscribe();
-    assertThat(pulled).hasValue(2 * IN_FLIGHT);
-    first.dispose();
-    second.dispose();
-
-    assertThat(held).as("under way").hasValue(IN_FLIGHT);
-    gate.countDown();
-    gated.join();
-    device.copy(request()).block(LIMIT); // behind all others
-    assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(2 + IN_FLIGHT);
-    assertThat(device.turns().underWay()).isZero();
-  }
-
-  @Test
   void copying_deviceClosed_endsWithItsError() {
     shutGate();
-    CompletableFuture<List<Copied>> all =
-        requests(100, new AtomicInteger()).transform(device.copying()).collectList().toFuture();
+    CompletableFuture<List<CopyReport>> all =
+        copying(requests(100, new AtomicInteger())).collectList().toFuture();
     CompletableFuture<Void> closed = device.close().toFuture();
     gate.countDown();
     closed.join();

@@ -3,6 +3,7 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.device.CopyTurns;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -63,8 +64,10 @@ final class AscendSpeedTest {
 
     private long bridge() {
       long began = System.nanoTime();
-      Flux.fromIterable(requests).map(CopyRequest::again).transform(ways.device().copying())
-          .doOnNext(copied -> assertThat(copied.report().failed()).isZero()).blockLast();
+      CopyTurns turns = ways.device().turns();
+      Flux.fromIterable(requests).map(CopyRequest::again)
+          .flatMap(request -> turns.take(turn -> ways.device().copy(request.hold(turn))), turns.limit(), 1)
+          .doOnNext(report -> assertThat(report.failed()).isZero()).blockLast();
       return (System.nanoTime() - began) / BATCHES;
     }
 

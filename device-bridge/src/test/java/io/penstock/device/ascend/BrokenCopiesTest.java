@@ -9,8 +9,11 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.CopyFailedException;
+import io.penstock.device.DeviceFailure.CopyFailedException;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.acl.AclLibrary;
+import io.penstock.device.ascend.acl.AclRuntime;
+import io.penstock.device.ascend.failure.AscendFailure.AscendRefusedException;
 import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -214,7 +217,7 @@ final class BrokenCopiesTest {
     driver.fail("aclrtGetMemInfo", 1 + driver.calls("aclrtGetMemInfo"), 1, 107_000, -1);
     assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), Schedulers.immediate(),
         AscendListener.noop(), () -> {}))
-        .isInstanceOf(AscendArgumentException.class);
+        .isInstanceOf(AscendRefusedException.class);
     assertThat(driver.alive().contexts()).isEqualTo(contexts);
     assertThat(host.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }

@@ -7,10 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
 import io.penstock.block.BlockScope;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceMemory;
-import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.SharedName.FabricHandle;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.failure.AscendFailure.AscendRefusedException;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnavailableException;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnsupportedException;
 import io.penstock.device.memory.Fallback;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemoryRefusedException;
@@ -186,7 +190,7 @@ final class DriverPagesTest {
   void failureOfTheDevice_isNoMatterOfPages() {
     AscendDevice device = open(Profile.CANN_90, 0);
     driver.fail("aclrtMapMem", 1, 1, 507_053, -1);
-    assertThatThrownBy(() -> allocate(device, GIB)).isInstanceOf(AscendHardwareException.class);
+    assertThatThrownBy(() -> allocate(device, GIB)).isInstanceOf(AscendRefusedException.class);
     assertThat(calls()).endsWith("MapMem!", "ReleaseMemAddress", "FreePhysical");
   }
 
@@ -195,8 +199,8 @@ final class DriverPagesTest {
     AscendDevice device = open(Profile.CANN_90, 0);
     driver.fail("aclrtMapMem", 1, 1, NO_MEMORY, -1);
     driver.fail("aclrtReleaseMemAddress", 1, 1, 500_000, -1);
-    assertThatThrownBy(() -> allocate(device, GIB)).isInstanceOf(AscendMemoryException.class)
-        .satisfies(e -> assertThat(e.getSuppressed()).hasAtLeastOneElementOfType(AscendInternalException.class));
+    assertThatThrownBy(() -> allocate(device, GIB)).isInstanceOf(AscendUnavailableException.class)
+        .satisfies(e -> assertThat(e.getSuppressed()).hasAtLeastOneElementOfType(AscendUnavailableException.class));
     assertThat(calls()).endsWith("MapMem!", "ReleaseMemAddress!", "FreePhysical");
     driver.reset(16, GIB);
   }

@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.failure.AlreadyImportedException;
+import io.penstock.device.ascend.failure.AscendFailure.AscendRefusedException;
+import io.penstock.device.ascend.failure.AscendFailure.AscendUnsupportedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -89,7 +94,7 @@ final class SharedMemoryTest {
     CopyReport down = copy(guest, shared.address(), back.address());
 
     assertThat(shared.address()).isNotEqualTo(memory.address());
-    assertThat(down.batched()).isEqualTo(1);
+    assertThat(down.calls().batched()).isEqualTo(1);
     assertThat(back.mismatch(source)).isEqualTo(-1);
     assertThat(guest.allocatedBytes()).isZero();
     assertThat(key.toString()).isEqualTo("key of device memory");
@@ -105,10 +110,12 @@ final class SharedMemoryTest {
     driver.fail("aclrtMemcpyBatch", 1, 1, 207_000, -1);
     CopyReport first = copy(guest, source.address(), shared.address());
     CopyReport later = copy(guest, source.address(), shared.address());
-    assertThat(List.of(first.fallbacks(), first.single(), later.fallbacks(), later.single())).containsExactly(1, 1, 0,
-        1);
-    assertThat(copy(guest, source.address(), own.address()).batched()).isEqualTo(1);
-    assertThat(copy(owner, source.address(), theirMemory.address()).batched()).isEqualTo(1);
+    assertThat(
+        List.of(first.calls().fallbacks(), first.calls().single(), later.calls().fallbacks(), later.calls().single()))
+        .containsExactly(1, 1, 0,
+            1);
+    assertThat(copy(guest, source.address(), own.address()).calls().batched()).isEqualTo(1);
+    assertThat(copy(owner, source.address(), theirMemory.address()).calls().batched()).isEqualTo(1);
   }
 
   @Test
@@ -152,7 +159,7 @@ final class SharedMemoryTest {
     IpcKey unknown = IpcKey.of(new byte[IpcKey.BYTES]);
     for (int i = 0; i < 2; i++) {
       assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
-          .isInstanceOf(AscendArgumentException.class)
+          .isInstanceOf(AscendRefusedException.class)
           .hasMessageStartingWith("aclrtIpcMemImportByKey must answer 0 (was " + INVALID);
     }
   }
@@ -178,7 +185,7 @@ final class SharedMemoryTest {
   void fabricHandle_thatNamesNothing_leavesNothingMapped() {
     FabricHandle unknown = FabricHandle.of(new byte[FabricHandle.BYTES]);
     assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
-        .isInstanceOf(AscendArgumentException.class);
+        .isInstanceOf(AscendRefusedException.class);
     assertThat(driver.calls("aclrtReserveMemAddress")).isZero();
   }
 

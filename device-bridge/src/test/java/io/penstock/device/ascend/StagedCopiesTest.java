@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
+import io.penstock.device.ascend.CopyReport.Calls;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
@@ -95,7 +96,8 @@ final class StagedCopiesTest {
     CopyReport up = copied(request(source.address(), there, elements, bytes));
     CopyReport down = copied(request(there, back.address(), elements, bytes));
 
-    assertThat(up).isEqualTo(new CopyReport(elements, 0, -1, 0, calls, elements, largest, 0, 0)).isEqualTo(down);
+    assertThat(up).isEqualTo(new CopyReport(elements, 0, -1, 0, new Calls(calls, elements, largest, 0, 0)))
+        .isEqualTo(down);
     assertThat(back.mismatch(source)).as("seed %d", SEED).isEqualTo(-1);
     assertThat(driver.strangers()).isZero();
   }

@@ -7,6 +7,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.acl.AclLayouts;
+import io.penstock.device.ascend.acl.MemoryPlace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

@@ -7,41 +7,41 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /// Workers on a system that has threads, or has them later, or has none.
-final class ScarceThreads implements Scheduler {
+public final class ScarceThreads implements Scheduler {
   private final Scheduler threads;
   private final Deque<Runnable> inLine = new ArrayDeque<>();
   private boolean isHeld;
   private boolean isNone;
   private Runnable onAsked = () -> {};
 
-  ScarceThreads(Scheduler threads) {
+  public ScarceThreads(Scheduler threads) {
     this.threads = threads;
   }
 
   /// From now on scheduled work stays queued.
-  void hold() {
+  public void hold() {
     isHeld = true;
   }
 
   /// Runs queued work, and work that it queues.
-  void run() {
+  public void run() {
     for (Runnable next = inLine.poll(); next != null; next = inLine.poll()) {
       next.run();
     }
   }
 
   /// From now on scheduled work is refused and stays queued nevertheless, as with the JDK's pools.
-  void none() {
+  public void none() {
     isNone = true;
   }
 
   /// There are threads again.
-  void again() {
+  public void again() {
     isNone = false;
   }
 
   /// Happens each time one is asked for.
-  void onAsked(Runnable happens) {
+  public void onAsked(Runnable happens) {
     onAsked = happens;
   }
 

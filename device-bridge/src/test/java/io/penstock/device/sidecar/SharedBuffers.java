@@ -7,6 +7,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import io.penstock.device.sidecar.client.SideCarClient;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -27,23 +28,23 @@ final class SharedBuffers implements AutoCloseable {
   private static final int LOOPS = 3;
 
   private final SideCarClient client;
-  private final SharedMemory first;
-  private final SharedMemory second;
-  private final SharedMemory file;
+  private final RegionMemory first;
+  private final RegionMemory second;
+  private final RegionMemory file;
   private final BlockScope scope = new BlockScope();
-  private final List<SharedRegion> regions = new ArrayList<>();
+  private final List<RegionSpec> regions = new ArrayList<>();
   private final AtomicLong copies = new AtomicLong();
   private volatile boolean running;
 
   /// @param name of the memfds, followed by a letter
   SharedBuffers(SideCarClient client, Path folder, String name, @Nullable AscendDevice device) throws IOException {
     this.client = client;
-    this.first = SharedMemory.allocate(name + "a", BYTES);
-    this.second = SharedMemory.allocate(name + "b", BYTES);
-    this.file = SharedMemory.map(Files.createTempFile(folder, "shared", ""), BYTES);
+    this.first = RegionMemory.allocate(name + "a", BYTES);
+    this.second = RegionMemory.allocate(name + "b", BYTES);
+    this.file = RegionMemory.map(Files.createTempFile(folder, "shared", ""), BYTES);
     if (device != null) {
       DeviceMemory memory = requireNonNull(device.allocate(BYTES, scope).block(LIMIT));
-      regions.add(new SharedRegion(4, BYTES,
+      regions.add(new RegionSpec(4, BYTES,
           new IpcBuffer(device.physicalId(), requireNonNull(device.export(memory).block(LIMIT)))));
     }
     regions.addAll(List.of(first.region(1), second.region(2), file.region(3)));
@@ -87,7 +88,7 @@ final class SharedBuffers implements AutoCloseable {
     byte[] bytes = new byte[BYTES];
     new Random(seed).nextBytes(bytes);
     first.memory().copyFrom(MemorySegment.ofArray(bytes));
-    regions.stream().map(SharedRegion::id).filter(id -> id > 2).forEach(through -> {
+    regions.stream().map(RegionSpec::id).filter(id -> id > 2).forEach(through -> {
       second.memory().fill((byte) 0);
       copy(1, through);
       copy(through, 2);

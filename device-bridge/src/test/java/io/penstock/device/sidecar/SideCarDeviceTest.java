@@ -6,18 +6,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.SharedName.FabricHandle;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
-import io.penstock.device.ascend.FabricHandle;
-import io.penstock.device.ascend.IpcKey;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -88,20 +90,20 @@ final class SideCarDeviceTest {
     devices.close().block(LIMIT);
   }
 
-  private SharedRegion buffer(long id, int through) {
+  private RegionSpec buffer(long id, int through) {
     DeviceMemory memory = requireNonNull(owner.allocate(BYTES, scope).block(LIMIT));
     IpcKey key = requireNonNull(owner.export(memory).block(LIMIT));
-    return new SharedRegion(id, BYTES, new IpcBuffer(through, key));
+    return new RegionSpec(id, BYTES, new IpcBuffer(through, key));
   }
 
   @Test
   void buffers_onDevices_areCopiedToAndFromHostMemoryAndEachOther() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
-        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (RegionMemory from = RegionMemory.allocate("from", BYTES);
+        RegionMemory to = RegionMemory.allocate("to", BYTES)) {
       byte[] bytes = new byte[BYTES];
       new Random(1).nextBytes(bytes);
       from.memory().asByteBuffer().put(bytes);
-      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), buffer(4, 1), buffer(5, 2))) {
+      for (RegionSpec region : List.of(from.region(1), to.region(2), buffer(3, 1), buffer(4, 1), buffer(5, 2))) {
         client.register(region).block(LIMIT);
       }
       for (long[] step : new long[][] {{1, 3}, {3, 4}, {4, 5}, {5, 2}}) { // up, inside a device, between two, down
@@ -117,9 +119,9 @@ final class SideCarDeviceTest {
 
   @Test
   void copy_toADevice_waitsWithThoseOfBlocks_andIsInTheFiguresOfTheDevice_thatInTheHostIsNot() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
-        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
-      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1))) {
+    try (RegionMemory from = RegionMemory.allocate("from", BYTES);
+        RegionMemory to = RegionMemory.allocate("to", BYTES)) {
+      for (RegionSpec region : List.of(from.region(1), to.region(2), buffer(3, 1))) {
         client.register(region).block(LIMIT);
       }
       Sinks.Empty<Void> blocks = Sinks.empty();
@@ -140,16 +142,16 @@ final class SideCarDeviceTest {
   @Test
   void fabricMemory_isCopiedToAndFromAllOthers() throws IOException {
     Path plain = Files.createFile(folder.resolve("plain"));
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
-        SharedMemory to = SharedMemory.allocate("to", BYTES);
-        SharedMemory file = SharedMemory.map(plain, BYTES)) {
+    try (RegionMemory from = RegionMemory.allocate("from", BYTES);
+        RegionMemory to = RegionMemory.allocate("to", BYTES);
+        RegionMemory file = RegionMemory.map(plain, BYTES)) {
       byte[] bytes = new byte[BYTES];
       new Random(2).nextBytes(bytes);
       from.memory().asByteBuffer().put(bytes);
       HostMemory fabric = requireNonNull(owner.hostMemory(MemoryListener.noop()).allocate(2 << 20, scope).block(LIMIT));
       FabricHandle handle = requireNonNull(owner.export(fabric).block(LIMIT));
-      SharedRegion shared = new SharedRegion(6, 2 << 20, new FabricBuffer(1, handle));
-      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), file.region(4), buffer(5, 2),
+      RegionSpec shared = new RegionSpec(6, 2 << 20, new FabricBuffer(1, handle));
+      for (RegionSpec region : List.of(from.region(1), to.region(2), buffer(3, 1), file.region(4), buffer(5, 2),
           shared)) {
         client.register(region).block(LIMIT);
       }
@@ -163,10 +165,10 @@ final class SideCarDeviceTest {
 
   @Test
   void buffer_ofALinkThatWasLost_isMappedAgain() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
-        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (RegionMemory from = RegionMemory.allocate("from", BYTES);
+        RegionMemory to = RegionMemory.allocate("to", BYTES)) {
       from.memory().fill((byte) 7);
-      for (SharedRegion region : List.of(buffer(3, 1), from.region(1), to.region(2))) {
+      for (RegionSpec region : List.of(buffer(3, 1), from.region(1), to.region(2))) {
         client.register(region).block(LIMIT);
       }
       server.close().block(LIMIT);

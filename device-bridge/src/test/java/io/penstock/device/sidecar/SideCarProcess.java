@@ -7,6 +7,8 @@ import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -10,6 +10,8 @@ import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.testkit.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;

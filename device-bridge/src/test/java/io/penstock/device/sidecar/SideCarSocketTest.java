@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
 import io.penstock.device.Device;
-import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.system.NativeFile;
@@ -89,14 +91,14 @@ final class SideCarSocketTest {
     who.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
   }
 
-  private SharedMemory memory(String name) throws IOException {
-    SharedMemory made = SharedMemory.allocate("sidecar-test-" + name, BYTES);
+  private RegionMemory memory(String name) throws IOException {
+    RegionMemory made = RegionMemory.allocate("sidecar-test-" + name, BYTES);
     opened.add(made);
     return made;
   }
 
-  private SharedMemory file(String name) throws IOException {
-    SharedMemory made = SharedMemory.map(Files.createFile(folder.resolve(name)), BYTES);
+  private RegionMemory file(String name) throws IOException {
+    RegionMemory made = RegionMemory.map(Files.createFile(folder.resolve(name)), BYTES);
     opened.add(made);
     return made;
   }
@@ -120,7 +122,7 @@ final class SideCarSocketTest {
     memory.copyFrom(MemorySegment.ofArray(bytes));
   }
 
-  private void copyAll(SharedMemory from, long fromId, SharedMemory to, long toId, long seed) {
+  private void copyAll(RegionMemory from, long fromId, RegionMemory to, long toId, long seed) {
     fill(from.memory(), seed);
     client.copy(List.of(new RegionCopy(fromId, 0, toId, 0, BYTES))).block(LIMIT);
     assertThat(to.memory().mismatch(from.memory())).as("%s to %s", fromId, toId).isEqualTo(-1);
@@ -128,7 +130,7 @@ final class SideCarSocketTest {
 
   @Test
   void memfdsAndFiles_areCopiedEitherWay() throws IOException {
-    SharedMemory[] all = {memory("a"), memory("b"), file("c"), file("d")};
+    RegionMemory[] all = {memory("a"), memory("b"), file("c"), file("d")};
     for (int i = 0; i < all.length; i++) {
       client.register(all[i].region(i + 1)).block(LIMIT);
     }
@@ -151,9 +153,9 @@ final class SideCarSocketTest {
   void memory_thatMayShrink_isRefused() throws IOException {
     NativeFile unsealed = NativeFile.memfd("sidecar-test-unsealed", BYTES);
     opened.add(unsealed::close);
-    assertThat(code(client.register(new SharedRegion(1, BYTES, new Memfd(unsealed.number())))))
+    assertThat(code(client.register(new RegionSpec(1, BYTES, new Memfd(unsealed.number())))))
         .isEqualTo(SideCarCode.UNSEALED);
-    SharedMemory sealed = memory("sealed");
+    RegionMemory sealed = memory("sealed");
     NativeFile again =
         NativeFile.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()));
     opened.add(again::close);
@@ -162,8 +164,8 @@ final class SideCarSocketTest {
 
   @Test
   void file_cutShort_failsTheCopy_andTheNodeLivesOn() throws IOException {
-    SharedMemory memory = memory("a");
-    SharedMemory file = file("c");
+    RegionMemory memory = memory("a");
+    RegionMemory file = file("c");
     client.register(memory.region(1)).block(LIMIT);
     client.register(file.region(2)).block(LIMIT);
     try (FileChannel channel = FileChannel.open(folder.resolve("c"), StandardOpenOption.WRITE)) {
@@ -181,8 +183,8 @@ final class SideCarSocketTest {
   @Test
   void copy_ofWhichAllPartsFail_saysWhyTheFirstDid() throws IOException {
     int bytes = 3 << 20;
-    SharedMemory memory = SharedMemory.allocate("sidecar-test-long", bytes);
-    SharedMemory file = SharedMemory.map(Files.createFile(folder.resolve("long")), bytes);
+    RegionMemory memory = RegionMemory.allocate("sidecar-test-long", bytes);
+    RegionMemory file = RegionMemory.map(Files.createFile(folder.resolve("long")), bytes);
     opened.addAll(List.of(memory, file));
     client.register(memory.region(1)).block(LIMIT);
     client.register(file.region(2)).block(LIMIT);
@@ -199,17 +201,17 @@ final class SideCarSocketTest {
     Path plain = Files.write(folder.resolve("plain"), new byte[10]);
     NativeFile noMemfd = NativeFile.openNoLink(plain);
     opened.add(noMemfd::close);
-    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(noMemfd.number())))))
+    assertThat(code(client.register(new RegionSpec(1, 10, new Memfd(noMemfd.number())))))
         .isEqualTo(SideCarCode.FORBIDDEN);
-    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(1 << 20))))).isEqualTo(SideCarCode.NOT_MAPPED);
-    assertThat(code(client.register(new SharedRegion(1, 11, new MappedFile(plain))))).isEqualTo(SideCarCode.MISMATCH);
+    assertThat(code(client.register(new RegionSpec(1, 10, new Memfd(1 << 20))))).isEqualTo(SideCarCode.NOT_MAPPED);
+    assertThat(code(client.register(new RegionSpec(1, 11, new MappedFile(plain))))).isEqualTo(SideCarCode.MISMATCH);
     for (Path odd : List.of(folder, Path.of("/dev/zero"), Path.of("/proc/self/mem"),
         Files.createSymbolicLink(folder.resolve("link"), plain))) {
-      assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(odd))))).as("%s", odd)
+      assertThat(code(client.register(new RegionSpec(1, 10, new MappedFile(odd))))).as("%s", odd)
           .isIn(SideCarCode.FORBIDDEN, SideCarCode.NOT_MAPPED, SideCarCode.MISMATCH);
     }
-    SharedMemory sealed = memory("long");
-    assertThat(code(client.register(new SharedRegion(1, BYTES + 1, sealed.region(1).source()))))
+    RegionMemory sealed = memory("long");
+    assertThat(code(client.register(new RegionSpec(1, BYTES + 1, sealed.region(1).source()))))
         .isEqualTo(SideCarCode.MISMATCH);
     assertThat(server.stat().regions()).isZero();
   }
@@ -219,15 +221,15 @@ final class SideCarSocketTest {
     Path theirs = Files.write(folder.resolve("theirs"), new byte[10]);
     assumeTrue("root".equals(System.getProperty("user.name")), "only root can give a file away");
     Files.setOwner(theirs, theirs.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("daemon"));
-    assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(theirs))))).isEqualTo(SideCarCode.FORBIDDEN);
+    assertThat(code(client.register(new RegionSpec(1, 10, new MappedFile(theirs))))).isEqualTo(SideCarCode.FORBIDDEN);
   }
 
   @Test
   void deviceMemory_thatTheDeviceCannotReach_isRefused() {
     IpcKey key = IpcKey.of(new byte[IpcKey.BYTES]);
-    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(0, key)))))
+    assertThat(code(client.register(new RegionSpec(1, 10, new IpcBuffer(0, key)))))
         .isEqualTo(SideCarCode.UNSUPPORTED);
-    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(7, key)))))
+    assertThat(code(client.register(new RegionSpec(1, 10, new IpcBuffer(7, key)))))
         .isEqualTo(SideCarCode.UNSUPPORTED);
   }
 
@@ -298,8 +300,8 @@ final class SideCarSocketTest {
 
   @Test
   void node_begunAnew_getsAllRegionsBack() throws IOException {
-    SharedMemory from = memory("a");
-    SharedMemory to = memory("b");
+    RegionMemory from = memory("a");
+    RegionMemory to = memory("b");
     client.register(from.region(1)).block(LIMIT);
     client.register(to.region(2)).block(LIMIT);
     for (int round = 0; round < 5; round++) {

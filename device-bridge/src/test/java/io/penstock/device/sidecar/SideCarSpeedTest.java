@@ -2,6 +2,8 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.device.sidecar.client.SideCarClient;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.system.NativeMemory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,16 +42,16 @@ final class SideCarSpeedTest {
   /// A node, a client, and calls that go through memory from its beginning to its end, over and over.
   private static final class Calls implements AutoCloseable {
     private final int calls;
-    private final SharedMemory from;
-    private final SharedMemory to;
+    private final RegionMemory from;
+    private final RegionMemory to;
     private final SideCarServer node;
     private final SideCarClient client;
     private final List<List<RegionCopy>> layers = new ArrayList<>();
 
     Calls(Path path, int elements, long bytes, int layers) throws IOException {
       this.calls = Math.clamp(TURN_BYTES / (elements * bytes), 2, CALLS);
-      from = SharedMemory.allocate("from", elements * bytes * layers);
-      to = SharedMemory.allocate("to", elements * bytes * layers);
+      from = RegionMemory.allocate("from", elements * bytes * layers);
+      to = RegionMemory.allocate("to", elements * bytes * layers);
       from.memory().fill((byte) 7);
       to.memory().fill((byte) 1);
       node = SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of());

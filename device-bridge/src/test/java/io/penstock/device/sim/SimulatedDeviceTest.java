@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.CopyFailedException;
 import io.penstock.device.Device;
-import io.penstock.device.DeviceBusyException;
-import io.penstock.device.DeviceClosedException;
 import io.penstock.device.DeviceContract;
+import io.penstock.device.DeviceFailure.CopyFailedException;
+import io.penstock.device.DeviceFailure.DeviceBusyException;
+import io.penstock.device.DeviceFailure.DeviceClosedException;
 import io.penstock.device.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

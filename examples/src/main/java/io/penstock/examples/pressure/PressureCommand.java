@@ -10,7 +10,7 @@ import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Sizes;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import io.penstock.storage.engine.EngineOptions;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -8,8 +8,8 @@ import io.penstock.node.text.Sizes;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
-import io.penstock.storage.SyncMode;
-import io.penstock.storage.SyncRule;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import java.nio.file.Path;
 
 /// What a [PressureRun] does.

@@ -2,7 +2,7 @@ package io.penstock.examples.pressure;
 
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import io.penstock.tier.TierStat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

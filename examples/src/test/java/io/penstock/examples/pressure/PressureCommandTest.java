@@ -7,7 +7,7 @@ import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
 import io.penstock.node.text.Json;
 import io.penstock.stack.shape.StackOptions;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,11 +1,11 @@
 package io.penstock.storage.check;
 
 import io.penstock.storage.checkpoint.Checkpoints;
-import io.penstock.storage.engine.DirectoryLockedException;
-import io.penstock.storage.engine.JournalFiles;
-import io.penstock.storage.engine.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.SegmentWindow;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.file.JournalFiles;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
 import java.nio.file.Files;

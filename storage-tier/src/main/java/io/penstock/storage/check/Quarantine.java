@@ -1,7 +1,7 @@
 package io.penstock.storage.check;
 
 import io.penstock.storage.engine.DurableFiles;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

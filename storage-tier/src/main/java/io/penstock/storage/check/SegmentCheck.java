@@ -2,10 +2,10 @@ package io.penstock.storage.check;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.checkpoint.RecordSummary;
-import io.penstock.storage.engine.JournalFiles;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
+import io.penstock.storage.engine.file.JournalFiles;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import java.nio.file.Path;

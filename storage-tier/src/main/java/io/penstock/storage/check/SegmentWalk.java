@@ -1,6 +1,6 @@
 package io.penstock.storage.check;
 
-import io.penstock.storage.engine.SegmentUnreadableException;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;

@@ -1,10 +1,10 @@
 package io.penstock.storage.checkpoint;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

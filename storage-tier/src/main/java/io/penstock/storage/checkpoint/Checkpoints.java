@@ -1,7 +1,7 @@
 package io.penstock.storage.checkpoint;
 
 import io.penstock.storage.engine.DurableFiles;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

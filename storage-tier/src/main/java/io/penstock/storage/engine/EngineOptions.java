@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.check.Checks;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import java.io.IOException;
 
 /// How a [SegmentEngine] lays out its segments.
@@ -65,7 +66,7 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
   }
 
   /// @throws StorageFullException if another segment would leave less free than [#keepFreeBytes()]
-  void requireRoom(String place, FreeSpace space) throws IOException {
+  public void requireRoom(String place, FreeSpace space) throws IOException {
     long usable = space.usableBytes();
     if (usable < segmentBytes || usable - segmentBytes < keepFreeBytes) {
       throw new StorageFullException(place, segmentBytes + keepFreeBytes, usable, null);

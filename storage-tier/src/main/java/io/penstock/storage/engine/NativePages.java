@@ -13,21 +13,21 @@ import org.jspecify.annotations.Nullable;
 ///
 /// All calls are advice. Where the system does not know a call (`POPULATE_WRITE` came with Linux 5.14), nothing
 /// happens, and the caller takes another way.
-final class NativePages {
+public final class NativePages {
   private static final NativeMemory MEMORY = NativeMemory.ofSystem();
   private static final long PAGE_BYTES = MEMORY.pageBytes();
 
   private NativePages() {}
 
   /// The beginning of the page that has `offset`.
-  static long pageOf(long offset) {
+  public static long pageOf(long offset) {
     return offset & -PAGE_BYTES;
   }
 
   /// Reserves `bytes` for `file` on the medium, and makes it that long.
   ///
   /// @throws IOException if the medium is full
-  static void reserve(Path file, long bytes) throws IOException {
+  public static void reserve(Path file, long bytes) throws IOException {
     try (NativeFile open = NativeFile.open(file)) {
       open.reserve(bytes);
     } catch (SystemCallException e) {
@@ -39,7 +39,7 @@ final class NativePages {
   ///
   /// @param file that is mapped there; for the error
   /// @throws IOException if the medium does not give the pages: to touch them would end the process
-  static void populate(long address, long bytes, Path file) throws IOException {
+  public static void populate(long address, long bytes, Path file) throws IOException {
     long first = pageOf(address);
     try {
       MEMORY.advise(first, address + bytes - first, NativeMemory.Advice.POPULATE_WRITE);
@@ -57,7 +57,7 @@ final class NativePages {
   /// Takes mapped pages of a file out of the mapping; the next touch maps them again.
   ///
   /// @param address of a page
-  static void unmap(long address, long bytes) {
+  public static void unmap(long address, long bytes) {
     try {
       MEMORY.advise(address, pageOf(bytes), NativeMemory.Advice.DONT_NEED);
     } catch (SystemCallException e) {
@@ -68,7 +68,7 @@ final class NativePages {
   /// Takes the pages of `file` from `from` to `to` out of the page cache, but for those that are not on the medium.
   ///
   /// @throws IOException if the file is gone
-  static void letGo(Path file, long from, long to) throws IOException {
+  public static void letGo(Path file, long from, long to) throws IOException {
     long first = pageOf(from);
     long bytes = pageOf(to) - first;
     if (bytes <= 0 || NativeMemory.absence().isPresent()) {
@@ -80,12 +80,12 @@ final class NativePages {
   }
 
   /// Takes all pages of `file` out of the page cache.
-  static void letGoAll(Path file) throws IOException {
+  public static void letGoAll(Path file) throws IOException {
     letGo(file, 0, Files.size(file) + PAGE_BYTES - 1);
   }
 
   /// Opens `file` for advice and reads; null where the system has no such calls.
-  static @Nullable NativeFile openToAdvise(Path file) {
+  public static @Nullable NativeFile openToAdvise(Path file) {
     try {
       return NativeFile.openToRead(file);
     } catch (SystemCallException e) {
@@ -108,7 +108,7 @@ final class NativePages {
   /// Fills `parts` in turn from `offset` on by one call, so that the system fetches all bytes at once.
   ///
   /// @return false if the file did not give all bytes; the parts have anything then
-  static boolean readAtOnce(NativeFile file, long offset, MemorySegment[] parts) {
+  public static boolean readAtOnce(NativeFile file, long offset, MemorySegment[] parts) {
     try {
       return file.read(offset, parts) == RecordParts.bytes(parts);
     } catch (SystemCallException e) {
@@ -117,7 +117,7 @@ final class NativePages {
   }
 
   /// The same, without readahead behind the parts.
-  static boolean readWithoutReadahead(Path path, long offset, MemorySegment[] parts) {
+  public static boolean readWithoutReadahead(Path path, long offset, MemorySegment[] parts) {
     try (NativeFile file = openToAdvise(path)) {
       return file != null && advise(file, 0, 0, NativeFile.Advice.RANDOM) && readAtOnce(file, offset, parts);
     }

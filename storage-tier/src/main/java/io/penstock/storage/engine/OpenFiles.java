@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

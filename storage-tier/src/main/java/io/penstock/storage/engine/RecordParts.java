@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /// Parts of memory that make a record.
-final class RecordParts {
+public final class RecordParts {
   private RecordParts() {}
 
   /// Length of the record that `parts` make; checks every rule of the port.
-  static int length(MemorySegment[] parts, int most) {
+  public static int length(MemorySegment[] parts, int most) {
     long length = 0;
     for (MemorySegment part : parts) {
       if (!part.isNative()) {
@@ -24,7 +24,7 @@ final class RecordParts {
   }
 
   /// Length of all of `parts`.
-  static long bytes(MemorySegment[] parts) {
+  public static long bytes(MemorySegment[] parts) {
     long bytes = 0;
     for (MemorySegment part : parts) {
       bytes += part.byteSize();
@@ -33,7 +33,7 @@ final class RecordParts {
   }
 
   /// Buffers of `parts`, with room for `after` more.
-  static ByteBuffer[] buffers(MemorySegment[] parts, int after) {
+  public static ByteBuffer[] buffers(MemorySegment[] parts, int after) {
     ByteBuffer[] buffers = new ByteBuffer[parts.length + after];
     for (int i = 0; i < parts.length; i++) {
       buffers[i] = parts[i].asByteBuffer();

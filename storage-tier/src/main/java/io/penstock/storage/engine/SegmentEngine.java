@@ -1,10 +1,13 @@
 package io.penstock.storage.engine;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.EngineClosedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A log of records in numbered segments: append a record and get its location, read the bytes at a location.

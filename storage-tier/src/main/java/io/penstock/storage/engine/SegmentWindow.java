@@ -1,6 +1,8 @@
 package io.penstock.storage.engine;
 
 import io.penstock.check.Checksum;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Bytes that cannot be read fail with a [SegmentUnreadableException]. The bytes before them are available.
 public final class SegmentWindow implements AutoCloseable {
+  /// The word with which Chronicle ends a file: meta data that is not complete.
+  public static final int END_OF_FILE = 0xC000_0000;
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   /// Bytes of a piece: small enough to stay in the processor's cache until they are compared.
@@ -66,7 +70,7 @@ public final class SegmentWindow implements AutoCloseable {
   }
 
   /// Opens `path` to be read, at least `pieceBytes` at a time.
-  static SegmentWindow open(Path path, int pieceBytes) {
+  public static SegmentWindow open(Path path, int pieceBytes) {
     try {
       SegmentWindow file = of(path, FileChannel.open(path, StandardOpenOption.READ), pieceBytes);
       file.prefetch = pieceBytes < BYTES ? new HeaderPrefetch(path, file.size) : null;
@@ -103,7 +107,7 @@ public final class SegmentWindow implements AutoCloseable {
   /// @param ofSegment that the file names; 0 if it names none
   /// @param first where the first record may begin
   /// @param bytesBetween of the engine's own before each record
-  SegmentWindow holds(int ofSegment, long first, int bytesBetween) {
+  public SegmentWindow holds(int ofSegment, long first, int bytesBetween) {
     number = ofSegment;
     start = first;
     between = bytesBetween;
@@ -128,11 +132,11 @@ public final class SegmentWindow implements AutoCloseable {
   /// Whether the engine's word at `at` says that no record begins there.
   public boolean isEnd(long at) {
     int word = between > 0 && size - at >= between ? word(at) : -1;
-    return word == 0 || word == ChronicleFormat.END_OF_FILE;
+    return word == 0 || word == END_OF_FILE;
   }
 
   /// The 4 bytes at `at`.
-  int word(long at) {
+  public int word(long at) {
     return bytes(at, Integer.BYTES).get(INT, 0);
   }
 

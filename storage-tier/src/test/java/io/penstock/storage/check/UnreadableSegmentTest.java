@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.SlabArena;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.SegmentWindow;
+import io.penstock.storage.engine.file.JournalFiles;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
 import java.io.UncheckedIOException;

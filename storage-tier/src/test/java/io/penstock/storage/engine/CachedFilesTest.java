@@ -3,6 +3,8 @@ package io.penstock.storage.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.storage.engine.file.ChronicleEngine;
+import io.penstock.storage.engine.file.PlainEngine;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

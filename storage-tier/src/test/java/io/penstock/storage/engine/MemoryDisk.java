@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -13,9 +14,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /// Used by one engine at a time. Closing it frees its memory; close the engine first.
 public final class MemoryDisk implements AutoCloseable {
   /// The records of one segment by offset, in memory that goes with the last reader.
-  static final class Log {
+  public static final class Log {
     final Arena arena = Arena.ofAuto();
-    final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
+    public final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
     volatile long end;
 
     /// Copies a record behind the others; answers its offset.
@@ -33,7 +34,7 @@ public final class MemoryDisk implements AutoCloseable {
     }
   }
 
-  final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
+  public final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
   @GuardedBy("this") private boolean held;
 
   /// @throws DirectoryLockedException if another engine uses it

@@ -2,6 +2,10 @@ package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineClosedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

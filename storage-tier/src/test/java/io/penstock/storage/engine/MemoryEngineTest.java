@@ -7,17 +7,17 @@ final class MemoryEngineTest extends SegmentEngineContract {
   private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
 
   @Override
-  SegmentEngine open(EngineOptions options, FreeSpace space) {
+  public SegmentEngine open(EngineOptions options, FreeSpace space) {
     return MemoryEngine.open(disks.getLast(), options, space);
   }
 
   @Override
-  void crash() {
+  public void crash() {
     disks.add(disks.getLast().copy());
   }
 
   @Override
-  void tear(Location newest, int bytes) {
+  public void tear(Location newest, int bytes) {
     disks.getLast().tear(bytes);
   }
 }

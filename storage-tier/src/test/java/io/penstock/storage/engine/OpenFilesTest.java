@@ -3,6 +3,7 @@ package io.penstock.storage.engine;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import org.junit.jupiter.api.Test;
 
 final class OpenFilesTest {

@@ -3,6 +3,7 @@ package io.penstock.storage.engine;
 import io.penstock.check.Checksum;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
+import io.penstock.storage.engine.EngineFailure.SegmentUnreadableException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;
@@ -13,7 +14,7 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 /// Records whose bytes are a function of a number, and what is needed to compare them.
-final class Records {
+public final class Records {
   private static final int HEAD = 88;
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -26,7 +27,7 @@ final class Records {
     return fill(arena.allocate(8L * (14 + random.nextInt(4000))), random);
   }
 
-  static MemorySegment ofBytes(long number, int bytes, Arena arena) {
+  public static MemorySegment ofBytes(long number, int bytes, Arena arena) {
     return fill(arena.allocate(bytes), new Random(number));
   }
 
@@ -86,7 +87,7 @@ final class Records {
   }
 
   /// Fails unless the bytes at `at` are those of the record of `number`.
-  static void assertRecord(SegmentEngine engine, Location at, long number) {
+  public static void assertRecord(SegmentEngine engine, Location at, long number) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment expected = of(number, arena);
       MemorySegment actual = read(engine, at, arena);

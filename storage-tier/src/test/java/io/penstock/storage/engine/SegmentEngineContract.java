@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineClosedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.UnknownLocationException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -21,20 +25,20 @@ import org.junit.jupiter.api.Timeout;
 
 /// Every sentence of [SegmentEngine] as a test. Extend it and open an engine.
 @Timeout(60)
-abstract class SegmentEngineContract {
-  static final EngineOptions SMALL = new EngineOptions(1 << 20, 0).withSpareSegments(2);
+public abstract class SegmentEngineContract {
+  public static final EngineOptions SMALL = new EngineOptions(1 << 20, 0).withSpareSegments(2);
 
   private final List<SegmentEngine> opened = new ArrayList<>();
   private final AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
 
   /// Opens the one medium of this test.
-  abstract SegmentEngine open(EngineOptions options, FreeSpace space);
+  public abstract SegmentEngine open(EngineOptions options, FreeSpace space);
 
   /// Makes a copy of the medium as it is at this moment, without telling the engine, the medium of this test.
-  abstract void crash();
+  public abstract void crash();
 
   /// Cuts the newest record of the medium, whose engine is closed, `bytes` before its end.
-  abstract void tear(Location newest, int bytes);
+  public abstract void tear(Location newest, int bytes);
 
   private SegmentEngine open() {
     SegmentEngine engine = open(SMALL, usable::get);
@@ -382,7 +386,7 @@ abstract class SegmentEngineContract {
             "must be opened by one process at a time (was open in process " + ProcessHandle.current().pid() + ")");
   }
 
-  final List<Location> append(SegmentEngine engine, long from, long to) {
+  public final List<Location> append(SegmentEngine engine, long from, long to) {
     List<Location> at = new ArrayList<>();
     for (long number = from; number < to; number++) {
       try (Arena arena = Arena.ofConfined()) {
@@ -393,7 +397,7 @@ abstract class SegmentEngineContract {
   }
 
   /// Where records lie, as a walk finds them.
-  static List<Location> scanAll(SegmentEngine engine) {
+  public static List<Location> scanAll(SegmentEngine engine) {
     List<Location> found = new ArrayList<>();
     engine.segments().forEach(segment -> {
       try (SegmentWindow file = engine.window(segment, 2048)) {

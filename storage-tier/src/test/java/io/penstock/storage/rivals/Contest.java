@@ -3,7 +3,7 @@ package io.penstock.storage.rivals;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.storage.SyncRule;
+import io.penstock.storage.disk.SyncRule;
 
 /// What all rivals of one comparison have in common.
 ///

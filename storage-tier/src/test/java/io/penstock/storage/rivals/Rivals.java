@@ -1,7 +1,7 @@
 package io.penstock.storage.rivals;
 
-import io.penstock.storage.SyncMode;
-import io.penstock.storage.SyncRule;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

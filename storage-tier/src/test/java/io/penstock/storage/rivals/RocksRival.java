@@ -3,7 +3,7 @@ package io.penstock.storage.rivals;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

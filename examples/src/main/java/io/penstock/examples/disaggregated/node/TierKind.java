@@ -6,6 +6,6 @@ public enum TierKind {
   HBM,
   /// Host memory.
   DRAM,
-  /// A journal on disk, behind host memory for one block.
+  /// A journal on disk.
   SSD
 }

@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated.node;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceStore;
+import io.penstock.device.DeviceTier;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.examples.disaggregated.rank.Shard;
@@ -12,6 +12,7 @@ import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
+import io.penstock.storage.JournalTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierListener;
 import java.nio.file.Path;
@@ -43,28 +44,24 @@ public final class TierMaker implements AutoCloseable {
   BlockTier make(Shard shard, int blocks) {
     StackOptions options = StackOptions.defaults("rank").withIngressBlocks(blocks).withTransferBlocks(blocks);
     return switch (kind) {
-      case HBM ->
-        new TierStack(shard.space(), List.of(device(shard, blocks), new StackLevel.Host("dram", blocks)), options,
-            TierListener.noop());
+      case HBM -> onDevice(shard, blocks, options);
       case DRAM -> new HostTier(shard.space(), blocks, options, TierListener.noop());
-      case SSD -> new TierStack(shard.space(), List.of(new StackLevel.Host("dram", 1), journal(shard, blocks)),
-          options.withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+      case SSD -> new JournalTier(journal(shard), blocks, options, TierListener.noop());
     };
   }
 
-  private StackLevel device(Shard shard, int blocks) {
+  private BlockTier onDevice(Shard shard, int blocks, StackOptions options) {
     long slotBytes = (long) shard.layout().blockBytes() + PAGE_BYTES; // the device rounds up
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(blocks * slotBytes));
     devices.add(device);
-    return new StackLevel.Stored(
-        DeviceStore.open(device, "hbm", shard.space(), blocks).blockOptional(PATIENCE).orElseThrow(), blocks);
+    return DeviceTier.open(device, shard.space(), blocks, options, TierListener.noop()).blockOptional(PATIENCE)
+        .orElseThrow();
   }
 
-  private StackLevel journal(Shard shard, int blocks) {
+  private JournalStore journal(Shard shard) {
     Path folder = directory.resolve("rank-" + made++);
-    return new StackLevel.Stored(JournalStore.open(shard.space(),
-        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1)),
-        blocks + 1L);
+    return JournalStore.open(shard.space(),
+        JournalOptions.defaults(folder).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(1));
   }
 
   @Override

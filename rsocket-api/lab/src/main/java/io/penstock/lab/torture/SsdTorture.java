@@ -6,7 +6,7 @@ import io.penstock.lab.torture.TortureWriter.Orders;
 import io.penstock.node.cli.Folders;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalStore;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

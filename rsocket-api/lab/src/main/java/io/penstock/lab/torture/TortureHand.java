@@ -12,7 +12,7 @@ import io.penstock.lab.torture.AckLog.Word;
 import io.penstock.node.content.KvPattern;
 import io.penstock.storage.JournalBusyException;
 import io.penstock.storage.JournalStore;
-import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,11 +6,11 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.HealthOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.ReclaimOptions;
-import io.penstock.storage.SyncMode;
-import io.penstock.storage.SyncRule;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncMode;
+import io.penstock.storage.disk.SyncRule;
 import java.nio.file.Path;
 import java.time.Duration;
 

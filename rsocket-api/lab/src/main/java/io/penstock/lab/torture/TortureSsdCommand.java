@@ -11,7 +11,7 @@ import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.text.TextTable;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;

@@ -7,7 +7,7 @@ import io.penstock.lab.LabRun;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.serve.QuickStart;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.SyncMode;
+import io.penstock.storage.disk.SyncMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,15 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
-import io.penstock.device.ascend.LibraryMismatchException;
+import io.penstock.device.ascend.failure.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.text.Reason;
-import io.penstock.storage.engine.DirectoryLockedException;
-import io.penstock.storage.engine.EngineUnavailableException;
-import io.penstock.storage.engine.JournalFormatException;
-import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.engine.StorageFullException;
+import io.penstock.node.trace.TraceFormatException;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.record.RecordVersionException;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;

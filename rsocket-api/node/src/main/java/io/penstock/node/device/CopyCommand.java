@@ -2,7 +2,7 @@ package io.penstock.node.device;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.CopyReport;
 import io.penstock.device.ascend.CopyRequest;
@@ -150,15 +150,16 @@ final class CopyCommand implements Callable<Integer> {
     }
     Arrays.sort(speeds);
     CopyReport report = requireNonNull(last, "round");
+    CopyReport.Calls calls = report.calls();
     return new Result(path, elements, bytes, bytes * elements, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT),
-        rounds, method(report),
-        report.batchCalls(), report.largestBatch(), report.single(), report.fallbacks(), report.failed(), report.code(),
+        rounds, method(calls), calls.batches(), calls.largestBatch(), calls.single(), calls.fallbacks(),
+        report.failed(), report.code(),
         verify ? trial.differing() : -1, speeds[rounds / 2]);
   }
 
-  private static String method(CopyReport report) {
-    boolean batch = report.batched() > 0 && report.batchCalls() > report.fallbacks();
-    return report.single() == 0 ? "batch" : batch ? "batch, single" : "single";
+  private static String method(CopyReport.Calls calls) {
+    boolean batch = calls.batched() > 0 && calls.batches() > calls.fallbacks();
+    return calls.single() == 0 ? "batch" : batch ? "batch, single" : "single";
   }
 
   private void print(Result result) {

@@ -2,7 +2,7 @@ package io.penstock.node.device;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.device.sidecar.SideCarCode;
-import io.penstock.device.sidecar.SideCarServer;
+import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.meter.SideCarMeters;
 import java.util.Locale;
 

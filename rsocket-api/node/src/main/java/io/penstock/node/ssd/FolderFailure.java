@@ -1,9 +1,9 @@
 package io.penstock.node.ssd;
 
 import io.penstock.node.text.Reason;
-import io.penstock.storage.engine.DirectoryLockedException;
-import io.penstock.storage.engine.JournalFormatException;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.penstock.node.text;
 
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.FileNotFoundException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;

@@ -3,10 +3,10 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
-import io.penstock.storage.SyncRule;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.disk.HealthOptions;
+import io.penstock.storage.disk.SyncRule;
 import java.nio.file.Path;
 
 /// Where and how blocks rest on disk.

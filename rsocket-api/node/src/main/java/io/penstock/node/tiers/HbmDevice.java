@@ -4,7 +4,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.device.Device;
-import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceStore;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendDevices;

@@ -3,7 +3,7 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.config.NodeConfig;
-import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;

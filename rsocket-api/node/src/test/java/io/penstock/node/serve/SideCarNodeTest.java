@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.device.sidecar.RegionCopy;
-import io.penstock.device.sidecar.SharedMemory;
-import io.penstock.device.sidecar.SharedRegion;
-import io.penstock.device.sidecar.SideCarClient;
+import io.penstock.device.sidecar.RegionMemory;
+import io.penstock.device.sidecar.RegionSpec;
 import io.penstock.device.sidecar.SideCarClientOptions;
+import io.penstock.device.sidecar.SideCarFailure.SideCarUnavailableException;
 import io.penstock.device.sidecar.SideCarHealth;
-import io.penstock.device.sidecar.SideCarUnavailableException;
+import io.penstock.device.sidecar.client.SideCarClient;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -56,15 +56,15 @@ final class SideCarNodeTest {
   void node_withASideCar_copiesForProcesses_andLeavesNoSocket() throws Exception {
     Node node = start();
     SideCarClient client = SideCarClient.open(folder.resolve("socket"), SideCarClientOptions.defaults());
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
-        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (RegionMemory from = RegionMemory.allocate("from", BYTES);
+        RegionMemory to = RegionMemory.allocate("to", BYTES)) {
       from.memory().fill((byte) 7);
       client.health().filter(SideCarHealth::isHealthy).next().block(SOON);
       client.register(from.region(1)).block(SOON);
       client.register(to.region(2)).block(SOON);
       client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(SOON);
       assertThat(to.memory().mismatch(from.memory())).isEqualTo(-1);
-      assertThatThrownBy(() -> client.register(new SharedRegion(3, 2 * BYTES, from.region(1).source())).block(SOON))
+      assertThatThrownBy(() -> client.register(new RegionSpec(3, 2 * BYTES, from.region(1).source())).block(SOON))
           .isInstanceOf(SideCarUnavailableException.class)
           .hasMessageContaining("131072 bytes beside 131072 of at most 196608 of a client");
       assertThat(metrics(node)).contains("penstock_sidecar_clients 1.0\n", "penstock_sidecar_regions 2.0\n",

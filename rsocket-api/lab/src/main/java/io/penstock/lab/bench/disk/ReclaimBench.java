@@ -4,10 +4,10 @@ import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.shape.BlockShape;
+import io.penstock.storage.DiskUse;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.ReclaimOptions;
-import io.penstock.storage.SpaceStat;
 import io.penstock.storage.record.RecordFormat;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -97,13 +97,13 @@ final class ReclaimBench {
   }
 
   private ReclaimReport reclaiming(LiveBlocks blocks, JournalStore store, Histogram quiet, Progress progress) {
-    SpaceStat before = store.disk();
+    DiskUse before = store.disk();
     PacedPuts puts = new PacedPuts(blocks, store, load.putsPerSecond());
     try {
       shares = 0;
       points = 0;
       Histogram reclaiming = phase(store, progress);
-      SpaceStat after = store.disk();
+      DiskUse after = store.disk();
       return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points,
           after.userBytes() - before.userBytes(),
           after.movedBytes() - before.movedBytes());
@@ -137,13 +137,13 @@ final class ReclaimBench {
 
   private Histogram phase(JournalStore store, Progress progress) {
     Histogram whole = new Histogram(MOST_NANOS, DIGITS);
-    SpaceStat since = store.disk();
-    SpaceStat before = since;
+    DiskUse since = store.disk();
+    DiskUse before = since;
     long end = System.nanoTime() + load.phase().toNanos();
     for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
       park(end - now, progress);
       Histogram second = nanos.getIntervalHistogram();
-      SpaceStat stat = store.disk();
+      DiskUse stat = store.disk();
       series.point(second, before, stat, since, (System.nanoTime() - now) / 1e9);
       whole.add(second);
       before = stat;
@@ -154,7 +154,7 @@ final class ReclaimBench {
   }
 
   /// Share of live bytes in the space that segments have for records, without the rest at their ends.
-  private double share(SpaceStat stat) {
+  private double share(DiskUse stat) {
     return (double) stat.liveBytes() / (stat.segments() * segmentRecords * recordBytes);
   }
 

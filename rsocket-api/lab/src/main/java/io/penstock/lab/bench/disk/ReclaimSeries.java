@@ -1,6 +1,6 @@
 package io.penstock.lab.bench.disk;
 
-import io.penstock.storage.SpaceStat;
+import io.penstock.storage.DiskUse;
 import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
@@ -26,7 +26,7 @@ final class ReclaimSeries {
 
   /// @param since when the phase began
   /// @param width seconds that `reads` came in
-  void point(Histogram reads, SpaceStat before, SpaceStat now, SpaceStat since, double width) {
+  void point(Histogram reads, DiskUse before, DiskUse now, DiskUse since, double width) {
     seconds.add((System.nanoTime() - start) / 1e9);
     p50Micros.add(reads.getValueAtPercentile(50) / 1e3);
     p99Micros.add(reads.getValueAtPercentile(99) / 1e3);

@@ -1,0 +1,164 @@
+package io.penstock.storage.engine.file;
+
+import io.penstock.storage.engine.DurableFiles;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// The directory of a journal. One process holds its lock; the file `format` names the engine and the version.
+final class EngineDirectory implements AutoCloseable {
+  /// Version of everything in the directory.
+  static final int VERSION = 2;
+
+  static final String LOCK = "lock";
+  private static final String FORMAT = "format";
+  private static final String PROBE = "probe";
+
+  /// Bytes that a probe writes.
+  static final int PROBE_BYTES = 4096;
+
+  private final Path path;
+  private final FileChannel lockFile;
+  @SuppressWarnings("UnusedVariable") // the lock lives as long as this object
+  private final FileLock lock;
+  /// Tells this directory from another of its name; null if the system has no such key.
+  private final @Nullable Object identity;
+
+  private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) throws IOException {
+    this.identity = identity(path);
+    this.path = path;
+    this.lockFile = lockFile;
+    this.lock = lock;
+  }
+
+  /// Locks the directory, and makes it if it is missing.
+  ///
+  /// @throws DirectoryLockedException if another journal has it
+  /// @throws JournalFormatException if something else wrote it
+  static EngineDirectory open(Path path, String engine) {
+    try {
+      Files.createDirectories(path);
+      EngineDirectory directory = lock(path);
+      try {
+        directory.requireFormat("penstock journal, format " + VERSION + ", engine " + engine + "\n");
+        return directory;
+      } catch (Throwable e) {
+        directory.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new StorageFailedException("open journal " + path, e);
+    }
+  }
+
+  private static EngineDirectory lock(Path path) throws IOException {
+    FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ,
+        StandardOpenOption.WRITE);
+    try {
+      FileLock lock = tryLock(file, false);
+      if (lock == null) {
+        throw new DirectoryLockedException(path.toString(), holder(file));
+      }
+      FileBytes.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
+      return new EngineDirectory(path, file, lock);
+    } catch (Throwable e) {
+      file.close(); // and the lock with it
+      throw e;
+    }
+  }
+
+  /// @return the lock of `file`; null if another journal holds it
+  ///
+  /// @param shared whether others may hold a shared lock, too
+  static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {
+    try {
+      return file.tryLock(0, Long.MAX_VALUE, shared);
+    } catch (OverlappingFileLockException e) { // this process holds it
+      return null;
+    }
+  }
+
+  static String holder(FileChannel file) throws IOException {
+    ByteBuffer text = ByteBuffer.allocate((int) Math.min(32, file.size()));
+    FileBytes.read(file, 0, text);
+    String holder = StandardCharsets.US_ASCII.decode(text.flip()).toString().strip();
+    return holder.isEmpty() ? "unknown" : holder;
+  }
+
+  private void requireFormat(String format) throws IOException {
+    Path file = path.resolve(FORMAT);
+    if (!Files.exists(file)) {
+      DurableFiles.replace(file, StandardCharsets.US_ASCII.encode(format), true);
+      DurableFiles.force(path);
+      Path parent = path.toAbsolutePath().getParent();
+      if (parent != null) {
+        DurableFiles.force(parent); // where the directory itself may be new
+      }
+      return;
+    }
+    String found = format(path);
+    if (!found.equals(format)) {
+      throw new JournalFormatException("journal " + path, "`" + format.strip() + "`",
+          "`" + found.substring(0, Math.min(found.length(), 80)).strip() + "`");
+    }
+  }
+
+  /// The content of the file `format` in `path`.
+  static String format(Path path) throws IOException {
+    return new String(Files.readAllBytes(path.resolve(FORMAT)), StandardCharsets.ISO_8859_1);
+  }
+
+  Path path() {
+    return path;
+  }
+
+  private static @Nullable Object identity(Path path) throws IOException {
+    return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+  }
+
+  /// Writes, forces, reads and deletes a small file.
+  ///
+  /// @throws IOException if that fails, or another directory has taken the place of the opened one
+  void probe() throws IOException {
+    Object now = identity(path);
+    if (!Objects.equals(now, identity)) {
+      throw new IOException("directory must be the one that was opened, " + identity + " (was another, " + now + ")");
+    }
+    Path file = path.resolve(PROBE);
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer bytes = ByteBuffer.allocateDirect(PROBE_BYTES);
+      FileBytes.write(channel, 0, bytes);
+      channel.force(true);
+      FileBytes.read(channel, 0, bytes.clear());
+    } finally {
+      Files.deleteIfExists(file);
+    }
+  }
+
+  /// Deletes what an earlier run left.
+  void clear() throws IOException {
+    Files.deleteIfExists(path.resolve(PROBE));
+  }
+
+  @Override
+  public void close() {
+    try {
+      lockFile.close(); // and the lock with it
+    } catch (IOException e) {
+      throw new StorageFailedException("close journal " + path, e);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package io.penstock.storage.engine.file;
+
+import io.penstock.storage.engine.DurableFiles;
+import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
+import io.penstock.storage.engine.EngineFailure.JournalFormatException;
+import io.penstock.storage.engine.EngineFailure.StorageFailedException;
+import io.penstock.storage.engine.NativePages;
+import io.penstock.storage.engine.SegmentWindow;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The files of a journal that no engine has open, or can open meanwhile.
+public final class JournalFiles implements AutoCloseable {
+  private static final String PREFIX = "penstock journal, format ";
+  private static final String ENGINE = PREFIX + EngineDirectory.VERSION + ", engine ";
+  private static final int RUNS = 2; // segments lie in the directory itself, or in a folder for each run
+
+  private final Path directory;
+  private final boolean isPlain;
+  private final AutoCloseable lock;
+
+  /// A segment's file.
+  ///
+  /// @param number of the segment
+  /// @param path of its file
+  public record Stored(int number, Path path) {}
+
+  private JournalFiles(Path directory, boolean isPlain, AutoCloseable lock) {
+    this.directory = directory;
+    this.isPlain = isPlain;
+    this.lock = lock;
+  }
+
+  /// Locks a journal for reading; other readers may, too. Changes nothing.
+  ///
+  /// @throws JournalFormatException if there is no journal, or one of another version, or its segments are those of
+  ///     another engine
+  /// @throws DirectoryLockedException if a process has it open
+  public static JournalFiles reading(Path directory) {
+    boolean isPlain = isPlain(directory);
+    try {
+      JournalFiles files = new JournalFiles(directory, isPlain, share(directory));
+      try {
+        files.requireOwn();
+        return files;
+      } catch (Throwable e) {
+        files.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new StorageFailedException("open journal " + directory, e);
+    }
+  }
+
+  private static boolean isPlain(Path directory) {
+    String format = format(directory);
+    String engine = format.startsWith(ENGINE) ? format.substring(ENGINE.length()).strip() : "";
+    if (!engine.equals(PlainEngine.NAME) && !engine.equals(ChronicleEngine.NAME)) {
+      throw new JournalFormatException("journal " + directory, "`" + ENGINE + "plain` or `chronicle`",
+          "`" + format.substring(0, Math.min(format.length(), 80)).strip() + "`");
+    }
+    return engine.equals(PlainEngine.NAME);
+  }
+
+  private static String format(Path directory) {
+    try {
+      return EngineDirectory.format(directory);
+    } catch (NoSuchFileException e) {
+      throw new JournalFormatException("journal " + directory, "a folder that holds one, with its file `format`",
+          "none");
+    } catch (IOException e) {
+      throw new StorageFailedException("open journal " + directory, e);
+    }
+  }
+
+  private void requireOwn() {
+    if (!segments(directory, !isPlain).isEmpty()) {
+      throw new JournalFormatException("engine in file `format` of journal " + directory,
+          (isPlain ? ChronicleEngine.NAME : PlainEngine.NAME) + ", whose segments are there", engine());
+    }
+  }
+
+  private static AutoCloseable share(Path directory) throws IOException {
+    Path file = directory.resolve(EngineDirectory.LOCK);
+    if (!Files.exists(file)) {
+      return () -> {}; // never opened, or copied without the lock
+    }
+    FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+    FileLock lock = EngineDirectory.tryLock(channel, true);
+    if (lock == null) {
+      String holder = EngineDirectory.holder(channel);
+      channel.close();
+      throw new DirectoryLockedException(directory.toString(), holder);
+    }
+    return channel; // releases the lock
+  }
+
+  /// Writes all files of a closed journal to the medium, and takes them out of the page cache: the next reader waits
+  /// for the medium. Does nothing where the system has no such call.
+  public static void letGo(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory, RUNS)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        DurableFiles.force(file);
+        NativePages.letGoAll(file);
+      }
+    }
+  }
+
+  public Path directory() {
+    return directory;
+  }
+
+  /// Name of the engine that wrote the journal.
+  public String engine() {
+    return isPlain ? PlainEngine.NAME : ChronicleEngine.NAME;
+  }
+
+  /// Tells a segment's `file` where its records begin.
+  public SegmentWindow window(SegmentWindow file) {
+    return isPlain ? SegmentHead.window(file) : ChronicleFormat.window(file);
+  }
+
+  /// The segments in the order of writing. A folder or a dangling link may have the name of one.
+  public List<Stored> segments() {
+    return segments(directory, isPlain);
+  }
+
+  /// The segments in `directory` of the one engine or the other, in the order of writing.
+  static List<Stored> segments(Path directory, boolean plain) {
+    List<Stored> found = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(directory, RUNS)) {
+      for (Path file : files.toList()) {
+        int number = isHome(directory.relativize(file), plain) ? number(file, plain) : 0;
+        if (number > 0) {
+          found.add(new Stored(number, file));
+        }
+      }
+    } catch (IOException | UncheckedIOException e) {
+      throw new StorageFailedException("list journal " + directory,
+          e instanceof IOException io ? io : new IOException(e));
+    }
+    found.sort(Comparator.comparingInt(Stored::number));
+    return found;
+  }
+
+  private static int number(Path file, boolean plain) {
+    return plain ? PlainFormat.segment(file) : ChronicleFormat.segment(file);
+  }
+
+  private static boolean isHome(Path name, boolean plain) {
+    String folder = name.getNameCount() < 2 ? "" : name.getName(0).toString();
+    return plain ? folder.isEmpty() : ChronicleEngine.RUN.matcher(folder).matches();
+  }
+
+  @Override
+  public void close() {
+    try {
+      lock.close();
+    } catch (Exception e) {
+      throw new StorageFailedException("close journal " + directory,
+          e instanceof IOException io ? io : new IOException(e));
+    }
+  }
+}
