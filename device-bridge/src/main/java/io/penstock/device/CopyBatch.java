@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// alive ([#hold]) and closes it when its copies have ended, never earlier: a cancel frees no memory under a copy. The
 /// caller closes a batch that it does not pass to a device.
 public final class CopyBatch extends Owned {
-  /// Most elements a batch: what the driver of an Ascend device takes in one call.
+  /// Maximum number of elements of a batch: the driver of an Ascend device takes as many in one call.
   public static final int MAX_ELEMENTS = 4096;
 
   private final CopyDirection direction;
@@ -52,7 +52,7 @@ public final class CopyBatch extends Owned {
     return this;
   }
 
-  /// Closes `owned` with this batch: a share of what an element reads or writes.
+  /// Closes `owned` with this batch. Pass a share of the memory that an element reads or writes.
   public CopyBatch hold(Owned owned) {
     requireOwn();
     holds.add(requireNonNull(owned, "owned"));
@@ -90,7 +90,7 @@ public final class CopyBatch extends Owned {
     return device[requireElement(element)];
   }
 
-  /// For a device: takes this batch over.
+  /// Takes this batch over; only a device calls this.
   ///
   /// @throws IllegalArgumentException if it is empty
   /// @throws IllegalStateException if it was taken over or closed before
@@ -103,7 +103,7 @@ public final class CopyBatch extends Owned {
     }
   }
 
-  /// For a device: runs the work of [#before], on the device's thread.
+  /// Runs the work of [#before] on the device's thread; only a device calls this.
   public void check() {
     checks.forEach(Runnable::run);
   }
@@ -127,7 +127,7 @@ public final class CopyBatch extends Owned {
 
   private void requireOwn() {
     if (isClosed() || taken.get()) {
-      throw new IllegalStateException("batch must not be changed after it was handed over (was)");
+      throw new IllegalStateException("batch was handed over and can no longer be changed");
     }
   }
 

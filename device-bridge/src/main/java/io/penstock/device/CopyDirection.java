@@ -1,6 +1,6 @@
 package io.penstock.device;
 
-/// Which way a batch of copies goes; one way a batch.
+/// Direction of a batch of copies; one direction a batch.
 public enum CopyDirection {
   TO_DEVICE,
   TO_HOST

@@ -71,7 +71,7 @@ public final class CopyTurns {
     }
   }
 
-  /// Most copies under way.
+  /// Maximum number of copies under way.
   public int limit() {
     return (int) permits.capacity();
   }
@@ -97,7 +97,7 @@ public final class CopyTurns {
       this.turns = turns;
     }
 
-    /// The same turn, owned by the caller instead of a scope; null if it is over.
+    /// Passes the turn on to an owner instead of a scope; null if it is over.
     @Nullable Turn passedOn() {
       return markClosed() ? new Turn(turns) : null;
     }

@@ -33,7 +33,7 @@ public final class DeviceBlock extends Owned {
     return layout;
   }
 
-  /// Where its first byte is, as its device counts; valid while this handle is open.
+  /// Address of its first byte in the address space of the device; valid while this handle is open.
   public long address() {
     return slot.address;
   }

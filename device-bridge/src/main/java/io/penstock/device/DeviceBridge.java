@@ -60,7 +60,7 @@ public final class DeviceBridge {
     return upload.into(requireNonNull(scope, "scope"));
   }
 
-  /// Blocks from device memory; everything as in [#upload], but that they are verified when they have arrived, and wait
+  /// Blocks from device memory. Works as [#upload], except that blocks are verified after they have arrived, and wait
   /// for `arena`.
   ///
   /// @param arena of the same layout; a batch is never longer than it has slots

@@ -6,11 +6,11 @@ import io.penstock.check.Checks;
 import io.penstock.stage.Batch;
 import java.time.Duration;
 
-/// How a [DeviceBridge] gathers and what it may use.
+/// Options of a [DeviceBridge].
 ///
 /// @param slots blocks of device memory, allocated at opening
 /// @param batch when gathered copies go out; at most [CopyBatch#MAX_ELEMENTS] elements and `slots`
-/// @param maxWaiters most windows that wait for slots
+/// @param maxWaiters maximum number of windows that wait for slots
 public record DeviceBridgeOptions(int slots, Batch.Options batch, int maxWaiters) {
   public DeviceBridgeOptions {
     requireNonNull(batch, "batch");

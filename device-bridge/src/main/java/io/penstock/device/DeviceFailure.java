@@ -57,7 +57,7 @@ public sealed interface DeviceFailure {
     private final long address;
     private final long bytes;
 
-    /// @param found what is there instead, for the message
+    /// @param found description of the memory that is there instead
     public DeviceAddressException(String device, int failIndex, long address, long bytes, String found) {
       super("element %d: %d bytes at %#x must lie inside one allocation of device %s (was %s)"
           .formatted(failIndex, bytes, address, device, found));

@@ -18,7 +18,7 @@ public final class DeviceMemory extends Owned {
     this.release = requireNonNull(release, "release");
   }
 
-  /// Where it begins, as its device counts.
+  /// Address of its first byte in the address space of the device.
   public long address() {
     return address;
   }

@@ -25,7 +25,7 @@ import reactor.util.Loggers;
 public final class DeviceQueue {
   /// One piece of work. Neither method may throw.
   public interface Work {
-    /// How long the device takes, in nanoseconds on the clock of its scheduler, before [#run] is called. 0 for a device
+    /// Time that the device takes before [#run] is called, in nanoseconds on the clock of its scheduler. 0 for a device
     /// that takes its time in [#run] itself.
     default long nanos() {
       return 0;
@@ -52,9 +52,8 @@ public final class DeviceQueue {
   @GuardedBy("this") private boolean closing;
 
   /// @param device named in errors
-  /// @param maxQueued most work that waits
-  /// @param thread one platform thread, or a clock under test; ended by its owner after [#close], since it forgets what
-  ///     it has been told
+  /// @param maxQueued maximum amount of work that waits
+  /// @param thread one platform thread, or a clock under test; its owner disposes of it after [#close]
   public DeviceQueue(String device, int maxQueued, Scheduler thread) {
     this.device = requireNonNull(device, "device");
     Checks.positive("maxQueued", maxQueued);
@@ -132,7 +131,8 @@ public final class DeviceQueue {
     }
   }
 
-  /// Has the thread work through the queue. Without a thread the device is gone, and the caller refuses what is queued.
+  /// Makes the thread work through the queue. Without a thread the device is gone, and the caller refuses the queued
+  /// work.
   private void wake() {
     try {
       thread.schedule(this::work);

@@ -18,7 +18,7 @@ public final class DeviceRegions<T> {
 
   /// One allocation.
   ///
-  /// @param address where it begins
+  /// @param address of its first byte
   public record Region<T>(long address, long bytes, T memory) {
     /// Whether all of `size` bytes at `first` are in it.
     public boolean contains(long first, long size) {

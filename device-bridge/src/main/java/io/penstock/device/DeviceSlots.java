@@ -63,7 +63,7 @@ final class DeviceSlots {
     return permits.tryAcquire(blocks.size()) ? lend(blocks) : null;
   }
 
-  /// Claims a slot for every block, all at once, after the claims that came before.
+  /// Claims a slot for every block, all at once, after all earlier claims.
   Permits.Ticket claim(List<Block> blocks, Consumer<List<DeviceBlock>> granted, Consumer<? super Throwable> failed) {
     return permits.acquire(blocks.size(), () -> lend(blocks, granted, failed), failed::accept);
   }

@@ -15,8 +15,8 @@ public final class OwnershipTransfer {
   /// Passes `value` on.
   ///
   /// @param release runs if an error or a cancel comes before the value
-  /// @param unreceived gets the value if another thread cancels while it is on its way to the consumer, who drops it
-  ///     then
+  /// @param unreceived receives the value if another thread cancels while it is on its way to the consumer, which then
+  ///     drops it
   public static <T> Mono<T> orRelease(Mono<T> value, Runnable release, Consumer<? super T> unreceived) {
     return Mono.defer(() -> {
       Passing<T> passing = new Passing<>(release, unreceived);
@@ -88,7 +88,7 @@ public final class OwnershipTransfer {
       this.handles = handles;
     }
 
-    /// A handle that was closed meanwhile is returned all the same: its stream is cancelled and does not send it.
+    /// Returns a handle even if it was closed in the meantime: its stream is cancelled and does not send it.
     synchronized T take(int index) {
       next = Math.max(next, index + 1);
       return handles.get(index);

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine;
 
-/// Runs one example by name: `penstock example NAME [ARGUMENT…]`. Without a name it lists what there is.
+/// Runs one example by name: `penstock example NAME [ARGUMENT…]`. Without a name it lists all examples.
 public final class Examples {
-  /// What there is to run, in the order in which a newcomer would.
+  /// The examples, in the order in which a newcomer would run them.
   private static final List<Story> STORIES = List.of(
       new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
@@ -49,7 +49,7 @@ public final class Examples {
     System.exit(run(args, Console.ofProcess()));
   }
 
-  /// The same without ending the process.
+  /// Runs an example without ending the process.
   ///
   /// @return the exit code
   public static int run(String[] args, Console console) {

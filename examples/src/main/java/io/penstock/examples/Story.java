@@ -6,7 +6,7 @@ import java.util.function.Function;
 
 /// One runnable example.
 ///
-/// @param name what it is called by
-/// @param line what it shows
+/// @param name name on the command line
+/// @param line one line about it
 /// @param command makes the command that runs it, a picocli `@Command` whose answer is the exit code
 record Story(String name, String line, Function<Console, Callable<Integer>> command) {}

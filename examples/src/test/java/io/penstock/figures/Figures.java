@@ -14,7 +14,8 @@ import java.util.function.ToLongFunction;
 /// Prints what the repository has, or what two versions of it have, side by side. `.ci/figures` calls it.
 public final class Figures {
   private static final List<String> MODULES =
-      List.of("pipeline", "rsocket-api/wire", "rsocket-api/node", "rsocket-api/lab", "storage-tier", "device-bridge", "examples");
+      List.of("pipeline", "rsocket-api/wire", "rsocket-api/node", "rsocket-api/lab", "storage-tier", "device-bridge",
+          "examples");
 
   private final List<Path> roots;
   private final List<GoneWord> words;

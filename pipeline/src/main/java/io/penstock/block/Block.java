@@ -15,7 +15,7 @@ public final class Block extends Owned {
   private final BlockLayout layout;
   private final Slot slot;
   private final int[] checksums;
-  /// Of the granule whose rows were shared last.
+  /// Checksums of the granule whose rows were shared last.
   @GuardedBy("this") private @Nullable RowChecksums rowChecksums;
 
   /// Takes over one hold on `slot`.
@@ -105,7 +105,7 @@ public final class Block extends Owned {
     return slot.isShared();
   }
 
-  /// Has `payer`, which has a free slot, pay for the memory instead of the part that paid so far. The memory stays
+  /// Makes `payer`, which has a free slot, pay for the memory instead of the part that paid so far. The memory stays
   /// where it is.
   ///
   /// @throws IllegalStateException if this handle was closed

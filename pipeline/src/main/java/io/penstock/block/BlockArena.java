@@ -40,9 +40,9 @@ public interface BlockArena {
   /// Slots that are lent or held now.
   long claimedSlots();
 
-  /// Most slots ever lent at one time.
+  /// Highest number of slots lent at one time.
   long highWaterSlots();
 
-  /// Most slots that the arena can lend.
+  /// Maximum number of slots that the arena can lend.
   long capacitySlots();
 }

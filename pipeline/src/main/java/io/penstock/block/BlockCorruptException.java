@@ -22,7 +22,7 @@ public final class BlockCorruptException extends TransientKvException {
     this.actual = actual;
   }
 
-  /// Where the bytes were checked.
+  /// Place where the bytes were checked.
   public String boundary() {
     return boundary;
   }

@@ -23,7 +23,7 @@ public final class BlockDraft extends Owned {
   private final VerifiedGranules verified;
   /// Replaced as parts are added: as a rule there are none.
   @GuardedBy("this") private List<Part> parts = List.of();
-  /// For each granule the bytes of parts that came; null before the first came.
+  /// For each granule the number of bytes of parts that arrived; null before the first.
   @GuardedBy("this") private long @Nullable [] came;
 
   /// Takes over the first hold on `slot`.
@@ -79,7 +79,8 @@ public final class BlockDraft extends Owned {
     return part;
   }
 
-  /// Copies packed bytes of a part, which belong to one granule, and completes the granule when all its bytes came.
+  /// Copies packed bytes of a part, which belong to one granule, and completes the granule when all its bytes have
+  /// arrived.
   void landed(BlockView view, MemorySegment packed) {
     int granule = view.granules().first();
     pin();
@@ -95,7 +96,7 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// Bytes of parts that came of a granule, the `bytes` that just came among them.
+  /// Number of bytes of parts that have arrived for a granule, with the `bytes` that just arrived.
   private synchronized long count(int granule, long bytes) {
     if (came == null) {
       came = new long[layout.granules()];
@@ -103,7 +104,7 @@ public final class BlockDraft extends Owned {
     return came[granule] += bytes;
   }
 
-  /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes the hold before
+  /// A hold on the memory of `range`, for a writer that continues after this returns. The caller closes the hold before
   /// the bytes are verified.
   ///
   /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
@@ -341,7 +342,7 @@ public final class BlockDraft extends Owned {
       this.verified = new BitSet(view.granules().count() * view.tokens());
     }
 
-    /// What the writer may fill.
+    /// The view that the writer may fill.
     public BlockView view() {
       return view;
     }
@@ -357,7 +358,7 @@ public final class BlockDraft extends Owned {
     /// @param firstToken of the view, counted in the block
     /// @param tokens number of tokens
     /// @param packed `[token][head][width]`, the heads of the view
-    /// @throws UnexpectedSliceException if the tokens do not belong to the view, or came before
+    /// @throws UnexpectedSliceException if the tokens do not belong to the view, or have arrived before
     /// @throws IllegalStateException if the draft was sealed or closed
     public void land(int granule, int firstToken, int tokens, MemorySegment packed) {
       BlockView part =
@@ -373,7 +374,7 @@ public final class BlockDraft extends Owned {
       draft.landed(part, packed);
     }
 
-    /// The same for those of the tokens that did not come before: of a source that is asked again.
+    /// Copies those of the tokens that have not arrived before: for a source that is asked again.
     public void landMissing(int granule, int firstToken, int tokens, MemorySegment packed) {
       long tokenBytes = packed.byteSize() / tokens;
       int end = firstToken + tokens;
@@ -383,7 +384,7 @@ public final class BlockDraft extends Owned {
       }
     }
 
-    /// Fills what did not come with zeros: the tokens behind the end of a prompt, for instance.
+    /// Fills the missing bytes with zeros: the tokens behind the end of a prompt, for instance.
     public void landZeros() {
       for (int granule = view.granules().first(); granule < view.granules().end(); granule++) {
         if (nextMissing(granule, view.firstToken()) < end()) {
@@ -395,7 +396,7 @@ public final class BlockDraft extends Owned {
       }
     }
 
-    /// True when all of it came.
+    /// True when all bytes of the part have arrived.
     public synchronized boolean isComplete() {
       return verified.cardinality() == view.granules().count() * view.tokens();
     }
@@ -415,12 +416,12 @@ public final class BlockDraft extends Owned {
       verified.set(from, from + tokens);
     }
 
-    /// The first token from `token` on that did not come; the end of the view if there is none.
+    /// The first missing token from `token` on; the end of the view if there is none.
     private synchronized int nextMissing(int granule, int token) {
       return Math.min(end(), token + verified.nextClearBit(bit(granule, token)) - bit(granule, token));
     }
 
-    /// The first token from `token` on that came; the end of the view if there is none.
+    /// The first token from `token` on that has arrived; the end of the view if there is none.
     private synchronized int nextLanded(int granule, int token) {
       int next = verified.nextSetBit(bit(granule, token));
       return next < 0 ? end() : Math.min(end(), token + next - bit(granule, token));

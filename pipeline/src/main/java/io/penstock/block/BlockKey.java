@@ -47,7 +47,7 @@ public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<Bloc
     return asked;
   }
 
-  /// This key.
+  /// Returns this key.
   ///
   /// @throws IllegalArgumentException if this key is of another space than `space`
   public BlockKey requireOf(SpaceId space) {

@@ -19,7 +19,7 @@ import java.util.List;
 /// @param order axis order inside every plane
 /// @param planes the planes of a layer, in memory order
 public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> planes) {
-  /// Most bytes a block: a slot is one buffer, and sizes and offsets are of type `int`.
+  /// Maximum bytes of a block: a slot is one buffer, and sizes and offsets are of type `int`.
   public static final int MAX_BLOCK_BYTES = 1 << 30;
 
   public BlockLayout {
@@ -55,7 +55,7 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return new BlockLayout(layers, tokens, newOrder, planes);
   }
 
-  /// Bytes of one plane of one layer: those of each of its granules.
+  /// Bytes of one plane of one layer, which are the bytes of each of its granules.
   public int planeBytes(int plane) {
     return planes.get(plane).bytes(tokens);
   }
@@ -83,7 +83,7 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return most;
   }
 
-  /// Whether all planes have the same number of heads.
+  /// Whether all planes have equal numbers of heads.
   public boolean hasEqualHeads() {
     return planes.stream().allMatch(plane -> plane.heads() == planes.getFirst().heads());
   }

@@ -34,12 +34,12 @@ public final class BlockScope implements AutoCloseable {
     return owned;
   }
 
-  /// The same as [#adopt], unless a scope owns `owned` already.
+  /// Adopts `owned` as [#adopt] does, unless a scope owns it already.
   public <T extends Owned> T adoptUnowned(T owned) {
     return owned.scope == null ? adopt(owned) : owned;
   }
 
-  /// True if the subscription is over: the scope closes at once what it adopts.
+  /// True if the subscription is over: the scope closes at once each handle that it adopts.
   public boolean isClosed() {
     synchronized (lock) {
       return closed;

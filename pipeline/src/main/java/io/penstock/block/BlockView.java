@@ -201,10 +201,10 @@ public record BlockView(GranuleRange granules, int firstHead, int heads, int fir
     return layout.planes().get(granule % layout.planes().size());
   }
 
-  /// Where the elements of a granule lie, an element being one head of one token.
+  /// Places of the elements of a granule; an element is one head of one token.
   ///
-  /// @param token from one token to the next in the block
-  /// @param head from one head to the next in the block
+  /// @param token distance from one token to the next in the block
+  /// @param head distance from one head to the next in the block
   private record Strides(int firstHead, int heads, int element, long token, long head) {
     private interface Copy {
       void run(long inBlock, long packed, long bytes);

@@ -34,7 +34,7 @@ public final class BudgetExhaustedException extends TransientKvException {
     return free;
   }
 
-  /// Most waiters that the queue holds.
+  /// Maximum length of the queue.
   public int maxWaiters() {
     return maxWaiters;
   }

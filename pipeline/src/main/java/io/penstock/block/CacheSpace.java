@@ -125,7 +125,7 @@ public final class CacheSpace {
   /// @param here a text, a number, or a list of [Plane]
   /// @param there of the same type
   public record Difference(String field, Object here, Object there) {
-    /// For tenants that differ: the salts are secret.
+    /// Difference of tenants, without values: the salts are secret.
     public static final Difference SALT = new Difference("tenantSalt", "the same", "another");
 
     public Difference {

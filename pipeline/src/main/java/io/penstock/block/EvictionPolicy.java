@@ -1,10 +1,10 @@
 package io.penstock.block;
 
-/// Which block leaves first when a pool is full. The README of this module compares them.
+/// Order in which blocks leave a full pool. The README of this module compares them.
 public enum EvictionPolicy {
   /// The least recently used block.
   LRU,
-  /// The block used least often since it came; of equals, the least recently used.
+  /// The block with the fewest uses since it came; of equals, the least recently used.
   LFU,
   /// The oldest block, however often it was used.
   FIFO,

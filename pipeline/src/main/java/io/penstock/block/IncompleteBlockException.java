@@ -19,12 +19,12 @@ public final class IncompleteBlockException extends TransientKvException {
     return key;
   }
 
-  /// The first granule that never came.
+  /// The first missing granule.
   public int firstMissing() {
     return firstMissing;
   }
 
-  /// How many granules never came.
+  /// Number of missing granules.
   public int missing() {
     return missing;
   }

@@ -17,14 +17,14 @@ public final class LayerSlice extends Owned {
   private final List<LayerSpan> spans;
 
   /// @param place its window, and the number of slices of that window that follow
-  /// @param range the granules, the same in every block
+  /// @param range the granules, equal in every block
   /// @param positions for each span the index of its key in the request
   /// @param spans one a block; the slice owns them, unless this throws
   public LayerSlice(Position place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     this(place, range, null, positions, spans);
   }
 
-  /// Of a view, whose bytes are packed where they travel.
+  /// A slice of a view, whose bytes are packed where they travel.
   ///
   /// @param spans one a block, of the granules of `view`
   public LayerSlice(Position place, BlockView view, int[] positions, List<LayerSpan> spans) {
@@ -54,12 +54,12 @@ public final class LayerSlice extends Owned {
     return place;
   }
 
-  /// The granules, the same in every block.
+  /// The granules, equal in every block.
   public GranuleRange range() {
     return range;
   }
 
-  /// The part of the granules that it carries, the same in every block; null for all of them.
+  /// The part of the granules that it carries, equal in every block; null for all of them.
   public @Nullable BlockView view() {
     return view;
   }
@@ -77,7 +77,7 @@ public final class LayerSlice extends Owned {
     return positions[i];
   }
 
-  /// One a block, in the order of [#position]. The slice owns them.
+  /// Spans, one a block, in the order of [#position]. The slice owns them.
   public List<LayerSpan> spans() {
     return spans;
   }
@@ -119,7 +119,7 @@ public final class LayerSlice extends Owned {
   /// The place of a slice in its stream.
   ///
   /// @param window number of its window, from 0
-  /// @param remaining slices of the same window that follow this one
+  /// @param remaining slices of this window that follow this one
   public record Position(int window, int remaining) {
     public Position {
       Checks.notNegative("window", window);

@@ -101,13 +101,13 @@ public final class LayerSpan extends Owned {
     }
   }
 
-  /// A second handle on the same bytes, for a second owner.
+  /// A second handle on these bytes, for a second owner.
   public LayerSpan share() {
     return share(range);
   }
 
-  /// A second handle on the same bytes under another key: a reader knows a block that is being computed by the name of
-  /// its request, before its content has a name.
+  /// A second handle on these bytes under another key: a reader knows a block that is being computed by the name of its
+  /// request, before its content has a name.
   public LayerSpan share(BlockKey name) {
     hold(); // the new handle keeps this hold
     return new LayerSpan(name, layout, slot, checksums, range, verified, rowChecksums);
@@ -125,9 +125,9 @@ public final class LayerSpan extends Owned {
     return new LayerSpan(key, layout, slot, checksums, part, verified, null);
   }
 
-  /// Checksums of this span, one a granule. A span of rows answers the CRC of exactly these rows: one pass over the
-  /// granule computes it, and those of the rows that other spans of the block ask for, and compares the granule with
-  /// the checksum that it was produced with.
+  /// Checksums of this span, one a granule. A span of rows answers the CRC of exactly these rows. One pass over the
+  /// granule computes it, together with the CRCs of rows of other spans of the block, and compares the granule with the
+  /// checksum that it was produced with.
   ///
   /// @throws BlockCorruptException if the granule of a span of rows differs from its checksum
   /// @throws IllegalStateException if the bytes are needed and this handle was closed

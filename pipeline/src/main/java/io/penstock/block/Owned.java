@@ -4,8 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// One owner's hold on a resource that must be given back. Frees the resource once, however often and on whatever
-/// thread it is closed.
+/// One owner's hold on a resource that must be given back. Frees the resource once, even if several threads close it.
 ///
 /// A [BlockScope] can adopt it: handles on memory, leases, reservations, permits.
 public abstract class Owned implements AutoCloseable {

@@ -29,7 +29,7 @@ public final class Permits {
   private final String name;
   private final int maxWaiters;
   private volatile long capacity; // written under the lock
-  /// Waits for units, first come first.
+  /// Waiters, in the order of their arrival.
   @GuardedBy("this") private final ArrayDeque<Ticket> queue = new ArrayDeque<>();
   /// Waits whose units were taken and whose grant has not run yet; never more than there are units.
   @GuardedBy("this") private final ArrayDeque<Ticket> due = new ArrayDeque<>();
@@ -66,7 +66,7 @@ public final class Permits {
     });
   }
 
-  /// The same, for a budget that may close meanwhile: then `refused` runs instead of `granted`.
+  /// Takes units from a budget that may close during the wait: then `refused` runs instead of `granted`.
   public Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
     Ticket ticket = new Ticket(this, units, granted, refused);
     synchronized (this) {
@@ -101,7 +101,7 @@ public final class Permits {
     }
   }
 
-  /// Refuses all waiters and later calls. Units in use come back as usual.
+  /// Refuses all waiters and later calls. Units in use are given back as usual.
   public void close(Supplier<? extends RuntimeException> reason) {
     List<Ticket> waiting;
     synchronized (this) {
@@ -121,8 +121,8 @@ public final class Permits {
     runGrants(null);
   }
 
-  /// Takes `units` away, of which some units may be in use: nothing is granted until they came back. Refuses the
-  /// waiters that want more than is left.
+  /// Removes `units`, some of which may be in use: nothing is granted until these are given back. Refuses waiters that
+  /// want more than the rest.
   ///
   /// @throws IllegalArgumentException if nothing would be left
   void lower(long units) {
@@ -157,7 +157,7 @@ public final class Permits {
     return capacity;
   }
 
-  /// Longest queue.
+  /// Maximum length of the queue.
   public int maxWaiters() {
     return maxWaiters;
   }
@@ -239,7 +239,7 @@ public final class Permits {
     return next;
   }
 
-  /// What a `Runnable` throws is unchecked, whatever its static type.
+  /// An exception of a `Runnable` is unchecked, in spite of its static type.
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <E extends Throwable> E unchanged(Throwable failure) throws E {
     throw (E) failure;

@@ -38,7 +38,7 @@ public record Plane(Kind kind, ElementType type, int heads, int width) {
     return heads * width * type.bytes();
   }
 
-  /// What one plane of a layer holds.
+  /// Content of a plane of a layer.
   public enum Kind {
     /// Keys of multi-head or grouped-query attention.
     KEY,

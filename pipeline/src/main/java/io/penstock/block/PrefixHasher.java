@@ -42,7 +42,7 @@ public final class PrefixHasher {
   }
 
   /// Hash of part `index` of a value: SHA-256 over `penstock.part.v1` in ASCII, the hash of the value's name, the hash
-  /// that tells the versions of the value apart, and the index, first 16 bytes kept.
+  /// of the value's version, and the index, first 16 bytes kept.
   public static BlockHash ofPart(BlockHash name, BlockHash version, int index) {
     return BlockHash.read(new CanonicalDigest("penstock.part.v1").hash(name).hash(version).int32(index).first16());
   }

@@ -20,10 +20,10 @@ final class RowChecksums {
     return granule == other;
   }
 
-  /// CRC32C of `range`; empty if it is none of the runs into which runs of its length, or of the length that was asked
-  /// for last, cut the granule.
+  /// CRC32C of `range`. Empty unless `range` is one of the runs into which runs of its length, or of the last requested
+  /// length, cut the granule.
   ///
-  /// @param compare hears of the checksum of the whole granule before the others are kept; throws if it differs
+  /// @param compare receives the checksum of the whole granule before the others are kept; throws if it differs
   synchronized OptionalInt of(GranuleRange range, BlockLayout layout, Slot slot, IntConsumer compare) {
     if (!isRun(range, rowsOfRun, layout)) {
       if (!isRun(range, range.rows(), layout)) {

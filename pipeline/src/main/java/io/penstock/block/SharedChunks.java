@@ -18,7 +18,7 @@ final class SharedChunks implements SlabArena.ChunkSource {
   @GuardedBy("this") private final Deque<SharedRegion> regions = new ArrayDeque<>();
   @GuardedBy("this") private long used;
 
-  /// Has its first region at once: a node is asked for it before it has blocks.
+  /// Makes its first region at once, because a peer may ask for it before the node has blocks.
   SharedChunks(String name) throws SystemCallException {
     this.name = name;
     regions.push(SharedRegion.create(SharedRegion.Kind.BLOCKS, name, REGION_BYTES));

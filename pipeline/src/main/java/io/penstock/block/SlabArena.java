@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// start at a multiple of 64 bytes (a cache line). By default the system maps the chunks, and makes a page when it is
 /// first touched. The claim that needs a chunk pays for the mapping, unless [#prepare(long)] paid before.
 public final class SlabArena implements BlockArena, AutoCloseable {
-  /// Most bytes a chunk: `asByteBuffer()` ends below 2 GiB.
+  /// Maximum bytes of a chunk: `asByteBuffer()` ends below 2 GiB.
   public static final long MAX_CHUNK_BYTES = 1L << 30;
   /// Length of a chunk, unless a block is longer: where the JDK zeroes it, a claim waits some 10 ms, not a second.
   private static final long CHUNK_BYTES = 32L << 20;
@@ -47,7 +47,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private int slots;
   private boolean closed;
   private boolean freed;
-  /// Whether memory may have to be freed when a slot comes back: the arena was closed, or has had a run.
+  /// Whether memory may have to be freed when a slot comes back: the arena was closed, or had a run.
   private volatile boolean frees;
 
   /// @param name named in errors
@@ -58,7 +58,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofSystem());
   }
 
-  /// The same on memory of another kind.
+  /// An arena on memory of another kind.
   ///
   /// @param chunks closed with this arena
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, ChunkSource chunks) {
@@ -193,7 +193,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     addFree(run.makeSlots());
   }
 
-  /// Keeps the free slots of `run` aside. A claim that has a right to a slot already takes one of them if there is no
+  /// Sets the free slots of `run` aside. A claim that has a right to a slot already takes one of them if there is no
   /// other.
   synchronized void retire(SlabPart.Run run) {
     run.markRetired();

@@ -91,7 +91,7 @@ public final class SlabPart implements BlockArena {
     return slots.acquire(1, () -> granted.accept(new Room(this)), failed);
   }
 
-  /// One free slot, held for a block that another part pays for so far. Closing gives the slot back.
+  /// One free slot, held for a block that another part pays for at present. Closing gives the slot back.
   public static final class Room extends Owned {
     private final SlabPart part;
 
@@ -197,7 +197,7 @@ public final class SlabPart implements BlockArena {
       lent++;
     }
 
-    /// Counts a slot that came back; true if it is not to be lent again.
+    /// Counts a slot that came back; true if it must not be lent again.
     boolean takeBack() {
       lent--;
       return retired;

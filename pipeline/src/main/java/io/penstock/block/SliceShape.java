@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 
-/// How blocks are cut into slices to travel.
+/// Rules for cutting blocks into slices.
 ///
-/// @param windowBlocks most blocks a window, where the cutter makes the windows itself
-/// @param sliceBytes most payload bytes a slice
+/// @param windowBlocks maximum number of blocks of a window, where the cutter makes the windows itself
+/// @param sliceBytes maximum payload bytes of a slice
 /// @param order layer-first or block-first inside a window
 /// @param startLayer layers before it are left out
 public record SliceShape(int windowBlocks, int sliceBytes, Order order, int startLayer) {

@@ -21,7 +21,7 @@ public final class UnexpectedSliceException extends PermanentKvException {
     return field;
   }
 
-  /// The rule or value that the field had to meet.
+  /// Rule or value that the field had to meet.
   public String wanted() {
     return wanted;
   }

@@ -16,7 +16,7 @@ final class VerifiedGranules {
   private final BlockLayout layout;
   private final int[] checksums;
   private final BitSet whole;
-  /// Granules of which only some rows came: first row → (rows, CRC).
+  /// Granules with some of their rows: first row → (rows, CRC).
   private Map<Integer, TreeMap<Integer, Rows>> partial = Map.of();
 
   /// @param expected CRC of the whole granule, with which the rows are verified once all have come; null for rows that
@@ -55,7 +55,7 @@ final class VerifiedGranules {
     return same == null ? null : same.crc();
   }
 
-  /// True if any byte of `range` came.
+  /// True if any byte of `range` has arrived.
   boolean touch(GranuleRange range) {
     int next = whole.nextSetBit(range.first());
     if (next >= 0 && next < range.end()) {
@@ -101,9 +101,9 @@ final class VerifiedGranules {
 
   /// Adds `range`, whose checksums are `sums`. Parts verified before stay as they are.
   ///
-  /// @return the first granule that is complete now and differs from the checksum that rows of it came with; these rows
-  ///     count as not come then
-  /// @throws IllegalStateException if some but not all rows of `range` came before
+  /// @return the first complete granule that differs from the checksum that came with its rows; these rows then count
+  ///     as missing
+  /// @throws IllegalStateException if some but not all rows of `range` arrived before
   @Nullable Difference add(GranuleRange range, int[] sums) {
     if (!range.isWhole()) {
       return whole.get(range.first()) ? null : addRows(range, sums[0], null);
@@ -132,7 +132,8 @@ final class VerifiedGranules {
     return null;
   }
 
-  /// What rows of `granule` came with, if it differs from `crc`. Rows that are verified by themselves stay.
+  /// The checksum that came with rows of `granule`, if it differs from `crc`. Rows that were verified by themselves
+  /// stay.
   private @Nullable Difference difference(int granule, TreeMap<Integer, Rows> parts, int crc) {
     for (Rows rows : parts.values()) {
       if (rows.expected() != null && rows.expected() != crc) {

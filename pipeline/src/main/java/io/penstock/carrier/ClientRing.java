@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Its memory is there from [#create] on, for the node to map; answers come after [#start]. Safe from any thread.
 public final class ClientRing implements AutoCloseable {
-  /// Hears the answers to one request, one a key in any order, on the ring's thread, so it must not block.
+  /// Receives the answers to one request, one a key in any order, on the ring's thread, so it must not block.
   public interface Answers {
     /// The answer for the key at `position`.
     ///
@@ -73,12 +73,12 @@ public final class ClientRing implements AutoCloseable {
     }
   }
 
-  /// Where this end asks.
+  /// Region of this end's requests.
   public RingPlace place() {
     return new RingPlace(own.descriptor(), own.token());
   }
 
-  /// Maps the answers of the node, and starts the thread that hears them.
+  /// Maps the answers of the node, and starts the thread that reads them.
   ///
   /// @throws PeerMemoryException if they cannot be read, the system has no thread, or this is closed
   public synchronized void start(RingPlace answers) {
@@ -110,8 +110,8 @@ public final class ClientRing implements AutoCloseable {
 
   /// Asks for the blocks of `keys` in one request, which the node decides on as a whole: it leases all or none.
   ///
-  /// @param answers hears of each key
-  /// @return false if the ring has no room for the request now, or has ended; nothing is heard then
+  /// @param answers receives an answer for each key
+  /// @return false if the ring has no room for the request now, or has ended; then no answer comes
   public synchronized boolean ask(List<BlockKey> keys, Answers answers) {
     if (closed || signal == null || Long.bitCount(free) < keys.size()) {
       return false;
@@ -143,7 +143,7 @@ public final class ClientRing implements AutoCloseable {
     free |= 1L << slot;
   }
 
-  /// Posts what needs no answer, without a wake: the node looks soon enough.
+  /// Posts an entry that needs no answer, without a wake: the node looks soon enough.
   synchronized void post(int operation, int slot, int more) {
     if (!closed && signal != null) {
       entry(signal.next(), operation, slot, more);
@@ -223,7 +223,7 @@ public final class ClientRing implements AutoCloseable {
     free |= 1L << slot;
   }
 
-  /// What the node leased; null if it did not, or where it must not be.
+  /// The block that the node leased; null if it leased none, or its place is not allowed.
   private @Nullable LeasedMemory leased(MemorySegment answers, int slot, BlockKey key) {
     long at = RingLayout.answer(slot, layout);
     if (answers.get(JAVA_INT, at + RingLayout.STATUS) != RingLayout.FOUND) {
@@ -248,7 +248,7 @@ public final class ClientRing implements AutoCloseable {
     }
   }
 
-  /// Tells the node, and all who wait that the ring has no answer.
+  /// Informs the node, and all callers that wait, that the ring has no more answers.
   private void end() {
     synchronized (this) {
       closed = true;
@@ -270,7 +270,7 @@ public final class ClientRing implements AutoCloseable {
     own.close();
   }
 
-  /// Ends it, soon: reads of what was leased fail. Idempotent.
+  /// Ends the ring soon: reads of leased blocks fail. Idempotent.
   @Override
   public synchronized void close() {
     closed = true;

@@ -13,10 +13,10 @@ import java.util.BitSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/// A block where it lies in the memory of a node, leased to this process. Safe from any thread.
+/// A block in the memory of a node, leased to this process. Safe from any thread.
 ///
-/// The node can end the lease: each read looks for it before and after. So a read of memory that has other bytes by
-/// then fails, whatever its reader saw meanwhile.
+/// The node can end the lease: each read checks the lease before and after. So a read fails if the memory may have held
+/// other bytes during it.
 public final class LeasedMemory extends Owned {
   private static final String BOUNDARY = "shared memory";
 
@@ -50,7 +50,7 @@ public final class LeasedMemory extends Owned {
     return layout;
   }
 
-  /// One checksum a granule, as the node says.
+  /// Checksums that the node states, one a granule.
   public int[] checksums() {
     return checksums.clone();
   }
@@ -86,7 +86,7 @@ public final class LeasedMemory extends Owned {
   /// Lends the bytes of `range`, verified, to `reader` until it returns.
   ///
   /// @throws BlockCorruptException if a granule differs from its checksum
-  /// @throws PeerMemoryException if the lease ended before `reader` returned: what it read counts for nothing
+  /// @throws PeerMemoryException if the lease ended before `reader` returned: its result must not be used
   public <R> R read(GranuleRange range, Function<MemorySegment, R> reader) {
     verify(GranuleRange.whole(range.first(), range.count()));
     MemorySegment part = memory.asSlice(range.offset(layout), range.bytes(layout));
@@ -95,12 +95,12 @@ public final class LeasedMemory extends Owned {
 
   /// Copies the whole block to the beginning of `to`, which the caller verifies.
   ///
-  /// @throws PeerMemoryException if the lease ended meanwhile
+  /// @throws PeerMemoryException if the lease ended during the copy
   public void copy(MemorySegment to) {
     leased(() -> to.copyFrom(memory));
   }
 
-  /// The caller found that a copy differs from its checksums: the node hears of that with the release.
+  /// Marks a copy as different from its checksums: the release reports it to the node.
   public void differs() {
     damaged = true;
   }
@@ -116,7 +116,7 @@ public final class LeasedMemory extends Owned {
       requireLeased();
       return answer;
     } catch (InternalError e) { // the system has no memory for a page that the node never wrote
-      throw new PeerMemoryException("memory of the node must be readable (was not, " + key + ")", e);
+      throw new PeerMemoryException("memory of the node cannot be read ( " + key + ")", e);
     } finally {
       ring.releaseMemory();
     }

@@ -8,12 +8,12 @@ import io.penstock.system.SystemCallException;
 import java.io.IOException;
 import java.security.MessageDigest;
 
-/// A page of this process by which a peer finds out, and proves, that it can read memory of this process: it reads the
-/// random bytes in it, and says them. So no reference is sent to a peer on another host, of another user or with other
-/// process numbers, whatever it claims.
+/// A page of this process by which a peer finds out, and proves, that it can read memory of this process: the peer
+/// reads its random bytes, and sends them. So no reference is sent to a peer on another host, of another user or with
+/// other process numbers, even if it claims otherwise.
 ///
-/// A node and a client have probes of different kinds, so that a client cannot have a node read the probe of another
-/// node for it. A process has one of each, made when it is first needed.
+/// A node and a client have probes of different kinds, so that a client cannot make a node read the probe of another
+/// node. A process has one of each, made when it is first needed.
 public final class MemoryProbe {
   private final SharedRegion region;
 
@@ -52,14 +52,14 @@ public final class MemoryProbe {
 
   private record Refused(String reason) implements Made {}
 
-  /// That of this process as a node.
+  /// The probe of this process as a node.
   ///
   /// @throws PeerMemoryException if the system has no memory to share
   public static MemoryProbe ofNode() {
     return OfNode.MADE.get();
   }
 
-  /// That of this process as a client.
+  /// The probe of this process as a client.
   ///
   /// @throws PeerMemoryException if the system has no memory to share
   public static MemoryProbe ofClient() {
@@ -76,12 +76,12 @@ public final class MemoryProbe {
     return ProcessHandle.current().pid();
   }
 
-  /// By which a peer finds it.
+  /// Descriptor by which a peer finds it.
   public int descriptor() {
     return region.descriptor();
   }
 
-  /// Whether `proof` is what a peer reads in it.
+  /// Whether `proof` equals the bytes that a peer reads in it.
   public boolean isProvedBy(byte[] proof) {
     return MessageDigest.isEqual(region.token(), proof);
   }

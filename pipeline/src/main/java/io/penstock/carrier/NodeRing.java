@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
 /// Each side writes its own region alone, so a client that breaks the rules, or is killed, harms only itself. A lease
 /// ends before its memory can get other bytes: the client compares its number after each read.
 public final class NodeRing implements AutoCloseable {
-  /// How long the thread may sleep while blocks are leased: a release wakes no thread.
+  /// Maximum sleep of the thread while blocks are leased: a release wakes no thread.
   private static final long RELEASES_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /// Hears of the blocks of one request.
+  /// Receives the blocks of one request.
   @FunctionalInterface
   public interface Found {
     /// @param blocks a handle of its own for each key, in order, or null if one of them has no block. The client
@@ -49,18 +49,18 @@ public final class NodeRing implements AutoCloseable {
   public interface Blocks {
     /// Looks for the blocks of `keys`. The ring's thread calls it, so it must not block.
     ///
-    /// @param found hears once, on any thread
+    /// @param found called once, on any thread
     void find(List<BlockKey> keys, Found found);
 
     /// A client found that the block of `key` differs from its checksums: compares it, and removes it if it does.
     void damaged(BlockKey key);
   }
 
-  /// What a client may have.
+  /// Limits of a client.
   ///
-  /// @param leases most blocks at a time
-  /// @param life longest time of a lease
-  /// @param spin longest spin of the ring's thread before it sleeps; zero for none
+  /// @param leases maximum number of blocks at a time
+  /// @param life maximum time of a lease
+  /// @param spin maximum spin of the ring's thread before it sleeps; zero for none
   public record Terms(int leases, Duration life, Duration spin) {
     public Terms {
       Checks.positive("leases", leases);
@@ -82,7 +82,7 @@ public final class NodeRing implements AutoCloseable {
   @GuardedBy("this") private final @Nullable Leased[] leased = new Leased[RingLayout.SLOTS];
   /// A bit for each slot whose get has no answer yet.
   @GuardedBy("this") private long asked;
-  /// Number of the lease that each slot had last.
+  /// Number of the last lease of each slot.
   @GuardedBy("this") private final int[] numbers = new int[RingLayout.SLOTS];
   /// Key of the block that each slot was asked for last; null once its lease was released. Touched under `serving`.
   private final @Nullable BlockKey[] lastKeys = new BlockKey[RingLayout.SLOTS];
@@ -172,7 +172,7 @@ public final class NodeRing implements AutoCloseable {
     }
   }
 
-  /// Where this end answers.
+  /// Region of this end's answers.
   public RingPlace place() {
     return new RingPlace(own.descriptor(), own.token());
   }
@@ -193,9 +193,9 @@ public final class NodeRing implements AutoCloseable {
     }
   }
 
-  /// Serves what the client has posted so far.
+  /// Serves the entries that the client has posted so far.
   ///
-  /// @return false if the ring is closed, or the client broke the rules: it hears no answer any more
+  /// @return false if the ring is closed, or the client broke the rules: it gets no more answers
   public boolean look() {
     synchronized (serving) {
       int posted = closed ? seen : signal.received();
@@ -244,7 +244,7 @@ public final class NodeRing implements AutoCloseable {
     return true;
   }
 
-  /// Serves the request of the next `count` entries. Leases that its slots had are over.
+  /// Serves the request of the next `count` entries. Earlier leases of its slots end.
   ///
   /// @return false if the client broke the rules
   @GuardedBy("serving") private boolean get(int count) {
@@ -288,15 +288,15 @@ public final class NodeRing implements AutoCloseable {
     return (asked & (1L << slot)) != 0;
   }
 
-  /// A get of `slot` waits for its answer from now on.
+  /// Marks a get of `slot` as waiting for its answer.
   ///
-  /// @return the block of the lease that the slot had, see [#end]
+  /// @return the block of the earlier lease of the slot, see [#end]
   private synchronized @Nullable Block ask(int slot) {
     asked |= 1L << slot;
     return end(slot);
   }
 
-  /// Keeps `count` leases for a request, if the client may have so many.
+  /// Reserves `count` leases for a request, if the client may have so many.
   private synchronized boolean promise(int count) {
     boolean fits = count <= terms.leases() - leases - promised;
     promised += fits ? count : 0;
@@ -380,8 +380,8 @@ public final class NodeRing implements AutoCloseable {
     }
   }
 
-  /// Ends the lease of `slot`; null if it has none. The caller closes the block, without the lock: memory that comes
-  /// back runs what waits for it.
+  /// Ends the lease of `slot`; null if it has none. The caller closes the block without the lock, because returned
+  /// memory runs its waiters.
   private synchronized @Nullable Block end(int slot) {
     Leased over = leased[slot];
     if (over == null) {

@@ -59,7 +59,7 @@ final class RingLayout {
   static final int RELEASE = 2;
   /// A release of a block that differs from its checksums.
   static final int DAMAGED = 3;
-  /// Of a request.
+  /// Fields of a request.
   static final int OPERATION = 0;
   static final int SLOT = 4;
   static final int HASH = 8;
@@ -68,7 +68,7 @@ final class RingLayout {
   static final int FOUND = 1;
   /// The node has no such block, or not where a client can read it: the client asks over the connection.
   static final int ASK = 2;
-  /// Of an answer.
+  /// Fields of an answer.
   static final int LEASE = 0;
   static final int STATUS = 4;
   static final int DESCRIPTOR = 8;

@@ -1,6 +1,6 @@
 package io.penstock.carrier;
 
-/// By which the other side of a read ring finds a region of it.
+/// Address of a region of a read ring for the other side.
 ///
 /// @param descriptor in the process that owns the region
 /// @param token of the region

@@ -4,18 +4,17 @@ import io.penstock.system.Futex;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
-/// How one side of a ring tells the other that it posted, and waits for what the other posts: it spins for a bounded
-/// time, then sleeps. One thread waits; callers post one at a time.
+/// Signals between the two sides of a ring. A side announces its posts, and waits for the posts of the other: it spins
+/// for a bounded time, then sleeps. One thread waits; callers post one at a time.
 ///
-/// It spins only if something came since it waited last: a ring that is idle sleeps, and wakes now and then for an
-/// instant.
+/// It spins only if something came since its last wait: an idle ring sleeps, and wakes at intervals for an instant.
 final class RingSignal {
   /// Looks between two readings of the clock.
   private static final int LOOKS = 64;
 
-  /// How the thread that waits passes the time.
+  /// Ways in which the waiting thread passes the time.
   interface Pause {
-    /// That of the system.
+    /// Pauses of the system.
     Pause SYSTEM = new Pause() {
       @Override
       public long nanos() {
@@ -48,7 +47,7 @@ final class RingSignal {
   private final long spinNanos;
   private final Pause pause;
   private int posted;
-  /// Entries that had been served when the thread waited last.
+  /// Number of entries that had been served at the last wait.
   private int servedBefore;
 
   /// @param spinNanos longest spin before a sleep; 0 for none
@@ -77,7 +76,7 @@ final class RingSignal {
     }
   }
 
-  /// Tells the other side that nothing more comes: it finds more entries than the rules allow.
+  /// Reports the end to the other side, by more entries than the rules allow.
   void end() {
     post(RingLayout.REQUESTS + 1, true);
   }
@@ -100,7 +99,7 @@ final class RingSignal {
     }
   }
 
-  /// Spins until something comes; false if that takes too long.
+  /// Spins until an entry comes; false if that takes too long.
   private boolean spins(int seen) {
     long began = pause.nanos();
     do {
@@ -119,7 +118,7 @@ final class RingSignal {
     Futex.wake(word(theirs));
   }
 
-  /// Longest sleep, since a wake that comes just before a sleep is lost.
+  /// Maximum sleep, since a wake just before a sleep is lost.
   static long mostNanos() {
     return TimeUnit.MILLISECONDS.toNanos(250);
   }

@@ -19,7 +19,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
   private final long process;
   @GuardedBy("this") private final Map<ByteBuffer, PeerRegion> regions = new HashMap<>();
   @GuardedBy("this") private boolean closed;
-  /// This and the reads of blocks that are leased: the last one unmaps.
+  /// Holds of this object and of reads of leased blocks: the last one unmaps.
   private final HoldCount holds = new HoldCount();
   private volatile boolean unreadable;
 
@@ -42,7 +42,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     return (i, to) -> copy(memory[references.region()[i]], references.offset()[i], to);
   }
 
-  /// One run of bytes, wherever it lies.
+  /// One run of bytes, in any place.
   @FunctionalInterface
   public interface Run {
     /// Copies the bytes from `offset` on into all of `to`.
@@ -77,7 +77,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
       MemorySegment.copy(from, offset, to, 0, to.byteSize());
     } catch (InternalError e) { // the system has no memory for a page that the peer never wrote
       unreadable = true;
-      throw new PeerMemoryException("memory of the peer must be readable (was not at " + offset + ")", e);
+      throw new PeerMemoryException("memory of the peer cannot be read (at " + offset + ")", e);
     } catch (IllegalStateException e) {
       if (from.scope().isAlive()) { // the reader's own memory has gone
         throw e;
@@ -129,7 +129,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     return region.asSlice(offset, bytes);
   }
 
-  /// Whether memory of the peer could not be read once. What is asked for from then on should come in frames.
+  /// Whether memory of the peer was unreadable once. Later requests should get frames instead.
   public boolean isUnreadable() {
     return unreadable;
   }
@@ -139,7 +139,7 @@ public final class SharedMemoryReceiver implements SliceReceiver, AutoCloseable 
     return regions.size();
   }
 
-  /// Keeps what is mapped, for one read; false if this is closed.
+  /// Keeps the mappings for one read; false if this is closed.
   boolean retain() {
     return holds.retain();
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// Sends references to blocks that lie in memory which other processes of this host can map. Other blocks go in the
 /// frames. One sender serves one connection, on which it names a bounded number of regions.
 public final class SharedMemorySender implements SliceSender {
-  /// The regions that the peer was told of.
+  /// The regions whose names the peer has.
   private final Set<SharedRegion> named = ConcurrentHashMap.newKeySet();
 
   @Override

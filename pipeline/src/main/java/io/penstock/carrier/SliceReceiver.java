@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 public interface SliceReceiver {
   /// The bytes of a slice that arrived.
   ///
-  /// @param frame what stands behind the header of the slice; valid until the caller has read the bytes
+  /// @param frame the part behind the header of the slice; valid until the caller has read the bytes
   /// @param blocks number of blocks in the slice
   /// @param bytesEach bytes of the slice in each of them
   /// @throws io.penstock.block.UnexpectedSliceException if `frame` breaks a rule of the carrier
   /// @throws PeerMemoryException if memory of the sender cannot be read
   SliceBytes arrived(IncomingFrame frame, int blocks, int bytesEach);
 
-  /// What stands behind the header of a slice that arrived.
+  /// The part of an arrived frame behind the header of its slice.
   interface IncomingFrame {
     int bytes();
 

@@ -19,12 +19,12 @@ public final class UnlandedSlices {
   @GuardedBy("this") private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   @GuardedBy("this") private boolean closed;
 
-  /// @param landed runs after the receiver told of slices that it has landed
+  /// @param landed runs after the receiver reported landed slices
   public UnlandedSlices(Runnable landed) {
     this.landed = landed;
   }
 
-  /// Keeps shares of all spans of `slice`, which stays the caller's. Once this is closed it keeps nothing.
+  /// Keeps shares of all spans of `slice`, which stays the caller's. A closed object keeps nothing.
   public void keep(LayerSlice slice) {
     List<LayerSpan> shares = new ArrayList<>(slice.spans().size());
     try {

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. What is in
-/// order is returned.
+/// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. Each check
+/// returns its valid argument.
 public final class Checks {
   private Checks() {}
 
@@ -28,7 +28,7 @@ public final class Checks {
     return value;
   }
 
-  /// For what is waited for: timers count in milliseconds.
+  /// Checks a time to wait: timers count in milliseconds.
   public static Duration atLeastOneMilli(String name, Duration value) {
     if (requireNonNull(value, name).toMillis() < 1) {
       throw new IllegalArgumentException(name + " must be >= 1 ms (was " + value + ")");
@@ -55,7 +55,7 @@ public final class Checks {
     return value;
   }
 
-  /// For an index.
+  /// Checks an index.
   public static void within(String name, int value, int below) {
     if (value < 0 || value >= below) {
       throw new IndexOutOfBoundsException(name + " must be in [0, " + below + ") (was " + value + ")");

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 
-/// A rank from one start of its process to the end of it. What an earlier incarnation sent is stale.
+/// A rank from one start of its process to its end. Messages of an earlier incarnation are stale.
 ///
 /// @param generation greater at each start of the rank, for instance the time of the start
 public record Incarnation(RankId rank, long generation) {

@@ -18,7 +18,7 @@ final class FetchMeasure {
   private long demand;
   private long since;
 
-  /// What one request reads from one level.
+  /// Bytes that one request reads from one level.
   private static final class Level {
     private final int number;
     private final TransferRate.Transfer transfer;

@@ -48,7 +48,7 @@ final class FetchPlanner {
     return new Plan(parts, Plan.blocks(fetched), reason(parts, fetched), best, fetchNanos, computeNanos);
   }
 
-  /// How long `bytes` from the place of `part` take; a place without an estimate counts as free.
+  /// Estimated time to fetch `bytes` from the place of `part`; a place without an estimate counts as free.
   private static long nanos(Part part, long bytes) {
     return part.rate() == null || bytes == 0 ? 0 : part.rate().nanos(bytes);
   }

@@ -69,7 +69,7 @@ public final class LoadPrefix {
   /// The part of the prefix that is faster to fetch than to compute, slice by slice as [#layers]. The engine computes
   /// the request from the end of the last block on.
   ///
-  /// @param choice decides how much to fetch, hears of the decision, and learns from the transfer
+  /// @param choice decides how much to fetch, receives the decision, and learns from the transfer
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape, Choice choice,
       BlockScope scope) {
     requireNonNull(shape, "shape");
@@ -120,7 +120,7 @@ public final class LoadPrefix {
     });
   }
 
-  /// How a lookup ended.
+  /// Result of a lookup.
   public enum Outcome {
     ANSWERED,
     /// The deadline passed.
@@ -155,7 +155,7 @@ public final class LoadPrefix {
     private final Consumer<? super Plan> listener;
     private final Map<String, TransferRate> rates = new ConcurrentHashMap<>();
 
-    /// How a [Choice] decides.
+    /// Settings of a [Choice].
     ///
     /// @param enabled whether it decides; if not, all is fetched
     /// @param tokensPerSecond how fast the engine computes a prefill, above 0
@@ -180,8 +180,8 @@ public final class LoadPrefix {
       }
     }
 
-    /// @param nanos a clock that only goes on
-    /// @param listener hears each decision, before the transfer begins; must be quick
+    /// @param nanos a monotonic clock
+    /// @param listener receives each decision, before the transfer begins; must be quick
     public Choice(Options options, LongSupplier nanos, Consumer<? super Plan> listener) {
       this.options = requireNonNull(options, "options");
       this.clock = requireNonNull(nanos, "nanos");
@@ -255,11 +255,11 @@ public final class LoadPrefix {
     OFF,
     /// A level among the fetched blocks has no fresh estimate: they are fetched, to learn.
     UNKNOWN,
-    /// To fetch all is fastest.
+    /// Fetching all blocks is fastest.
     FETCH,
-    /// To fetch a part, and to compute the rest, is fastest.
+    /// Fetching a part, and computing the rest, is fastest.
     PART,
-    /// To compute all is fastest.
+    /// Computing all blocks is fastest.
     COMPUTE
   }
 
@@ -274,11 +274,11 @@ public final class LoadPrefix {
     }
   }
 
-  /// How fast a level gives bytes.
+  /// Transfer rate of a level.
   ///
   /// @param queuedBytes of transfers under way, which come first
   public record Rate(double bytesPerSecond, long latencyNanos, long queuedBytes) {
-    /// How long `bytes` more take.
+    /// Estimated time to fetch `bytes` more.
     public long nanos(long bytes) {
       return latencyNanos
           + Math.round((queuedBytes + bytes) * (double) Duration.ofSeconds(1).toNanos() / bytesPerSecond);

@@ -38,7 +38,7 @@ public final class OffloadPrefix {
     return Batch.blocks(options.batch(), timer).then(Store.into(tier, options.shape()));
   }
 
-  /// Has `source` compute the blocks of one request after the other, layer after layer, while the tier has room.
+  /// Lets `source` compute the blocks of one request after the other, layer after layer, while the tier has room.
   ///
   /// | | |
   /// |---|---|
@@ -55,8 +55,8 @@ public final class OffloadPrefix {
     return requests -> Quiet.afterCancel(requests.concatMap(keys -> tier.put(keys, shape, source), 0));
   }
 
-  /// The same, but puts only what is new: asks the tier which keys of a request it has, and puts the others. A request
-  /// that the tier has costs one question, and makes no room.
+  /// Works as [#layers] but puts only missing blocks: it asks the tier which keys of a request it has, and puts the
+  /// others. A request that the tier has costs one question, and makes no room.
   ///
   /// Give a source with a [ProducingSource.Ready] for bytes that are still being written.
   ///
@@ -75,7 +75,7 @@ public final class OffloadPrefix {
     return IntStream.range(0, keys.size()).filter(i -> !there.get(i)).mapToObj(keys::get).toList();
   }
 
-  /// How [OffloadPrefix] gathers and cuts blocks.
+  /// Options of [OffloadPrefix].
   ///
   /// @param batch when a batch of blocks ends
   /// @param shape windows, no larger than the tier can reserve at once, and slices

@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 /// source, not one arena: a claim that waits for one of these puts could keep its memory from it, until the node ends
 /// the put as silent.
 public final class ProducingSource implements PutSource {
-  /// Longest queue of puts; a further put fails with [io.penstock.block.BudgetExhaustedException].
+  /// Maximum length of the queue of puts; a further put fails with [io.penstock.block.BudgetExhaustedException].
   private static final int MAX_WAITING_PUTS = 1024;
 
   private final BlockArena arena;
@@ -46,10 +46,10 @@ public final class ProducingSource implements PutSource {
     this(arena, order, writer, Ready.NOW);
   }
 
-  /// The same for bytes that another party, such as a device, writes meanwhile.
+  /// A source of bytes that another party, such as a device, writes at the same time.
   ///
   /// @param writer copies bytes that are ready, on the thread that sends or on the one that said that they are
-  /// @param ready says when the bytes of a layer are final; the writer is not asked for a byte before
+  /// @param ready reports when the bytes of a layer are final; the writer is asked for no byte before
   public ProducingSource(BlockArena arena, SliceShape.Order order, Writer writer, Ready ready) {
     this.arena = requireNonNull(arena, "arena");
     this.order = requireNonNull(order, "order");
@@ -134,7 +134,7 @@ public final class ProducingSource implements PutSource {
   /// Says when bytes may be read: a cache that is copied while its producer still writes is wrong without a sign.
   @FunctionalInterface
   public interface Ready {
-    /// All bytes are ready when a window is asked for.
+    /// All bytes are ready when a window is requested.
     Ready NOW = (keys, layer) -> Mono.empty();
 
     /// Completes when `layer` of all blocks of `keys` is written; an error fails the put. Subscribed once for each

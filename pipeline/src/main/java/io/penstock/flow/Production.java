@@ -103,7 +103,7 @@ public final class Production extends Owned {
     return chunk;
   }
 
-  /// No more chunks come: the streams of readers end when they have sent what is ready of those that came.
+  /// No more chunks come: the streams of readers end when they have sent the ready layers of all chunks.
   public void end() {
     end(null);
   }
@@ -147,7 +147,7 @@ public final class Production extends Owned {
         .publishOn(shard, 1);
   }
 
-  /// For each block of this request that is asked for, its position in the question.
+  /// For each block of this request that is wanted, its position in the question.
   private Map<Integer, Integer> positions(List<BlockKey> asked) {
     Map<BlockKey, Integer> numbers = new HashMap<>();
     for (int i = 0; i < keys.size(); i++) {
@@ -164,7 +164,7 @@ public final class Production extends Owned {
     return positions;
   }
 
-  /// Chunk `number` when it has come; empty when no more come.
+  /// Chunk `number` when it has arrived; empty when no more chunks come.
   private Mono<Optional<Chunk>> chunkOrEnd(int number) {
     return Mono.defer(() -> {
       synchronized (this) {

@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Fills the blocks of one decode rank with what a plan says that prefill ranks give it: heads and layers of several
+/// Fills the blocks of one decode rank with the bytes that a plan assigns to prefill ranks: heads and layers of several
 /// peers, token by token of blocks of another size, each in its place.
 ///
 /// | | |
 /// |---|---|
 /// | order | transfers of one lane in the order of the plan, one at a time; lanes side by side |
-/// | backpressure | what landed; sources are asked as the reader asks, within the byte budgets of the sources |
+/// | backpressure | landed bytes; sources are asked as the reader asks, within the byte budgets of the sources |
 /// | fairness | requests of one lane in the order of their subscriptions; lanes share a budget slice by slice |
 /// | ends | when all transfers have landed; a transfer without pieces asks nothing |
 /// | cancel | ends all transfers; drafts stay as they are, and nothing lands in them any more |
@@ -67,7 +67,7 @@ public final class PullBlocks {
     }
   }
 
-  /// Where the transfers of one request come from, and where they go.
+  /// Sources and destinations of the transfers of one request.
   public interface Places {
     /// The lane to the source of `transfer`.
     Lane lane(Transfer transfer);
@@ -75,7 +75,8 @@ public final class PullBlocks {
     /// Keys of the blocks that the source of `transfer` keeps for the request, in the order of its block list.
     List<BlockKey> keys(Transfer transfer);
 
-    /// The draft of a block of the destination of `transfer`. It stays the caller's, who seals it when all of it came.
+    /// The draft of a block of the destination of `transfer`. The caller owns it, and seals it when all of it has
+    /// arrived.
     BlockDraft draft(Transfer transfer, int destinationBlock);
   }
 
@@ -95,8 +96,8 @@ public final class PullBlocks {
     return Flux.defer(() -> sideBySide(fetches(transfers, places), false));
   }
 
-  /// The same for the life of a request: moves what one source gives, as often as it takes, and writes while its ticket
-  /// admits that. A repeated move writes nothing twice. Lanes are asked for anew by each move.
+  /// A mover for the life of a request: moves the transfers of one source, as often as needed, and writes while its
+  /// ticket admits that. A repeated move writes no byte twice. Each move asks for lanes again.
   ///
   /// @param transfers from one source to one destination
   /// @param isPush whether the source pushes, as [#receive], or is pulled from
@@ -105,7 +106,7 @@ public final class PullBlocks {
   }
 
   private record Fetch(Transfer transfer, Lane lane, List<BlockKey> keys, ViewLanding landing) {
-    /// The same over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
+    /// A fetch over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
     Fetch attempt(Lane now, MoveTicket ticket) {
       return new Fetch(transfer, now, keys,
           landing.attempt(ticket.attempt(), ticket.request(),
@@ -151,7 +152,7 @@ public final class PullBlocks {
       });
     }
 
-    /// Asks the sources of the last move, which may have been replaced by later ones meanwhile.
+    /// Asks the sources of the last move, which later sources may have replaced.
     @Override
     public Mono<Void> drained(MoveTicket ticket) {
       return Flux.defer(() -> Flux.fromIterable(asked)).map(fetch -> fetch.lane().source()).distinct()
@@ -171,7 +172,7 @@ public final class PullBlocks {
         Flux.fromIterable(lane.getValue()).concatMap(fetch -> fetch.run(OnMiss.SKIP), 0)), lanes.size(), 1);
   }
 
-  /// All of them, before the first is asked for: so parts that overlap are refused before a byte moves.
+  /// Creates all fetches before the first is asked: overlapping parts are refused before a byte moves.
   private static List<Fetch> fetches(List<Transfer> transfers, Places places) {
     return transfers.stream()
         .flatMap(transfer -> together(transfer.pieces()).stream().map(pieces -> fetch(transfer, pieces, places)))

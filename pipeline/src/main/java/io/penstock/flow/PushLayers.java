@@ -42,7 +42,7 @@ public final class PushLayers extends ForwardingTier {
   private final CacheSpace space;
   private final List<Scheduler> shards;
   @GuardedBy("this") private final Map<BlockKey, Production> productions = new HashMap<>();
-  /// Readers that came before their request, by its first key.
+  /// Readers that asked before their request began, by its first key.
   @GuardedBy("this") private final Map<BlockKey, Set<MonoSink<Production>>> early = new HashMap<>();
 
   /// @param blocks the finished blocks of this rank

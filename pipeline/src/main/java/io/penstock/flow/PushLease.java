@@ -45,7 +45,7 @@ final class PushLease extends Lease {
     return awaited;
   }
 
-  /// Not in whole blocks: a reader of a push asks for a view.
+  /// Not supported in whole blocks: a reader of a push asks for a view.
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     return Flux.error(

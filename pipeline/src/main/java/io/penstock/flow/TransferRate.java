@@ -5,16 +5,16 @@ import io.penstock.flow.LoadPrefix.Rate;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// How long transfers from one place take: a latency and a bandwidth, learnt from the transfers that were made.
+/// Estimates the time of transfers from one place: a latency and a bandwidth, learnt from earlier transfers.
 ///
 /// The model is *time = latency + bytes ÷ bandwidth*, fitted by least squares to all transfers, each with a weight that
-/// halves with every half-life. If all transfers were of about one size, or larger ones were not slower, they tell
-/// nothing of the latency, which is 0 then. Before the first transfer there is no estimate.
+/// halves with every half-life. If all transfers were of about one size, or larger ones were not slower, the latency
+/// cannot be estimated and is 0. Before the first transfer there is no estimate.
 ///
-/// Transfers at the same time share the place: a time counts divided by the transfers that ran beside it, and bytes
-/// that are still under way are waited for first. Memory is fixed. Safe from any thread.
+/// Transfers at the same time share the place: a time counts divided by the transfers that ran in parallel, and a new
+/// transfer waits for the bytes that are still under way. Memory is fixed. Safe from any thread.
 final class TransferRate {
-  /// Sizes whose relative deviation is below this tell nothing of the latency.
+  /// Minimum relative deviation of sizes from which a latency is estimated.
   private static final double LEAST_SPREAD = 0.01;
 
   private final double halfLifeNanos;
@@ -92,7 +92,8 @@ final class TransferRate {
       }
     }
 
-    /// Ends it. What arrived counts, also if that is not all; a transfer of which nothing arrived tells nothing.
+    /// Ends the transfer. The bytes that arrived count, even if some are missing; a transfer without bytes does not
+    /// count.
     ///
     /// @param waitedNanos how long its reader waited for bytes
     void end(long waitedNanos, long nowNanos) {

@@ -14,9 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 
-/// What the head of a value says, and where its bytes are: whole parts first, the rest in the head. In the block of the
-/// head, little-endian but for the version: magic, format, length, version, bytes of the name, the name, and from a
-/// multiple of 64 on the last bytes of the value.
+/// Content of the head of a value, and the place of its bytes: whole parts first, the rest in the head. Layout of the
+/// head's block, little-endian except the version: magic, format, length, version, bytes of the name, the name, and
+/// from a multiple of 64 on the last bytes of the value.
 record ValueHead(CacheSpace space, String name, long length, BlockHash version, int nameBytes) {
   /// Room for the longest name, and as much for bytes.
   static final int LEAST_PART_BYTES = 4096;
@@ -103,12 +103,12 @@ record ValueHead(CacheSpace space, String name, long length, BlockHash version, 
     return space.layout().blockBytes();
   }
 
-  /// Where the last bytes of the value are in the block of the head.
+  /// Offset of the value's last bytes in the block of the head.
   int tailOffset() {
     return Math.ceilDiv(FIXED_BYTES + nameBytes, ALIGNMENT) * ALIGNMENT;
   }
 
-  /// Parts beside the head.
+  /// Number of parts without the head.
   int parts() {
     long beyond = Math.max(0, length - (partBytes() - tailOffset()));
     return (int) Math.ceilDiv(beyond, partBytes());

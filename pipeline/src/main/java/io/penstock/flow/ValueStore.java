@@ -56,7 +56,7 @@ public final class ValueStore {
     this(tier, windowParts, new SecureRandom()::nextLong);
   }
 
-  /// @param random draws the versions of values; two values of one name must never have the same version
+  /// @param random draws the versions of values; two values of one name must never have equal versions
   public ValueStore(BlockTier tier, int windowParts, LongSupplier random) {
     this.tier = requireNonNull(tier, "tier");
     this.random = requireNonNull(random, "random");
@@ -66,7 +66,7 @@ public final class ValueStore {
 
   /// A space of values.
   ///
-  /// @param name of the space; peers that share values state the same
+  /// @param name of the space; peers that share values state equal names
   /// @param partBytes multiple of 64, from 4 KiB; a value takes at least one part
   /// @param tenantSalt as in [CacheSpace#tenantSalt()]
   public static CacheSpace space(String name, int partBytes, String tenantSalt) {
@@ -158,7 +158,7 @@ public final class ValueStore {
     return drop(found);
   }
 
-  /// Removes the value of which parts are missing, unless another of its name has come meanwhile.
+  /// Removes a value with missing parts, unless another value of its name has replaced it.
   private Mono<Void> drop(Found found) {
     return Mono.usingWhen(Mono.fromSupplier(BlockScope::new),
         scope -> find(found.head.name(), scope).filter(now -> now.head.equals(found.head))
@@ -171,7 +171,7 @@ public final class ValueStore {
         .then(Mono.defer(() -> head.parts() == 0 ? Mono.empty() : tier.remove(head.partKeys()).then()));
   }
 
-  /// Removes the value of `name`. Reads that go on keep what they hold.
+  /// Removes the value of `name`. Reads in progress keep their parts.
   ///
   /// @return whether there was one
   public Mono<Boolean> remove(String name) {
@@ -222,7 +222,7 @@ public final class ValueStore {
       this.scope = scope;
     }
 
-    /// In bytes.
+    /// Length in bytes.
     public long length() {
       return found.head.length();
     }

@@ -54,7 +54,7 @@ final class ValueWriter {
     return appendRest(bytes);
   }
 
-  /// Copies up to the end of the window, and goes on when there is room for the next.
+  /// Copies up to the end of the window, and continues when there is room for the next.
   private Mono<Void> appendRest(MemorySegment bytes) {
     if (isLate) {
       written += bytes.byteSize();

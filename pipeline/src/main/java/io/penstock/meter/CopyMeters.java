@@ -49,7 +49,7 @@ public final class CopyMeters {
     of.duration().record(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /// @param isTimeout whether time was up, which is told from other failures
+  /// @param isTimeout whether the time limit was exceeded; other failures are counted separately
   /// @param code a word of an enum
   public void failed(boolean isTimeout, String code, int elements) {
     failed.computeIfAbsent(code,

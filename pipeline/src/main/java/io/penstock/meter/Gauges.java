@@ -16,7 +16,7 @@ public final class Gauges {
 
   /// Shows bytes in flight, capacity and waiters of `budget`.
   ///
-  /// @param name tag that tells budgets apart
+  /// @param name tag that distinguishes budgets
   public static void bind(MeterRegistry registry, String name, ByteBudget budget) {
     Tags tags = Tags.of(MeterTag.BUDGET.asString(), name);
     gauge(registry, KvMeters.BUDGET_IN_FLIGHT, tags, budget, ByteBudget::inUseBytes);
@@ -27,7 +27,7 @@ public final class Gauges {
 
   /// Shows the slots of `arena`.
   ///
-  /// @param name tag that tells arenas apart
+  /// @param name tag that distinguishes arenas
   public static void bind(MeterRegistry registry, String name, BlockArena arena) {
     Tags tags = Tags.of(MeterTag.ARENA.asString(), name);
     gauge(registry, KvMeters.ARENA_CLAIMED, tags, arena, BlockArena::claimedSlots);
@@ -35,7 +35,7 @@ public final class Gauges {
     gauge(registry, KvMeters.ARENA_CAPACITY, tags, arena, BlockArena::capacitySlots);
   }
 
-  /// Shows what a server serves now.
+  /// Shows connections and streams that a server serves.
   public static void bindServer(MeterRegistry registry, IntSupplier connections, IntSupplier streams,
       LongSupplier frameBytes) {
     gauge(registry, KvMeters.WIRE_CONNECTIONS, Tags.empty(), connections, IntSupplier::getAsInt);
@@ -53,14 +53,14 @@ public final class Gauges {
     gauge(registry, KvMeters.MEMORY_LOCKED, Tags.empty(), bytes, LongSupplier::getAsLong);
   }
 
-  /// Shows what several spaces have of the host memory that they share.
+  /// Shows the share of each space in the host memory that spaces share.
   public static void bindShared(MeterRegistry registry, SharedMemory memory) {
     gauge(registry, KvMeters.SHARED_CAPACITY, Tags.empty(), memory, SharedMemory::totalBytes);
     gauge(registry, KvMeters.SHARED_FREE, Tags.empty(), memory, SharedMemory::freeBytes);
     gauge(registry, KvMeters.SHARED_LARGEST, Tags.empty(), memory, SharedMemory::largestFreeBytes);
   }
 
-  /// Shows how often host memory is not what it was to be.
+  /// Shows how often host memory was of another kind than configured.
   public static void bindMemoryFallbacks(MeterRegistry registry, LongSupplier fallbacks) {
     gauge(registry, KvMeters.MEMORY_FALLBACKS, Tags.empty(), fallbacks, LongSupplier::getAsLong);
   }

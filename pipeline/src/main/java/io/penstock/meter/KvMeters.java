@@ -32,8 +32,9 @@ enum KvMeters implements MeterDocumentation {
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
   LEVEL_VISIBLE("penstock.level.visible", Meter.Type.GAUGE, "blocks", "Visible blocks that the ledger puts on a level",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Most blocks that the ledger puts on a level, infinite if unbounded.
-  LEVEL_CAPACITY("penstock.level.capacity", Meter.Type.GAUGE, "blocks", "Most blocks that the ledger puts on a level",
+  /// Maximum number of blocks that the ledger puts on a level, infinite if unbounded.
+  LEVEL_CAPACITY("penstock.level.capacity", Meter.Type.GAUGE, "blocks", "Maximum number of blocks that the "
+      + "ledger puts on a level",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   LEVEL_STORED("penstock.level.stored", Meter.Type.GAUGE, "blocks", "Blocks whose bytes are on a level",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
@@ -90,7 +91,8 @@ enum KvMeters implements MeterDocumentation {
       "Blocks that wait for a disk, or are being put to it", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_BYTES("penstock.queue.held", Meter.Type.GAUGE, "bytes",
       "Bytes of blocks that wait for a disk, or are being put to it", MeterTag.TIER, MeterTag.MEDIUM),
-  QUEUE_PEAK("penstock.queue.peak", Meter.Type.GAUGE, "blocks", "Most blocks that ever waited for a disk",
+  QUEUE_PEAK("penstock.queue.peak", Meter.Type.GAUGE, "blocks", "Highest number of blocks that waited for a "
+      + "disk",
       MeterTag.TIER, MeterTag.MEDIUM),
   /// Length of the queue at which writers begin to wait, infinite if that is left to host memory.
   QUEUE_CAPACITY("penstock.queue.capacity", Meter.Type.GAUGE, "blocks",
@@ -116,13 +118,14 @@ enum KvMeters implements MeterDocumentation {
   /// Reasons: leased, soft-pinned, hard-pinned.
   TIER_KEPT("penstock.tier.kept", Meter.Type.GAUGE, "blocks", "Blocks that are kept from eviction, by reason",
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.REASON),
-  /// Reasons: the same, and in-use.
+  /// Reasons: those of the meter above, and in-use.
   TIER_BLOCKED("penstock.tier.blocked", Meter.Type.COUNTER, null,
       "Times that the policy passed over a block, by reason",
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.REASON),
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
-  /// Most blocks the tier keeps, infinite if unbounded.
-  TIER_CAPACITY("penstock.tier.capacity", Meter.Type.GAUGE, "blocks", "Most blocks the tier keeps", MeterTag.TIER,
+  /// Maximum number of blocks that the tier keeps, infinite if unbounded.
+  TIER_CAPACITY("penstock.tier.capacity", Meter.Type.GAUGE, "blocks", "Maximum number of blocks that the "
+      + "tier keeps", MeterTag.TIER,
       MeterTag.MEDIUM),
   TIER_USED("penstock.tier.used", Meter.Type.GAUGE, "bytes", "Bytes of the visible blocks", MeterTag.TIER,
       MeterTag.MEDIUM),
@@ -150,12 +153,13 @@ enum KvMeters implements MeterDocumentation {
   COPY_WAITING("penstock.copy.waiting", Meter.Type.GAUGE, null, "Copies that wait for their turn at a device",
       MeterTag.DEVICE),
   BUDGET_IN_FLIGHT("penstock.budget.in.flight", Meter.Type.GAUGE, "bytes", "Bytes in flight", MeterTag.BUDGET),
-  BUDGET_PEAK("penstock.budget.peak", Meter.Type.GAUGE, "bytes", "Most bytes ever in flight", MeterTag.BUDGET),
-  BUDGET_CAPACITY("penstock.budget.capacity", Meter.Type.GAUGE, "bytes", "Most bytes that may be in flight",
+  BUDGET_PEAK("penstock.budget.peak", Meter.Type.GAUGE, "bytes", "Highest number of bytes in flight", MeterTag.BUDGET),
+  BUDGET_CAPACITY("penstock.budget.capacity", Meter.Type.GAUGE, "bytes", "Maximum number of bytes in flight",
       MeterTag.BUDGET),
   BUDGET_WAITING("penstock.budget.waiting", Meter.Type.GAUGE, null, "Requests that wait for bytes", MeterTag.BUDGET),
   ARENA_CLAIMED("penstock.arena.claimed", Meter.Type.GAUGE, "slots", "Slots lent", MeterTag.ARENA),
-  ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Most slots ever lent", MeterTag.ARENA),
+  ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Highest number of slots lent",
+      MeterTag.ARENA),
   ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA),
   MEMORY_TAKEN("penstock.memory.taken", Meter.Type.GAUGE, "bytes", "Host memory taken, by the kind of its pages",
       MeterTag.PAGES),

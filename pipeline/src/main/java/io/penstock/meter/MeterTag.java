@@ -7,7 +7,7 @@ import io.micrometer.common.docs.KeyName;
 enum MeterTag implements KeyName {
   /// Configured name of a tier.
   TIER("tier"),
-  /// Where a tier's bytes are stored, a [io.penstock.tier.Medium] in lower case.
+  /// Medium of a tier's bytes, a [io.penstock.tier.Medium] in lower case.
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),
@@ -15,7 +15,7 @@ enum MeterTag implements KeyName {
   SPACE("space"),
   /// Multiple of the present capacity of a level.
   FACTOR("factor"),
-  /// Level from which blocks came.
+  /// Level that blocks left.
   FROM("from"),
   /// Level to which blocks went.
   TO("to"),
@@ -27,15 +27,15 @@ enum MeterTag implements KeyName {
   PAGES("pages"),
   /// Name of a device.
   DEVICE("device"),
-  /// What a stream does: `get`, `put`, `read` or `write`.
+  /// Operation of a stream: `get`, `put`, `read` or `write`.
   ROUTE("route"),
-  /// What carries the bytes of slices: `inline` or `shared-memory`.
+  /// Carrier of the bytes of slices: `inline` or `shared-memory`.
   CARRIER("carrier"),
-  /// How frames travel: `tcp`, `uds`, `ws` or `local`.
+  /// Transport of frames: `tcp`, `uds`, `ws` or `local`.
   TRANSPORT("transport"),
-  /// Which way elements were copied, in lower case; of connections, `in` or `out`.
+  /// Direction of a copy, in lower case; of connections, `in` or `out`.
   DIRECTION("direction"),
-  /// Which kind of call copied them, in lower case.
+  /// Kind of call that copied the elements, in lower case.
   METHOD("method"),
   /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done; of
   /// connections, the bound that ended one.

@@ -6,11 +6,11 @@ import io.micrometer.core.instrument.Tags;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
-/// Shows what a node does for the processes of its side-car. The registry keeps it alive.
+/// Shows the work of a node for the processes of its side-car. The registry keeps this object alive.
 public final class SideCarMeters {
   private final MeterRegistry registry;
 
-  /// Shows who is there, and what is mapped for them.
+  /// Shows the number of clients, and the memory mapped for them.
   public SideCarMeters(MeterRegistry registry, IntSupplier clients, IntSupplier regions, LongSupplier mappedBytes) {
     this.registry = registry;
     Gauges.gauge(registry, KvMeters.SIDECAR_CLIENTS, Tags.empty(), this, meters -> clients.getAsInt());

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// Times the streams of slices of a node and counts what they moved, by route and carrier. Meters appear with the first
+/// Times the streams of slices of a node and counts their bytes, by route and carrier. Meters appear with the first
 /// stream of their kind. Safe from any thread.
 public final class StreamMeters {
   /// Buckets of the histogram lie between these.
@@ -42,7 +42,7 @@ public final class StreamMeters {
 
   private record Meters(Timer duration, Counter bytes, Counter peer, Counter budget, Counter tier) {}
 
-  /// What a stream waited for, in nanoseconds.
+  /// Waits of a stream, in nanoseconds.
   ///
   /// @param peer for credit, or for slices
   /// @param budget for room in the byte budget, or in the send window

@@ -73,7 +73,7 @@ public final class TransferMeters {
   /// Bytes of items were moved.
   ///
   /// @param direction `read` or `write`
-  /// @param carrier word for what carried them
+  /// @param carrier word for the carrier of the bytes
   public void carried(String transport, String direction, String carrier, long bytes) {
     if (bytes > 0) {
       this.bytes.computeIfAbsent(new Path(transport, direction, carrier), path -> counter(KvMeters.TRANSFER_CARRIED,
@@ -111,7 +111,7 @@ public final class TransferMeters {
     retries.increment();
   }
 
-  /// Shows what an engine has under way.
+  /// Shows the items of an engine.
   ///
   /// @param items in progress, or waiting for their connection
   /// @param bytes of these

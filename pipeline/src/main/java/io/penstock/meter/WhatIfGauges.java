@@ -8,8 +8,8 @@ import io.penstock.tier.TierInfo;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/// Shows what other capacities of a tier's levels would bring. The reader of the registry calls [#refresh()] first: one
-/// estimate serves all gauges.
+/// Shows the hit rates to expect at other capacities of a tier's levels. The reader of the registry calls [#refresh()]
+/// first: one estimate serves all gauges.
 public final class WhatIfGauges {
   private final Supplier<WhatIf> source;
   private volatile WhatIf latest;
@@ -47,7 +47,7 @@ public final class WhatIfGauges {
         : figure.applyAsDouble(now.upTo(level, now.levels().get(level).times(factor)));
   }
 
-  /// Makes the gauges show the present estimate.
+  /// Sets the gauges to the present estimate.
   public void refresh() {
     latest = source.get();
   }

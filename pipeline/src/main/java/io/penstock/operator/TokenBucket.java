@@ -26,8 +26,8 @@ public final class TokenBucket {
     this.fullAtNanos = nowNanos;
   }
 
-  /// Takes `units` and answers how long to wait until they may pass. What weighs more than the burst passes when the
-  /// bucket is full.
+  /// Takes `units` and answers how long to wait until they may pass. Units above the burst pass when the bucket is
+  /// full.
   ///
   /// @throws IllegalArgumentException if `units` is negative
   public long take(long units, long nowNanos) {

@@ -8,13 +8,13 @@ import io.penstock.pool.evict.LruList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The moves of keys down the levels of a [Ledger], and out of it: which key leaves a level, where to, and what that
-/// sets off below. Not thread-safe.
+/// The moves of keys down the levels of a [Ledger], and out of it: the key that leaves a level, its destination, and
+/// the moves that follow below. Not thread-safe.
 final class Demotions<V> {
   private static final int NONE = KeyTable.NONE;
 
-  /// Most keys that are passed over for one victim if one of them may be it. Each is looked at once in a turn of the
-  /// list, so the cost of an eviction stays small on average.
+  /// Maximum number of keys that are passed over for one victim, if one of them may be the victim. Each key is looked
+  /// at once in a turn of the list, so the cost of an eviction stays small on average.
   private static final int MOST_PASSED = EvictionOrder.MOST_KEPT;
 
   private final List<LruList> levels;
@@ -41,7 +41,7 @@ final class Demotions<V> {
     gate = next;
   }
 
-  /// Demotes the next victim of `level`, or evicts one, as if one more key came there and it was full.
+  /// Demotes the next victim of `level`, or evicts one, as if the level were full and one more key arrived.
   ///
   /// @return false if every key there is held
   boolean demoteNext(int level, Ledger.Moves<V> moves) {
@@ -214,7 +214,7 @@ final class Demotions<V> {
     rows.remove(row);
   }
 
-  /// Tells that the key in `row` stays because of its hold.
+  /// Reports that the key in `row` stays because of its hold.
   void passOver(int row) {
     gate.passedOver(hold(row));
   }

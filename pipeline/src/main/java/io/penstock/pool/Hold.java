@@ -1,6 +1,6 @@
 package io.penstock.pool;
 
-/// What keeps a key of a [Ledger] from being the victim.
+/// Reason that keeps a key of a [Ledger] from being the victim.
 public enum Hold {
   /// Nothing.
   NONE,

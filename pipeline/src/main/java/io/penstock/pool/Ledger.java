@@ -47,13 +47,13 @@ public final class Ledger<V> {
   private final LedgerValues<V> values;
   private final Demotions<V> demotions;
 
-  /// Hears of each key that the policy moved. Must not call back.
+  /// Receives each key that the policy moved. Must not call back.
   @FunctionalInterface
   public interface Moves<V> {
     /// `value` moved to `level`. The number of levels means that it was evicted.
     void moved(BlockKey key, V value, int level);
 
-    /// The same for a key with a number, which was on `from`.
+    /// Receives a moved key that has a number and was on `from`.
     default void movedNumber(BlockKey key, int number, int from, int level) {
       throw new IllegalStateException(
           "key must have a value to be moved (was " + key + ", with number " + number + ")");
@@ -66,17 +66,17 @@ public final class Ledger<V> {
     /// Whether `level` takes `value`, for which a faster level has no room. A key that no level takes is evicted.
     boolean takes(V value, int level);
 
-    /// The same for a key with a number.
+    /// Whether `level` takes a key that has a number.
     default boolean takesNumber(int level) {
       return true;
     }
 
-    /// What keeps `value` from being the victim. A key that is passed over counts as the most recently used.
+    /// Reason that keeps `value` from being the victim. A key that is passed over counts as the most recently used.
     default Hold hold(V value) {
       return Hold.NONE;
     }
 
-    /// Hears that a key was passed over because of `hold`.
+    /// Called when a key was passed over because of `hold`.
     default void passedOver(Hold hold) {}
   }
 
@@ -110,7 +110,7 @@ public final class Ledger<V> {
     return sum;
   }
 
-  /// Has the policy expect `blocks` in all, as the levels may get larger. Only while the ledger is empty.
+  /// Prepares the policy for `blocks` in all, since the levels may grow. Only while the ledger is empty.
   public Ledger<V> expect(long blocks) {
     order(blocks);
     return this;
@@ -156,7 +156,7 @@ public final class Ledger<V> {
   /// demotes others.
   ///
   /// @param position of `key` in the request that names it, from 0
-  /// @param moves hears of the demoted keys, and of `key` if its level changed
+  /// @param moves receives the demoted keys, and `key` if its level changed
   /// @return its value; null if the key is absent
   public @Nullable V touch(BlockKey key, int position, Moves<V> moves) {
     int row = rows.find(key);
@@ -230,7 +230,7 @@ public final class Ledger<V> {
   /// Adds `key`, which is absent, as the most recently used. Demotes or evicts another key if a level is full.
   ///
   /// @param position of `key` in the request that names it, from 0
-  /// @param moves hears of the demoted and evicted keys
+  /// @param moves receives the demoted and evicted keys
   public void insert(BlockKey key, V value, int position, Moves<V> moves) {
     requireNonNull(value, "value");
     enter(0, key, position, row -> values.set(row, value), moves);
@@ -242,7 +242,7 @@ public final class Ledger<V> {
     enter(level, key, 0, row -> values.set(row, value), moves);
   }
 
-  /// The same, with a number instead of a value.
+  /// Adds `key` at `level` with a number instead of a value.
   public void insertNumberAt(int level, BlockKey key, int number, Moves<V> moves) {
     Checks.notNegative("number", number);
     enter(level, key, 0, row -> values.setNumber(row, number), moves);
@@ -332,7 +332,7 @@ public final class Ledger<V> {
     return kept;
   }
 
-  /// Most keys of `level`.
+  /// Maximum number of keys of `level`.
   public long capacity(int level) {
     return levels.get(level).capacity();
   }
@@ -345,7 +345,7 @@ public final class Ledger<V> {
     }
   }
 
-  /// Demotes the next victim of `level`, or evicts one, as if one more key came there and it was full.
+  /// Demotes the next victim of `level`, or evicts one, as if the level were full and one more key arrived.
   ///
   /// @return false if every key there is held
   public boolean demoteNext(int level, Moves<V> moves) {
@@ -363,7 +363,7 @@ public final class Ledger<V> {
     }
   }
 
-  /// Has `key`, which is present, leave its level last, without counting a use: a [Hold] keeps it.
+  /// Makes `key`, which is present, the last to leave its level, without counting a use: a [Hold] keeps it.
   public void passOver(BlockKey key) {
     int row = present(key);
     demotions.passOver(row);

@@ -32,7 +32,7 @@ final class LedgerValues<V> {
     return values.get(rows.value(row));
   }
 
-  /// How many rows have a value.
+  /// Number of rows that have a value.
   int values() {
     return values.size();
   }

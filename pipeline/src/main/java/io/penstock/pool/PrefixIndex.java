@@ -32,10 +32,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 ///
 /// - Threads: reads from any thread, at any time; changes one at a time, by an owner that guards them.
 public final class PrefixIndex {
-  /// Most places of a key.
+  /// Maximum number of places of a key.
   public static final int MOST_PLACES = 7;
 
-  /// Most keys of a segment that is not split, so a copy takes some 100 µs.
+  /// Maximum number of keys of a segment that is not split, so a copy takes some 100 µs.
   private static final int SEGMENT_KEYS = 4096;
   private static final int MOST_DEPTH = 24;
   /// Keys of a request that are looked up together.
@@ -46,7 +46,7 @@ public final class PrefixIndex {
   private final int hashBits;
   private final int segmentKeys;
   private volatile AtomicReferenceArray<PrefixSegment> directory;
-  // Of the writer alone
+  // Used by the writer alone
   private int keys;
   private long segmentBytes;
 
@@ -85,7 +85,7 @@ public final class PrefixIndex {
     return segment.places(start, start, hash);
   }
 
-  /// How many keys at the start of `keys` are in one of `wanted` places.
+  /// Number of keys at the start of `keys` that are in one of `wanted` places.
   public int prefix(List<BlockKey> keys, int wanted) {
     return prefixPlaces(keys, wanted).length;
   }
@@ -103,7 +103,7 @@ public final class PrefixIndex {
     return Arrays.copyOf(places, found);
   }
 
-  /// Which of `keys` are in one of `wanted` places.
+  /// Positions in `keys` of the keys that are in one of `wanted` places.
   public BitSet present(List<BlockKey> keys, int wanted) {
     byte[] places = new byte[keys.size()];
     BitSet present = new BitSet(places.length);

@@ -31,7 +31,7 @@ final class PrefixSegment {
   private static final double MOST_FULL = 0.85;
   private static final int LEAST_SLOTS = 8;
 
-  /// How many low bits all hashes of this segment share.
+  /// Number of low bits that all hashes of this segment share.
   final int depth;
   private final int hashBits;
   private final int slots;
@@ -51,8 +51,8 @@ final class PrefixSegment {
 
   // Any thread
 
-  /// Where the search for a key of `hash` begins. The high bits of a hash choose its first slot; its low bits chose the
-  /// segment.
+  /// First slot of the search for a key of `hash`. The high bits of a hash choose its first slot; its low bits chose
+  /// the segment.
   int start(int hash) {
     return (int) (((hash & 0xFFFF_FFFFL) * slots) >>> 32) * SLOT_BYTES;
   }
@@ -157,7 +157,7 @@ final class PrefixSegment {
     keys++;
   }
 
-  /// How many keys have the bit set by which a split divides them.
+  /// Number of keys that have the bit by which a split divides them.
   int upperKeys() {
     int upper = 0;
     for (int at = 0; at < table.length; at += SLOT_BYTES) {

@@ -1,4 +1,4 @@
-/// Which blocks are worth keeping: an index and an eviction policy, without blocks, threads or clocks.
+/// Chooses the blocks that are worth keeping: an index and eviction policies, without blocks, threads or clocks.
 @NullMarked
 package io.penstock.pool;
 

@@ -24,7 +24,7 @@ public final class HostTier extends ForwardingTier {
     this(space, capacityBlocks, options, listener, ChunkSource.ofSystem());
   }
 
-  /// The same on memory of another kind.
+  /// A tier on memory of another kind.
   ///
   /// @param chunks closed with this tier
   public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,

@@ -70,13 +70,13 @@ public final class TierStack implements BlockTier {
   /// Takes over the stores, and enters the blocks that they kept into the ledger.
   ///
   /// @param levels fastest first; at most one of them host memory
-  /// @param listener hears what happens, outside every lock
+  /// @param listener receives events, outside every lock
   /// @throws IllegalArgumentException if the levels do not make a stack
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
     this(space, levels, options, listener, System::nanoTime);
   }
 
-  /// The same on host memory of another kind.
+  /// A stack on host memory of another kind.
   ///
   /// @param chunks closed with this stack
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
@@ -84,7 +84,7 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, chunks, StackOptions.Sampling.none());
   }
 
-  /// The same, with an estimate of what other capacities would bring.
+  /// A stack with an estimate of the effect of other capacities.
   ///
   /// @param sampling for [#whatIf]
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
@@ -92,7 +92,7 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime, chunks, sampling);
   }
 
-  /// The same with another clock, for the lives of leases and pins, and for the waits in the figures.
+  /// A stack with another clock, for the lives of leases and pins, and for the waits in the figures.
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofSystem(), StackOptions.Sampling.none());
@@ -141,7 +141,7 @@ public final class TierStack implements BlockTier {
   }
 
   /// Asks about visible keys. If decisions are exact, the answer is one decision; else it takes no lock, and blocks
-  /// that come or leave meanwhile are there or not.
+  /// that come or leave during the call may be in the answer or not.
   private <T> T look(Supplier<T> question) {
     T answer = parts.shape.options().exact() ? parts.decisions.look(question) : question.get();
     parts.decisions.requireOpen();
@@ -232,7 +232,7 @@ public final class TierStack implements BlockTier {
   /// still, or are refused.
   public void expire() {
     parts.decisions.decide(after -> {
-      // It expires
+      // The wait expires
     });
   }
 
@@ -263,8 +263,8 @@ public final class TierStack implements BlockTier {
     return closing;
   }
 
-  /// What other capacities of the levels would bring, estimated from the references of the leases so far; an empty
-  /// curve without samples. The estimate is of LRU, whatever the policy of this stack.
+  /// Effect of other capacities of the levels, estimated from the references of the leases so far; an empty curve
+  /// without samples. The estimate is of LRU, for any policy of this stack.
   public WhatIf whatIf() {
     return parts.decisions.look(() -> parts.history.whatIf());
   }

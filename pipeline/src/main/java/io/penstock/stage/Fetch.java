@@ -31,10 +31,10 @@ public final class Fetch {
         window -> Flux.defer(() -> tier.get(window, scope)), options.concurrency(), 1));
   }
 
-  /// How [Fetch] asks its tier.
+  /// Options of [Fetch].
   ///
-  /// @param windowKeys most keys a request
-  /// @param concurrency most requests at a time
+  /// @param windowKeys maximum number of keys of a request
+  /// @param concurrency maximum number of requests at a time
   public record Options(int windowKeys, int concurrency) {
     public Options {
       Checks.positive("windowKeys", windowKeys);

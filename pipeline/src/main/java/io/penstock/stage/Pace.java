@@ -53,7 +53,8 @@ public final class Pace {
     return bytes(element -> 1, options, timer);
   }
 
-  /// Each element at its own time, counted from the first one's and divided by `speed`; a late one passes at once.
+  /// Passes each element at its own time, counted from the time of the first one and divided by `speed`; a late element
+  /// passes at once.
   ///
   /// @param timeOf an element's time in its trace; must not fall
   /// @param speed 1 for the trace's own time, 2 for twice as fast; 0 for no waits at all: as fast as demand allows
@@ -98,7 +99,7 @@ public final class Pace {
     }
   }
 
-  /// How fast [Pace] lets elements pass: a token bucket.
+  /// Rate of [Pace]: a token bucket.
   ///
   /// @param unitsPerSecond units, bytes or elements, that become free each second
   /// @param burstUnits units that may pass at once after a pause

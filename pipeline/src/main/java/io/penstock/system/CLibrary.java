@@ -117,7 +117,7 @@ final class CLibrary {
     return answer;
   }
 
-  /// The same for a call that concerns memory.
+  /// Returns `answer` of a call that concerns memory unless it is a refusal.
   static long require(String what, long bytes, long address, long answer) throws SystemCallException {
     return answer < 0 ? require("%s of %d bytes at %#x".formatted(what, bytes, address), answer) : answer;
   }

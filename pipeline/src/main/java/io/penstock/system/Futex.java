@@ -39,7 +39,7 @@ public final class Futex {
     call(word, WAKE, Integer.MAX_VALUE, MemorySegment.NULL);
   }
 
-  /// An answer tells nothing that a caller does not look for: a changed word, a signal, or the end of the time.
+  /// The answer is ignored: the caller looks at the word again after a change, a signal, or the end of the time.
   private static void call(MemorySegment word, int operation, int value, MemorySegment time) {
     long answer = CLibrary.call(state -> (long) CALL.invokeExact(state, NUMBER, word, operation, value, time));
     if (answer == -SystemCallException.ENOSYS) {

@@ -3,7 +3,7 @@ package io.penstock.system;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// How many holders something has that goes back with the last of them. Safe from any thread; never waits.
+/// Counts the holders of something that is given back with the last of them. Safe from any thread; never waits.
 public final class HoldCount {
   private static final VarHandle HOLDS;
 
@@ -34,7 +34,7 @@ public final class HoldCount {
     return true;
   }
 
-  /// Ends a hold; true if it was the last, whose holder gives back what was held.
+  /// Ends a hold. Returns true if it was the last; its holder then gives the thing back.
   public boolean release() {
     return (int) HOLDS.getAndAdd(this, -1) == 1;
   }

@@ -110,7 +110,7 @@ final class LinuxMemory implements NativeMemory {
     return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, SHARED, descriptor));
   }
 
-  /// The same for reading alone.
+  /// Maps shared memory for reading alone.
   static long mapSharedToRead(int descriptor, long bytes) throws SystemCallException {
     return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, READ, SHARED, descriptor));
   }

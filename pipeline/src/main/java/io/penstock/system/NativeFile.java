@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/// An open file of Linux by its descriptor, with what the JDK has no call for: memfds, seals, locks of one opening,
+/// An open file of Linux by its descriptor, with calls that the JDK lacks: memfds, seals, locks of one opening,
 /// mappings that report their failure, advice on the page cache, reads into many parts by one call.
 ///
 /// The opener closes it, once. Calls after that are a mistake: the number may belong to another file by then.
@@ -46,7 +46,7 @@ public final class NativeFile implements AutoCloseable {
 
   private final int number;
 
-  /// What the system is told about a range of a file.
+  /// Advice to the system about a range of a file.
   public enum Advice {
     /// No readahead.
     RANDOM(1),
@@ -96,12 +96,12 @@ public final class NativeFile implements AutoCloseable {
     return open(path, READ_WRITE);
   }
 
-  /// The same; a link is refused.
+  /// Opens a file; refuses a link.
   public static NativeFile openNoLink(Path path) throws SystemCallException {
     return open(path, READ_WRITE | NO_FOLLOW);
   }
 
-  /// The same; makes a file that only this user may read and write where there is none.
+  /// Opens a file. If it is missing, creates one that only this user may read and write.
   public static NativeFile openOrCreate(Path path) throws SystemCallException {
     return open(path, READ_WRITE | NO_FOLLOW | CREATE);
   }
@@ -144,7 +144,7 @@ public final class NativeFile implements AutoCloseable {
     return number;
   }
 
-  /// Where the system shows this open file.
+  /// Path of this open file in `/proc`.
   public Path shown() {
     return Path.of("/proc/self/fd/" + number);
   }
@@ -184,7 +184,7 @@ public final class NativeFile implements AutoCloseable {
         CLibrary.call(state -> (int) Sharing.CONTROL.invokeExact(state, number, ADD_SEALS, SEAL_SHRINK | SEAL_GROW)));
   }
 
-  /// Seals the length of a memfd, and has the system refuse new writable mappings; those that exist go on. Linux before
+  /// Seals the length of a memfd, and makes the system refuse new writable mappings; existing ones stay. Linux before
   /// 5.1 seals the length alone.
   public void sealForReaders() throws SystemCallException {
     sealLength();

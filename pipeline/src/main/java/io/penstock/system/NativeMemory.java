@@ -10,12 +10,13 @@ import java.util.Optional;
 public interface NativeMemory {
   /// NUMA nodes that [#prefer] can name: 0 to 1,023.
   int MOST_NODES = 1024;
-  /// Of most processors; where large pages are longer, memory at multiples of this has some all the same.
+  /// Size of a large page of most processors. Where large pages are longer, memory at multiples of this size still has
+  /// some.
   long LARGE_PAGE_BYTES = 2 << 20;
-  /// Of a cache.
+  /// Bytes of a cache line.
   int LINE_BYTES = 64;
 
-  /// What the system is told about pages of memory.
+  /// Advice to the system about pages of memory.
   enum Advice {
     /// Take the pages out of the mapping. Pages of a file lose nothing; the next touch maps them again.
     DONT_NEED(4),

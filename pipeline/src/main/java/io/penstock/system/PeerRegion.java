@@ -73,7 +73,7 @@ public final class PeerRegion implements AutoCloseable {
     }
   }
 
-  /// All of it, with the header, read-only, until it is closed.
+  /// All memory of the region, with the header, read-only, until it is closed.
   public MemorySegment memory() {
     return all;
   }

@@ -12,16 +12,16 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /// Memory of this process that other processes of the same user on this host can map to read, see [PeerRegion]. It is a
-/// memfd whose length is sealed, and of which the system gives out no second writable mapping.
+/// memfd with a sealed length; the system refuses a second writable mapping of it.
 ///
 /// It begins with [#HEADER_BYTES]: the bytes `PKSHMEM1`, the kind, 4 bytes, 0, and the token of 16 random bytes, so
-/// that a reader can tell that it mapped what the peer meant, and prove that it could.
+/// that a reader can check that it mapped the region that the peer meant, and prove that it could.
 @SuppressWarnings("restricted") // this package is the place for native memory
 public final class SharedRegion implements AutoCloseable {
   /// Bytes at the beginning that hold no blocks.
   public static final int HEADER_BYTES = 4096;
   public static final int TOKEN_BYTES = 16;
-  /// In `/proc`, before the name of the region.
+  /// Prefix of the region's name in `/proc`.
   static final String PREFIX = "penstock-";
   static final long MAGIC = 0x314D454D48534B50L;
   static final int KIND_OFFSET = 8;
@@ -30,13 +30,13 @@ public final class SharedRegion implements AutoCloseable {
   private static final ConcurrentSkipListMap<Long, SharedRegion> OPEN = new ConcurrentSkipListMap<>();
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /// What a region is for. A reader refuses a region of another kind.
+  /// Purpose of a region. A reader refuses a region of another kind.
   public enum Kind {
     /// Blocks.
     BLOCKS(1),
     /// Nothing: a client reads its token, and so proves to the node that it can.
     NODE_PROBE(2),
-    /// The same for a node and its client.
+    /// Nothing: the node reads its token, and so proves to its client that it can.
     CLIENT_PROBE(3),
     /// Requests of a client.
     REQUESTS(4),
@@ -110,17 +110,17 @@ public final class SharedRegion implements AutoCloseable {
     return address >= all.address() + HEADER_BYTES && address < all.address() + all.byteSize();
   }
 
-  /// Where `address` lies, counted from the beginning of the header.
+  /// Offset of `address` from the beginning of the header.
   public long offset(long address) {
     return address - all.address();
   }
 
-  /// All behind the header, until it is closed.
+  /// Memory behind the header, until it is closed.
   public MemorySegment memory() {
     return all.asSlice(HEADER_BYTES);
   }
 
-  /// All with the header, until it is closed.
+  /// Memory with the header, until it is closed.
   public MemorySegment all() {
     return all;
   }
@@ -140,7 +140,7 @@ public final class SharedRegion implements AutoCloseable {
     }
   }
 
-  /// By which other processes find it.
+  /// Descriptor by which other processes find it.
   public int descriptor() {
     return file.number();
   }

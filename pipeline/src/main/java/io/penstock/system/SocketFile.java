@@ -13,14 +13,14 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// The path of a Unix domain socket, protected against other nodes by a lock on a file beside it: a lock ends with its
+/// The path of a Unix domain socket, protected against other nodes by a lock on a file next to it: a lock ends with its
 /// process, a socket's file does not. A listener binds at [#hidden], then [#show] gives the socket its path.
 ///
-/// The lock belongs to one opening of the file (`flock`): a lock of the process (`fcntl`, what the JDK has) would end
-/// as soon as anything in it closed the same file. The owner of the lock may remove the file; a node that locks a
-/// removed file tries again.
+/// The lock belongs to one opening of the file (`flock`): a lock of the process (`fcntl`, as the JDK takes it) would
+/// end as soon as any code of the process closed the file. The owner of the lock may remove the file; a node that locks
+/// a removed file tries again.
 public final class SocketFile {
-  /// Longest path that the system takes for a socket, in bytes.
+  /// Maximum length of a socket's path, in bytes.
   private static final int LONGEST = 107;
   private static final String HIDDEN = ".new";
 
@@ -35,7 +35,7 @@ public final class SocketFile {
     this.lock = lock;
   }
 
-  /// Takes the path, and removes what a dead node has left there.
+  /// Takes the path, and removes the file of a dead node.
   ///
   /// @throws IOException if another node listens there, or something else is there, or the system refuses
   public static SocketFile claim(Path wanted) throws IOException {
@@ -88,7 +88,7 @@ public final class SocketFile {
     }
   }
 
-  /// Where to bind: a name that no client knows, at which nothing is.
+  /// Path to bind: a name that no client knows, and that is free.
   public Path hidden() throws IOException {
     Path hidden = path.resolveSibling(path.getFileName() + HIDDEN);
     Files.deleteIfExists(hidden);

@@ -24,7 +24,7 @@ public final class SystemCallException extends IOException {
     this.errno = errno;
   }
 
-  /// One of the constants here, or another error number of Linux. They are the same on all machines that Java runs on.
+  /// One of the constants here, or another error number of Linux. They are equal on all machines that Java runs on.
   public int errno() {
     return errno;
   }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Huge pages and NUMA nodes of this machine, as Linux tells them. Each call reads them anew; an answer that is missing
+/// Huge pages and NUMA nodes of this machine, as Linux reports them. Each call reads them again; a missing answer
 /// counts as none.
 public final class SystemPages {
   private final Path folder;

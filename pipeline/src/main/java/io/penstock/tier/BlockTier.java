@@ -26,11 +26,11 @@ public interface BlockTier {
   /// Length of the longest prefix of `keys` that is visible, without counting as a use.
   Mono<Integer> match(List<BlockKey> keys);
 
-  /// Which of `keys` are visible, without counting as a use.
+  /// Keys of `keys` that are visible, without counting as a use.
   Mono<Presence> contains(List<BlockKey> keys);
 
-  /// Where the longest visible prefix of `keys` would be read from, without counting as a use: runs of blocks in key
-  /// order. Together they are as long as [#match] says. A tier that does not know says one run.
+  /// Levels that the longest visible prefix of `keys` would be read from, without counting as a use: runs of blocks in
+  /// key order. Together they are as long as [#match] answers. A tier without this knowledge answers one run.
   default Mono<List<Run>> locate(List<BlockKey> keys) {
     return match(keys).map(found -> found == 0 ? List.of() : List.of(new Run(0, info().name(), found)));
   }
@@ -76,8 +76,8 @@ public interface BlockTier {
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
 
-  /// The same for blocks that get a pin or a group when they become visible. A tier that has none refuses them with
-  /// [UnsupportedHoldsException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
+  /// Reserves room for blocks that get a pin or a group when they become visible. A tier that has none refuses them
+  /// with [UnsupportedHoldsException]. Signals [HoldLimitException] if more blocks would be pinned than may be.
   default Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
     if (terms.isPlain()) {
       return reserve(keys, scope);
@@ -102,7 +102,7 @@ public interface BlockTier {
     return put(keys, PutTerms.plain(), shape, source);
   }
 
-  /// The same for blocks that get a pin or a group when they become visible.
+  /// Puts blocks that get a pin or a group when they become visible.
   default Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, SliceShape shape, PutSource source) {
     return new TierPut(this, BlockKey.distinct(keys, info().space().id()), terms, shape.requireWholeBlocks(), source)
         .receipts();
@@ -122,7 +122,7 @@ public interface BlockTier {
 
   /// The events after `sequence`, past and future. Completes when the tier closes.
   ///
-  /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
+  /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and continues from the oldest event kept.
   Flux<TierEvent> events(long sequence);
 
   /// The visible blocks with their levels, then the events that follow. Completes when the tier closes.

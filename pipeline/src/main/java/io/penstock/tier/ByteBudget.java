@@ -40,12 +40,12 @@ public final class ByteBudget {
     return permits.inUse();
   }
 
-  /// Most bytes ever in flight.
+  /// Highest number of bytes in flight.
   public long peakBytes() {
     return permits.peak();
   }
 
-  /// Most bytes that may be in flight.
+  /// Maximum number of bytes in flight.
   public long capacityBytes() {
     return permits.capacity();
   }

@@ -8,6 +8,7 @@ import org.reactivestreams.Subscription;
 
 /// A subscription without a queue: when there is demand, its stream looks for elements that are ready. Counts the
 /// demand; a [SerialLoop] lets one thread emit at a time. Safe from any thread.
+@SuppressWarnings("this-escape") // the loop calls a subclass after the constructor has returned
 public abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
   private final SerialLoop loop = new SerialLoop(this::turn, this::fail);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The blocks of a tier and their levels, as the events of [BlockTier#follow] or [BlockTier#events] tell. Not
+/// The blocks of a tier and their levels, kept from the events of [BlockTier#follow] or [BlockTier#events]. Not
 /// thread-safe.
 public final class KnownBlocks {
   private final Map<BlockKey, List<Level>> levels = new HashMap<>();

@@ -27,12 +27,12 @@ public abstract class LeasedWindow extends Owned {
     check = then;
   }
 
-  /// Runs `then` when this window holds its blocks no more.
+  /// Runs `then` when this window no longer holds its blocks.
   public final void whenOver(Runnable then) {
     over = then;
   }
 
-  /// This window holds its blocks no more; called once.
+  /// Called once, when this window no longer holds its blocks.
   public final void over() {
     over.run();
   }
@@ -63,7 +63,7 @@ public abstract class LeasedWindow extends Owned {
     });
   }
 
-  /// The same for windows of any kind.
+  /// Cuts windows of any kind.
   public static <W> Flux<LayerSlice> cut(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> slices,
       BlockScope scope) {
     return WindowSlices.of(windows, slices, scope);
@@ -111,7 +111,7 @@ public abstract class LeasedWindow extends Owned {
     }
   }
 
-  /// The same without a look at the lease.
+  /// The slices without a check of the lease.
   protected abstract Flux<LayerSlice> transferred(int number);
 
   /// Hands the blocks over to `scope` when all their bytes are in memory, and ends the window.

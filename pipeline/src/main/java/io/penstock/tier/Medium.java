@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-/// Where the bytes of a tier are stored.
+/// Kind of the memory that stores the bytes of a tier.
 public enum Medium {
   DEVICE,
   HOST,

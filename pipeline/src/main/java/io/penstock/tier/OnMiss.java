@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-/// What a lease does about keys whose block is not visible.
+/// Reaction of a lease to keys whose block is not visible.
 public enum OnMiss {
   /// Leaves these keys out.
   SKIP,

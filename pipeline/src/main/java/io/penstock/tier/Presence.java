@@ -32,7 +32,7 @@ public final class Presence {
     return bits.get(position);
   }
 
-  /// How many are present.
+  /// Number of present keys.
   public int count() {
     return bits.cardinality();
   }

@@ -39,7 +39,7 @@ public final class PutRoom {
     this.wanted = Presence.of(run.size(), asked);
   }
 
-  /// Which keys of the run the tier wants.
+  /// Keys of the run that the tier wants.
   public Presence wanted() {
     return wanted;
   }
@@ -49,7 +49,7 @@ public final class PutRoom {
     return drafts;
   }
 
-  /// Those keys of the run that the tier has: their put is done.
+  /// Keys of the run that the tier has: their put is done.
   public Presence duplicates() {
     return reservation.duplicates();
   }
@@ -59,7 +59,8 @@ public final class PutRoom {
     return wanted.count() == 0;
   }
 
-  /// The error to tell when a slice could not land because of `failure`: why the tier took the room back, if it did.
+  /// The error to report when a slice could not land because of `failure`: the reason why the tier took the room back,
+  /// if it did.
   ///
   /// @param tier its name
   public RuntimeException causeOf(IllegalStateException failure, String tier) {

@@ -15,9 +15,9 @@ public record Receipt(BlockKey key, String tier, Durability durability, long seq
     requireNonNull(durability, "durability");
   }
 
-  /// What a receipt promises about the bytes.
+  /// Promise of a receipt about the bytes.
   public enum Durability {
-    /// In memory; may be evicted, with an event, and is gone after a crash.
+    /// Stored in memory; may be evicted, with an event, and is gone after a crash.
     VOLATILE,
     /// Handed to the operating system; survives the process.
     WRITTEN,

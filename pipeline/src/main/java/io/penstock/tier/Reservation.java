@@ -19,7 +19,7 @@ public abstract class Reservation extends Owned {
   /// Keys without a draft, and so without a receipt: the tier has them, or another writer is writing them.
   public abstract Presence skipped();
 
-  /// Those of the skipped keys that are visible: a put of them is done, without a transfer.
+  /// Skipped keys that are visible: a put of them is done, without a transfer.
   public Presence duplicates() {
     return skipped();
   }
@@ -39,7 +39,8 @@ public abstract class Reservation extends Owned {
   /// @return a cold `Mono`; each subscription is one commit
   public abstract Mono<List<Receipt>> commit(List<BlockDraft> complete);
 
-  /// No room came for blocks in time: what has it is read, leased, pinned or being written. A retry can succeed.
+  /// No room became free for blocks in time: blocks that have it are read, leased, pinned or being written. A retry can
+  /// succeed.
   public static final class RoomTimeoutException extends TransientKvException {
     private final String place;
     private final long wanted;

@@ -5,10 +5,10 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import java.util.List;
 
-/// What happened to a block of a tier, or to a level of the tier. Changes are numbered without holes from 1.
+/// A change of a block of a tier, or of a level of the tier. Changes are numbered without holes from 1.
 ///
-/// Each event says what is true from its sequence number on, so a consumer that keeps the levels of each key needs no
-/// memory of its own past ([KnownBlocks] is such a consumer):
+/// Each event states facts that are true from its sequence number on, so a consumer that keeps the levels of each key
+/// needs no memory of its own past ([KnownBlocks] is such a consumer):
 ///
 /// | Event | the consumer |
 /// |---|---|
@@ -39,7 +39,7 @@ public sealed interface TierEvent {
     }
   }
 
-  /// Copies of a visible block came or went: it was promoted, demoted, or copied, or a copy was dropped.
+  /// Copies of a visible block were added or dropped: it was promoted, demoted, or copied, or a copy was dropped.
   ///
   /// @param from the levels before
   /// @param to the levels from now on, at least one

@@ -58,9 +58,9 @@ public abstract class TierHolds extends Owned {
   /// @return the counts of the steps, to be added up
   public abstract Flux<RemovalCount> remove(KeyFilter which, boolean force);
 
-  /// What a reader asks of a read lease.
+  /// Terms of a read lease.
   ///
-  /// @param life how long it lasts unless a reader renews it; zero for the tier's default
+  /// @param life duration of the lease unless a reader renews it; zero for the tier's default
   /// @param prefixOnly whether to lease the longest prefix alone, and not the found blocks behind a miss
   /// @param survives whether it outlives the connection that asked for it; then its life ends it
   /// @param prefetch whether the leased blocks that are on a slower level are read to memory at once, as far as slots
@@ -94,10 +94,10 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// The outcome of a look-up that leases what it found: a later read names `id`. The leased blocks are not evicted
+  /// The outcome of a look-up that leases found blocks: a later read names `id`. The leased blocks are not evicted
   /// until then.
   ///
-  /// @param id names the lease; 0 if nothing was leased. Who knows it may read under it
+  /// @param id names the lease; 0 if nothing was leased. A caller that knows it may read under it
   /// @param found keys whose block was visible; with [LeaseTerms#prefixOnly()] only the longest prefix
   /// @param leased those of `found` that the lease holds; fewer than found if the bound on leased blocks was reached
   /// @param life from the look-up, or from the end of the last read that named it
@@ -109,7 +109,7 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// How a visible block is kept from eviction, whether it is read or not. A pinned block can be removed.
+  /// A pin keeps a visible block from eviction, whether it is read or not. A pinned block can be removed.
   ///
   /// @param life of a soft pin, from the moment it is set, or from the commit; reads do not renew it. Zero for the
   ///     tier's default
@@ -121,11 +121,11 @@ public abstract class TierHolds extends Owned {
       }
     }
 
-    /// What a pin does.
+    /// Strength of a pin.
     public enum Kind {
       /// No pin.
       NONE,
-      /// The block is evicted only when nothing else can be. Ends with its life.
+      /// The block is evicted only when no other block can be. Ends with its life.
       SOFT,
       /// The block is never evicted.
       HARD
@@ -146,7 +146,7 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// What a writer asks for its blocks beside room.
+  /// Terms of a put for its blocks.
   ///
   /// @param pin set when a block becomes visible; null to keep the pin that it has, which is none for a new block
   /// @param group of all blocks of this put, for as long as they are visible; empty for none. A hit on one leases all
@@ -187,7 +187,7 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// What became of one key of a request for many, whatever became of the others. Its number is that of Mooncake Store.
+  /// Outcome of one key of a request for many, independent of the others. Its number is that of Mooncake Store.
   public enum KeyOutcome {
     /// Done.
     OK(0),
@@ -220,9 +220,9 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// Which of all keys a removal takes.
+  /// Chooses the keys of a removal.
   ///
-  /// @param pattern the same in words that travel to a remote tier; null for all keys
+  /// @param pattern the choice in words that travel to a remote tier; null for all keys
   /// @param test called outside every lock, with each key that is visible
   public record KeyFilter(@Nullable String pattern, Predicate<BlockKey> test) {
     private static final KeyFilter ALL = new KeyFilter(null, key -> true);
@@ -237,13 +237,13 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// What a removal of the keys that a [KeyFilter] takes has done.
+  /// Result of a removal of the keys that a [KeyFilter] takes.
   ///
   /// @param removed blocks that it removed, each with an event
   /// @param leased blocks that it left because a read lease holds them
   /// @param notReady keys that it left because they are being written
   public record RemovalCount(long removed, long leased, long notReady) {
-    /// Of no key.
+    /// Result for no key.
     public static final RemovalCount NONE = new RemovalCount(0, 0, 0);
 
     public RemovalCount plus(RemovalCount more) {
@@ -269,17 +269,17 @@ public abstract class TierHolds extends Owned {
       this.id = id;
     }
 
-    /// What the reader named.
+    /// Id that the reader named.
     public long id() {
       return id;
     }
   }
 
-  /// The tier cannot do what the caller asks of it beside keeping blocks.
+  /// The tier lacks an operation beyond keeping blocks.
   public static final class UnsupportedHoldsException extends PermanentKvException {
     private final String tier;
 
-    /// @param what it cannot do
+    /// @param what operation that it lacks
     public UnsupportedHoldsException(String tier, String what) {
       super("tier " + tier + " must be able to " + what + " (was not)");
       this.tier = requireNonNull(tier, "tier");
@@ -297,8 +297,8 @@ public abstract class TierHolds extends Owned {
     private final long most;
 
     /// @param what is bounded
-    /// @param wanted how many there would be
-    /// @param most how many there may be
+    /// @param wanted resulting number
+    /// @param most maximum number
     public HoldLimitException(String what, long wanted, long most) {
       super(what + " must be <= " + most + " (was " + wanted + ")");
       this.what = requireNonNull(what, "what");

@@ -2,8 +2,8 @@ package io.penstock.tier;
 
 import io.penstock.tier.TierEvent.Level;
 
-/// Hears what a tier did, for meters. Called on hot paths, outside locks, after waiting readers were told. Must be
-/// quick.
+/// Receives the work of a tier, for meters. Called on hot paths, outside locks, after waiting readers were signalled.
+/// Must be quick.
 public interface TierListener {
   /// `hits` of `references` keys of one lease counted as hits.
   default void referenced(int references, int hits) {}

@@ -31,14 +31,14 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
     holds = holds == null ? Holds.NONE : holds; // likewise
   }
 
-  /// Of a tier that reports no memory, and no leases and pins.
+  /// Figures of a tier that reports no memory, and no leases and pins.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
       long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
         tiering, List.of(), Holds.NONE);
   }
 
-  /// Of a tier without a queue for a disk, and without deviations from its policy.
+  /// Figures of a tier without a queue for a disk, and without deviations from its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
       long evicted, long corrupt, long lastSequence, List<Level> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
@@ -55,21 +55,22 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
         lastSequence, levels, tiering, memory, holds);
   }
 
-  /// The read leases and pins of a tier, and what they keep from being evicted; counters run from its opening.
+  /// The read leases and pins of a tier, and the blocks that they keep from being evicted; counters run from its
+  /// opening.
   ///
   /// @param leases read leases that live
   /// @param leasedBlocks blocks that they hold
-  /// @param mostLeasedBlocks most blocks that read leases, streams and windows hold together
+  /// @param mostLeasedBlocks maximum number of blocks that read leases, streams and windows hold together
   /// @param softPinned blocks with a soft pin
   /// @param hardPinned blocks with a hard pin
-  /// @param mostPinned most blocks with a pin
-  /// @param inUse how often the policy passed over a block because a reader or a copy used it
-  /// @param leased the same because a read lease held it
-  /// @param softPassed the same because of a soft pin
-  /// @param hardPassed the same because of a hard pin
+  /// @param mostPinned maximum number of blocks with a pin
+  /// @param inUse times that the policy passed over a block because a reader or a copy used it
+  /// @param leased times because a read lease held it
+  /// @param softPassed times because of a soft pin
+  /// @param hardPassed times because of a hard pin
   public record Holds(long leases, long leasedBlocks, long mostLeasedBlocks, long softPinned, long hardPinned,
       long mostPinned, long inUse, long leased, long softPassed, long hardPassed) {
-    /// Of a tier without read leases and pins.
+    /// Figures of a tier without read leases and pins.
     public static final Holds NONE = new Holds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 
@@ -94,7 +95,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
       requireNonNull(health, "health");
     }
 
-    /// Of a healthy level, on no device and no disk.
+    /// Figures of a healthy level, on no device and no disk.
     public Level(String name, Medium medium, long capacityBlocks, long blocks, long storedBlocks, long hits,
         long arrived) {
       this(name, medium, capacityBlocks, blocks, storedBlocks, hits, arrived, StoreHealth.GOOD, null, null);
@@ -120,7 +121,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
       long queueMillis, long longestMillis,
       long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom,
       long aboveWatermark) {
-    /// Of a tier without such a queue and such deviations.
+    /// Figures of a tier without such a queue and such deviations.
     public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 
@@ -171,7 +172,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
       long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes,
       long damaged,
       long unreadable, long unkept, long damagedAtOpening, List<String> problems) {
-    /// Of a disk that has done nothing yet.
+    /// Figures of a disk that has done nothing yet.
     public static final Disk NONE = new Disk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
 
     public Disk {
@@ -187,9 +188,9 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   /// Host memory of one kind that a tier has allocated.
   ///
   /// @param rung short name of the kind of allocation
-  /// @param pages the same in plain words
+  /// @param pages the kind in plain words
   /// @param pageBytes size of its pages; 0 if the system chose it
-  /// @param node NUMA node that was asked for; null if any
+  /// @param node NUMA node that was requested; null if any
   /// @param locked whether it stays in memory
   public record Memory(String rung, String pages, long bytes, long pageBytes, @Nullable Integer node,
       boolean locked) {

@@ -30,7 +30,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   /// Slices of the current window.
   @GuardedBy("this") private @Nullable Subscription slices;
   @GuardedBy("this") private long requested;
-  /// A window was requested and has not come.
+  /// Whether a window was requested and has not come.
   @GuardedBy("this") private boolean asked;
   /// The slices of a window have not ended.
   @GuardedBy("this") private boolean cutting;

@@ -1,4 +1,4 @@
-/// Where blocks are stored: the port `BlockTier`, its receipts, leases and events, and the `Mono` face of the byte
+/// The storage of blocks: the port `BlockTier`, its receipts, leases and events, and the `Mono` face of the byte
 /// budget.
 @NullMarked
 package io.penstock.tier;

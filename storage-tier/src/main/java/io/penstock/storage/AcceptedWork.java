@@ -37,7 +37,7 @@ final class AcceptedWork {
     open++;
   }
 
-  /// Enters, whatever the bound.
+  /// Enters, even above the bound.
   ///
   /// @return false after [#close]
   synchronized boolean tryEnter() {
@@ -49,7 +49,7 @@ final class AcceptedWork {
     return closed;
   }
 
-  /// Enters, or tells `sink` why not.
+  /// Enters, or signals the reason to `sink`.
   boolean enteredBy(MonoSink<?> sink) {
     try {
       enter();

@@ -7,7 +7,7 @@ import io.penstock.storage.engine.SegmentEngine;
 
 /// Compares the use of the disk, by all programs, with the watermarks. Used by the thread that appends.
 final class DiskWatermarks {
-  /// Least time between two looks, which are system calls.
+  /// Minimum time between two looks, which are system calls.
   private static final long LOOK_MILLIS = 20;
 
   private final SegmentEngine engine;
@@ -49,7 +49,7 @@ final class DiskWatermarks {
     }
   }
 
-  /// Whether another segment leaves enough free; true if the disk does not tell.
+  /// Whether another segment leaves enough free; true if the disk does not report its space.
   boolean hasRoom() {
     try {
       return !isWatched() || engine.space().usableBytes() >= needed;

@@ -6,7 +6,7 @@ import io.penstock.storage.engine.file.ChronicleEngine;
 import io.penstock.storage.engine.file.PlainEngine;
 import java.nio.file.Path;
 
-/// Which engine keeps the records.
+/// Engine of the records.
 public enum EngineKind {
   /// Chronicle Queue.
   CHRONICLE,

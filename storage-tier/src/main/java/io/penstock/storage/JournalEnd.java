@@ -32,7 +32,7 @@ final class JournalEnd {
   }
 
   /// @param accepted refuses new work, and completes when accepted work has ended
-  /// @param writes marks and forces what is left
+  /// @param writes marks and forces the rest
   /// @return as in [JournalStore#close]
   Mono<Void> close(Mono<Void> accepted, JournalWrites writes) {
     return Mono.defer(() -> {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// Writes a journal: appends blocks and removals, and deletes segments that are not needed. Used by one thread at a
 /// time.
 final class JournalLog {
-  /// More than engines take of a segment beside records.
+  /// Margin above the bytes of a segment that engines use in addition to records.
   private static final int MARGIN_BYTES = 128 << 10;
 
   private final JournalStore store;
@@ -135,7 +135,7 @@ final class JournalLog {
   /// Counts `freed` records as dead, and deletes segments without a live record. Writes a removal when enough dead
   /// records are gathered.
   ///
-  /// What the disk refuses now is tried again at the next call.
+  /// Work that the disk refuses now is tried again at the next call.
   ///
   /// @return the failure, if there is one
   @Nullable KvException sweep(List<DeadRecord> freed) {
@@ -183,7 +183,7 @@ final class JournalLog {
     }
   }
 
-  /// Deletes what it can.
+  /// Deletes all segments that can be deleted.
   ///
   /// @return the first failure, if there is one
   private @Nullable KvException deleteUnneeded(boolean now) {
@@ -265,7 +265,7 @@ final class JournalLog {
     return userBytes;
   }
 
-  /// Syncs what is left. The last call.
+  /// Syncs the rest. The last call.
   ///
   /// @return the failure, if there is one
   @Nullable KvException close() {

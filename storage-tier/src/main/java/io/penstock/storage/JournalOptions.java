@@ -37,13 +37,13 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     }
   }
 
-  /// One to append to, one to move blocks to, and two to move blocks from.
+  /// Minimum number of segments: one to append to, one to move blocks to, and two to move blocks from.
   private static final int LEAST_SEGMENTS = 4;
 
   /// Fewer unsynced bytes would mean to wait for the medium most of the time.
   private static final long LEAST_UNSYNCED = 64L << 20;
 
-  /// Segments are deleted one by one where blocks leave in the order in which they came.
+  /// Number of spare files: segments are deleted one by one where blocks leave in the order in which they came.
   private static final int SPARES = 2;
 
   public JournalOptions {
@@ -148,8 +148,8 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return capacity == ReclaimOptions.UNLIMITED ? LEAST_SEGMENTS : capacity / segments.segmentBytes();
   }
 
-  /// How many of the newest segments may have lost unsynced bytes when the machine failed. At least one: its end may be
-  /// torn.
+  /// Number of the newest segments that may have lost unsynced bytes when the machine failed. At least one: its end may
+  /// be torn.
   int doubtfulSegments() {
     long bytes = durability.mode() == SyncMode.INTERVAL ? durability.bytes() : 0;
     long segment = segments.segmentBytes();

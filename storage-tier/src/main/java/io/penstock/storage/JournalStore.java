@@ -75,7 +75,7 @@ public final class JournalStore implements BlockStore {
   private final DamageCopies copies;
   private final JournalThreads threads;
   @GuardedBy("this") private @Nullable Scrubber scrubber;
-  /// Found damaged by the opening, until the owner was told.
+  /// Damage found by the opening, until the owner has it.
   @GuardedBy("this") private List<BlockKey> damaged;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
@@ -130,13 +130,12 @@ public final class JournalStore implements BlockStore {
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
 
-  /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of
-  /// other makers.
+  /// Opens a journal on an open engine, with threads of the caller: for simulation and for other engines.
   ///
   /// @param engine closed with the store, also if opening fails
   /// @param appending runs one task at a time, in order
   /// @param reading runs tasks that wait for the disk; refuses none
-  /// @param timing tells the time, and runs syncs, which wait for the disk
+  /// @param timing is the clock, and runs syncs, which wait for the disk
   public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending,
       Executor reading,
       Scheduler timing) {
@@ -144,7 +143,7 @@ public final class JournalStore implements BlockStore {
         new JournalThreads(appending, reading, JournalClock.of(timing), JournalClock.of(timing), () -> {}));
   }
 
-  /// The same without a clock: at an interval means when the bytes of the rule are reached.
+  /// Opens a journal without a clock: an interval then ends when the bytes of the rule are reached.
   public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending,
       Executor reading) {
     return open(space, options, engine,
@@ -241,7 +240,7 @@ public final class JournalStore implements BlockStore {
     return syncs.stat();
   }
 
-  /// How much of the disk the journal takes.
+  /// Space of the journal on the disk.
   public DiskUse disk() {
     return writes.stat();
   }
@@ -252,7 +251,7 @@ public final class JournalStore implements BlockStore {
   }
 
   /// Begins to read and compare stored blocks in the background; once. A damaged block is lost, and its bytes go to
-  /// `quarantine/`: the listener of [#report] hears of it, and so does the next reader.
+  /// `quarantine/`: the listener of [#report] receives it, and so does the next reader.
   ///
   /// @throws IllegalStateException if that goes on already
   public void scrub(ScrubOptions how) {
@@ -283,7 +282,7 @@ public final class JournalStore implements BlockStore {
     return scrubber == null ? ScrubStat.NONE : scrubber.stat();
   }
 
-  /// What opening found.
+  /// Result of the opening.
   public JournalRecovery recovery() {
     return recovery;
   }
@@ -343,7 +342,7 @@ public final class JournalStore implements BlockStore {
     return reads.read(own, List.copyOf(drafts), range);
   }
 
-  /// Frees what a cancelled put stored.
+  /// Frees the blocks of a cancelled put.
   private static void closeAll(List<?> storedBlocks) {
     storedBlocks.stream().filter(StoredRecord.class::isInstance).map(StoredRecord.class::cast)
         .forEach(StoredRecord::close);
@@ -393,7 +392,7 @@ public final class JournalStore implements BlockStore {
     });
   }
 
-  /// Forces what is left, as [JournalOptions#durability()] says, and releases the directory in any case.
+  /// Forces the rest, as [JournalOptions#durability()] says, and releases the directory in any case.
   ///
   /// @return signals the failure if bytes could not be forced or removals not written, and [StoreUnavailableException]
   ///     if the disk does not answer in time

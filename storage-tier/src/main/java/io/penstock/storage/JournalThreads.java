@@ -35,7 +35,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
     });
   }
 
-  /// A clock. At its end it drops the tasks that wait: none of them matters then.
+  /// A clock. At its end it drops waiting tasks: none of them matters then.
   static ScheduledThreadPoolExecutor timed(String name, int threads) {
     ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(threads,
         task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
@@ -53,7 +53,8 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   /// After the end no task matters. Before it the queue takes all accepted work.
   private static void refused(Runnable task, ThreadPoolExecutor pool) {
     if (!pool.isShutdown()) {
-      throw new RejectedExecutionException("queue of a journal's threads must take what was accepted (was full)");
+      throw new RejectedExecutionException("queue of a journal's threads is full although the work was "
+          + "accepted");
     }
   }
 }

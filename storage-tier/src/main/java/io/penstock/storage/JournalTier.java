@@ -36,7 +36,7 @@ public final class JournalTier extends ForwardingTier {
     return new JournalTier(JournalStore.open(space, options), capacityBlocks, ledger, listener);
   }
 
-  /// What opening found.
+  /// Result of the opening.
   public JournalRecovery recovery() {
     return recovery;
   }

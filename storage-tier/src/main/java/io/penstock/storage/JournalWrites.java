@@ -25,13 +25,13 @@ final class JournalWrites {
   /// Tasks of the journal itself: a sweep that waits, a sweep that runs, a step of compaction, the close.
   static final int OWN_TASKS = 4;
 
-  /// Most bytes that a step of compaction moves; waiting puts run before the next step.
+  /// Maximum bytes that a step of compaction moves; waiting puts run before the next step.
   private static final int STEP_BYTES = 1 << 20;
 
   /// Time between two looks at the disk while nothing is written.
   private static final long LOOK_MILLIS = 1_000;
 
-  /// Longest wait before an unreadable segment is tried again.
+  /// Maximum wait before an unreadable segment is tried again.
   private static final long MOST_RETRY_MILLIS = 10_000;
 
   private final JournalLog log;
@@ -43,7 +43,7 @@ final class JournalWrites {
   private final AcceptedWork puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
-  /// Batches that wait. Either the thread that appends or a refusal removes a batch and tells its caller.
+  /// Waiting batches. Either the thread that appends or a refusal removes a batch and answers its caller.
   private final Set<MonoSink<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private final AtomicBoolean healthyAgain = new AtomicBoolean();
@@ -280,8 +280,8 @@ final class JournalWrites {
     }
   }
 
-  /// Writes removals, syncs and then, in any case, tells `last` the failure. The last call. A block whose removal fails
-  /// comes back at the next opening.
+  /// Writes removals, syncs and then, in any case, passes the failure to `last`. The last call. A block whose removal
+  /// fails comes back at the next opening.
   void end(Consumer<@Nullable Throwable> last) {
     appending.execute(() -> {
       Throwable unmarked = failureOf(this::marked);

@@ -39,8 +39,7 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// A journal that opens on a thread of its own. It is off until it is open. If the disk is unhealthy, the journal tries
-/// again until it is open or closed. Then all calls go to the [JournalStore], and the owner hears of a change of
-/// health.
+/// again until it is open or closed. Then all calls go to the [JournalStore], and the owner receives changes of health.
 ///
 /// Safe from any thread.
 public final class LateJournal implements BlockStore {
@@ -66,7 +65,7 @@ public final class LateJournal implements BlockStore {
   @GuardedBy("this") private @Nullable Evictor evictor;
   @GuardedBy("this") private @Nullable Consumer<BlockKey> reporter;
   @GuardedBy("this") private int attempts;
-  /// An attempt runs, or closes again what it opened: it has the lock on the directory.
+  /// Whether an attempt runs, or closes again the journal that it opened: it has the lock on the directory.
   @GuardedBy("this") private boolean attempting;
   @GuardedBy("this") private boolean closed;
 
@@ -95,7 +94,7 @@ public final class LateJournal implements BlockStore {
     return journal.orThrow(journal.first.join());
   }
 
-  /// As [#open], but waits only for `patience`. A journal that takes longer is off meanwhile, and goes on opening.
+  /// Opens as [#open] does, but waits only for `patience`. A journal that takes longer is off until it is open.
   public static LateJournal openWithin(Duration patience, CacheSpace space, JournalOptions options,
       Consumer<JournalStore> begun) {
     LateJournal journal = of(space, options, begun);
@@ -193,7 +192,7 @@ public final class LateJournal implements BlockStore {
     return true;
   }
 
-  /// @param untaken was opened, and is to be closed again
+  /// @param untaken journal that was opened and must be closed again
   private void failed(Throwable e, @Nullable JournalStore untaken, long wait) {
     StoreHealth before = health;
     health = new StoreHealth(StoreHealth.State.OFF, e instanceof KvException ? e.getMessage() : e.toString());

@@ -37,16 +37,16 @@ final class LostRecords {
     this.boundary = boundary;
   }
 
-  /// Tells `owner` of each block that is lost without a reader.
+  /// Reports to `owner` each block that is lost without a reader.
   void report(Consumer<BlockKey> owner) {
     heard = owner;
   }
 
   /// Loses the block of `number`. `records` holds its record, which has `flaw`.
   ///
-  /// A damaged head may name the wrong hash: then the owner hears of the loss when it reads the block.
+  /// A damaged head may name the wrong hash: then the owner learns of the loss when it reads the block.
   ///
-  /// @param freed hears of the record before the owner does, unless the block was released meanwhile
+  /// @param freed receives the record before the owner does, unless the block has been released
   void lose(int number, RecordLocation location, RecordMover records, CrcMismatch flaw, Consumer<DeadRecord> freed) {
     BlockKey key = new BlockKey(space, records.key().hash());
     Location at = location.at();
@@ -58,7 +58,7 @@ final class LostRecords {
     }
   }
 
-  /// Loses the block of `number`, which a reader found damaged. The owner hears of it from the reader.
+  /// Loses the block of `number`, which a reader found damaged. The owner learns it from the reader.
   void loseRead(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Consumer<DeadRecord> freed) {
     if (isLost(number, key, location, flaw, flaw.damage(location.at(), key, location.sequence()), freed)) {
       read.incrementAndGet();

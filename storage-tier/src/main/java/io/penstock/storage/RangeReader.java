@@ -33,7 +33,7 @@ final class RangeReader {
   private final Consumer<DeadRecord> freed;
   private final int headBytes;
 
-  /// @param freed hears of records that count no more
+  /// @param freed receives dead records
   RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.layout = layout;

@@ -18,7 +18,7 @@ final class ReadJob {
   /// A hop to another thread is worth this many bytes.
   private static final int PART_BYTES = 1 << 20;
 
-  /// Most parts of one job: this bounds the threads' queue.
+  /// Maximum number of parts of one job: this bounds the threads' queue.
   static final int MOST_PARTS = 16;
 
   private final RangeReader reader;

@@ -2,17 +2,17 @@ package io.penstock.storage;
 
 import io.penstock.check.Checks;
 
-/// When compaction moves live blocks out of segments that are mostly dead.
+/// Rules by which compaction moves live blocks out of segments that are mostly dead.
 ///
 /// Each segment counts as `segmentBytes`, however full.
 ///
-/// @param capacityBytes most bytes of segments; a put that needs more fails as on a full disk. [#UNLIMITED], or 4
+/// @param capacityBytes maximum bytes of segments; a put that needs more fails as on a full disk. [#UNLIMITED], or 4
 ///     segments or more
 /// @param highWatermark share of the capacity above which compaction begins
 /// @param lowWatermark share of the capacity at which it ends
-/// @param mostSpread bytes of segments for each live byte, and two segments, above which compaction begins, whatever
-///     the capacity
-/// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
+/// @param mostSpread bytes of segments for each live byte, and two segments, above which compaction begins, for any
+///     capacity
+/// @param bytesPerSecond maximum bytes moved in a second, unless a put waits for room
 /// @param diskHighWatermark share of the disk in use, by any program, above which the journal compacts and then gives
 ///     blocks up; 1 for never
 /// @param diskLowWatermark share at which that ends, or when the journal has nothing left
@@ -40,10 +40,10 @@ public record ReclaimOptions(long capacityBytes, double highWatermark, double lo
     }
   }
 
-  /// With less, compaction would never end.
+  /// Minimum spread; with less, compaction would never end.
   private static final double LEAST_SPREAD = 1.1;
 
-  /// No capacity; from 0.90 to 0.80 of one; half as much again as is live; 64 MiB/s; whatever the disk has.
+  /// No capacity; from 0.90 to 0.80 of one; half as much again as is live; 64 MiB/s; the whole disk.
   public static ReclaimOptions defaults() {
     return new ReclaimOptions(UNLIMITED, 0.90, 0.80, 1.5, 64 << 20, 1, 1);
   }

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 /// lost as [LostRecords] says, not copied. A segment that cannot be read is left for a while. A record is lost, and the
 /// rest moved, if the disk gives another record of the same segment or, where only few are left, gives none of them.
 final class Reclaimer {
-  /// A fuller segment stays: moving it would write nearly what it frees.
+  /// Maximum share of live bytes; a fuller segment stays, because moving it would write nearly as much as it frees.
   private static final double FULLEST = 0.95;
-  /// After this many other failures the victim is left: three failures in a row turn the disk off.
+  /// Number of other failures after which the victim is left: three failures in a row turn the disk off.
   private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
-  /// Most other blocks that are tried. If the disk gives none of them, a record is given up only where no more are
-  /// left.
+  /// Maximum number of other blocks that are tried. If the disk gives none of them, a record is given up only where no
+  /// more are left.
   private static final int FEW = 8;
 
   private final SegmentEngine engine;

@@ -3,10 +3,10 @@ package io.penstock.storage;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How the scrub reads an open journal in the background, to find damage before a reader needs the block.
+/// Options of the scrub, which reads an open journal in the background to find damage before a reader needs the block.
 ///
-/// @param bytesPerSecond most bytes read in a second; 0 for no scrub
-/// @param pass least time between the beginnings of two passes over all blocks
+/// @param bytesPerSecond maximum bytes read in a second; 0 for no scrub
+/// @param pass minimum time between the beginnings of two passes over all blocks
 public record ScrubOptions(long bytesPerSecond, Duration pass) {
   /// A terabyte takes a day and a half.
   public static final long DEFAULT_BYTES_PER_SECOND = 8 << 20;

@@ -11,6 +11,6 @@ import org.jspecify.annotations.Nullable;
 /// @param failure of the newest record that could not be read and is not lost, in this pass or the one before; null if
 ///     none failed
 public record ScrubStat(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
-  /// Before the first read.
+  /// Figures before the first read.
   static final ScrubStat NONE = new ScrubStat(0, 0, 0, 0, null);
 }

@@ -47,7 +47,7 @@ final class Scrubber {
   @GuardedBy("this") private int[] numbers = {};
   @GuardedBy("this") private int next;
   @GuardedBy("this") private int pauses;
-  /// When this pass began.
+  /// Time at which this pass began.
   @GuardedBy("this") private long began;
   /// Whether a record failed in this pass.
   @GuardedBy("this") private boolean failing;
@@ -56,7 +56,7 @@ final class Scrubber {
 
   /// @param records reads records; used by this scrubber alone
   /// @param busy whether puts or reads want the disk
-  /// @param freed hears of records that count no more; on the thread that reads
+  /// @param freed receives dead records; on the thread that reads
   Scrubber(SegmentEngine engine, LocationTable locations, RecordMover records, LostRecords lost, ScrubOptions options,
       JournalThreads threads,
       BooleanSupplier busy, Consumer<DeadRecord> freed) {
@@ -72,7 +72,7 @@ final class Scrubber {
     this.rate = new ByteRate(Math.max(1, options.bytesPerSecond()), clock);
   }
 
-  /// Begins the first pass, if there is to be one.
+  /// Begins the first pass, if a scrub is wanted.
   synchronized void start() {
     if (options.bytesPerSecond() > 0) {
       began = clock.millis();

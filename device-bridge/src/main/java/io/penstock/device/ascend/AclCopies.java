@@ -59,7 +59,7 @@ final class AclCopies {
     attribute.set(JAVA_INT, location + TYPE, place.type());
   }
 
-  /// One of at most 4,096.
+  /// Adds one copy of at most 4,096.
   void add(long source, long target, long bytes) {
     to.setAtIndex(JAVA_LONG, elements, target);
     from.setAtIndex(JAVA_LONG, elements, source);

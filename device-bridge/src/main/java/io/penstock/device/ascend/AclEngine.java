@@ -9,18 +9,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
-/// Makes the copies of one device: which call makes which copy, and what the call's code means for each element.
+/// Makes the copies of one device: it chooses the call of each copy, and maps the call's code to each element.
 ///
 /// | way | call |
 /// |---|---|
-/// | host to device, device to host | `aclrtMemcpyBatch`, at most 4,096 elements a call, both ways apart |
-/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait |
+/// | host to device, device to host | `aclrtMemcpyBatch`, at most 4,096 elements a call, each direction separately |
+/// | these, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the host | `aclrtMemcpy` each |
 ///
-/// 207000 is remembered for the device, apart for imported memory. It means that nothing of that call was copied;
-/// elements of earlier calls are not copied again. After any other code any part of the call may have been copied, so
-/// all of its elements have failed, without a retry. An element is never part of two calls that may both copy it.
+/// 207000 is remembered for the device, and separately for imported memory. It means that nothing of that call was
+/// copied; elements of earlier calls are not copied again. After any other code any part of the call may have been
+/// copied, so all of its elements have failed, without a retry. An element is never part of two calls that may both
+/// copy it.
 ///
 /// For the device's thread alone, with its context set.
 final class AclEngine {
@@ -52,13 +53,13 @@ final class AclEngine {
     this.stream = new CopyStream(device, runtime, (int) options.transferTimeout().toMillis());
   }
 
-  /// Has copies to and from host memory that is none of `known` go by way of buffers of `pool` from now on.
+  /// Routes copies to and from host memory outside `known` through buffers of `pool` from now on.
   void stage(StagingPool pool, MemoryPlaces known) {
     call.stage(new CopyStaging(pool, known, stream));
   }
 
   /// Copies all of `elements`: each has ended when this returns. If it throws, elements that have not ended may have
-  /// been copied, and [#isStuck()] tells whether they may still be.
+  /// been copied, and [#isStuck()] answers whether they may still be.
   CopyReport copy(CopyElements elements) {
     int count = elements.count();
     tally.begin(count);
@@ -190,8 +191,8 @@ final class AclEngine {
     }
   }
 
-  /// Whether copies that have failed may still be made: until then their memory must stay what it is, and no others are
-  /// made. Looks again.
+  /// Whether failed copies may still be made: until then their memory must not change, and no other copies are made.
+  /// Asks the library again.
   boolean isStuck() {
     boolean isStuck = stream.isStillStuck();
     call.clear();

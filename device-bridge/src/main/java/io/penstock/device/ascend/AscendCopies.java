@@ -20,10 +20,10 @@ final class AscendCopies {
   private final int logicalId;
   private final String device;
   private final AscendThread thread;
-  /// All below are of the device's thread.
+  /// The device's thread alone uses the fields below.
   private final AclEngine engine;
   private final AscendRegions regions;
-  /// What was being copied when the device got stuck.
+  /// Memory that was being copied when the device got stuck.
   private final List<Owned> kept = new ArrayList<>();
 
   /// @param device named in errors
@@ -35,7 +35,7 @@ final class AscendCopies {
     this.regions = regions;
   }
 
-  /// As [AscendDevice#copy(CopyBatch)].
+  /// Implements [AscendDevice#copy(CopyBatch)].
   Mono<Void> copy(CopyBatch batch) {
     requireNonNull(batch, "batch");
     return Mono.defer(() -> {
@@ -92,13 +92,13 @@ final class AscendCopies {
     }
   }
 
-  /// For the end of the device, when its engine is closed.
+  /// Closes the kept memory at the end of the device, when its engine is closed.
   void closeKept() {
     kept.forEach(Owned::close);
     kept.clear();
   }
 
-  /// As [AscendDevice#copy(CopyRequest)].
+  /// Implements [AscendDevice#copy(CopyRequest)].
   Mono<CopyReport> copy(CopyRequest request) {
     requireNonNull(request, "request");
     return Mono.defer(() -> {
@@ -122,7 +122,7 @@ final class AscendCopies {
     }
   }
 
-  /// As [AscendDevice#stage].
+  /// Implements [AscendDevice#stage].
   Mono<Void> stage(StagingPool pool) {
     requireNonNull(pool, "pool");
     return thread.submitted(sink -> {

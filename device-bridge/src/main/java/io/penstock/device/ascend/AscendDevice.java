@@ -28,12 +28,12 @@ import reactor.core.scheduler.Scheduler;
 
 /// One device behind a `libascendcl.so`. Its addresses are pointers that only the library may follow.
 ///
-/// Context and stream belong to the device's own thread, which sets the context for each piece of work and puts back
-/// what was there. At close streams are destroyed, memory is freed, then the context destroyed; a step that fails keeps
-/// no other from being made.
+/// Context and stream belong to the device's own thread, which sets the context for each piece of work and restores the
+/// earlier one afterwards. At close streams are destroyed, memory is freed, then the context is destroyed; a failing
+/// step prevents no other step.
 ///
-/// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches
-/// that they are of, and fails all others, until they are done or it is closed.
+/// A device that neither made the copies of a stream in time nor aborted them may still make them. It keeps their
+/// batches, and fails all others, until the copies are done or it is closed.
 public final class AscendDevice implements SharingDevice {
   private final int logicalId;
   private final int physicalId;
@@ -45,12 +45,12 @@ public final class AscendDevice implements SharingDevice {
   private final CopyCounts counts;
   private final CopyTurns turns;
   private final long capacityBytes;
-  /// All below are of the device's thread, once it is open.
+  /// The device's thread alone uses the fields below, once the device is open.
   private final AclEngine engine;
   private final AscendRegions regions;
 
-  /// Opens it: runs on the device's thread, which has this context from then on only while it works for it. What was
-  /// opened goes back if this throws.
+  /// Opens the device on its thread, which has this context from then on only while it works for it. If this throws,
+  /// all resources are given back.
   ///
   /// @param closed runs last, on the device's thread
   AscendDevice(int logicalId, AclRuntime runtime, AscendOptions options, Scheduler scheduler, AscendListener listener,
@@ -94,7 +94,7 @@ public final class AscendDevice implements SharingDevice {
     return name;
   }
 
-  /// What was free when it was opened.
+  /// Memory that was free when the device was opened.
   @Override
   public long capacityBytes() {
     return capacityBytes;
@@ -198,9 +198,9 @@ public final class AscendDevice implements SharingDevice {
     });
   }
 
-  /// Has copies between the device and host memory that it does not know, neither [#hostMemory] nor told of by [#know],
-  /// go by way of the buffers of `pool` from now on. An element that is larger than a buffer is copied as it is, and so
-  /// is one that finds none free. More bytes than the buffers have are more than one call.
+  /// Routes copies between the device and unknown host memory through the buffers of `pool` from now on. Memory is
+  /// known from [#hostMemory] or [#know]. An element that is larger than a buffer is copied as it is, and so is one
+  /// that finds no free buffer. More bytes than the buffers hold take more than one call.
   ///
   /// @param pool of memory that this device knows; to be closed after the device
   public Mono<Void> stage(StagingPool pool) {

@@ -79,7 +79,7 @@ public final class AscendDevices {
     AclLibrary library = AclLibrary.load(path);
     if (library == null) {
       if (!path.equals(LIBRARY_NAME) && Files.exists(Path.of(path))) {
-        throw new LibraryMismatchException("library " + path + " must be one that this system can load (was not)");
+        throw new LibraryMismatchException("library " + path + " cannot be loaded by this system");
       }
       LOG.info("no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
           ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE

@@ -4,7 +4,7 @@ import io.penstock.device.ascend.acl.AclFunction;
 import io.penstock.device.ascend.acl.AclLibrary;
 import java.util.List;
 
-/// What a library can do beyond what every one must; off where a function for it is missing.
+/// An optional feature of a library; off where a function for it is missing.
 public enum AscendFeature {
   MEMORY_INFO("how much memory a device has", AclFunction.MEMORY_INFO),
   PHYSICAL_IDS("numbers of the machine for devices", AclFunction.PHYSICAL_ID),

@@ -1,6 +1,6 @@
 package io.penstock.device.ascend;
 
-/// Receives what devices do, for meters. Called by the devices' threads, so it must be quick and must not throw.
+/// Receives events of devices, for meters. The devices' threads call it, so it must be quick and must not throw.
 public interface AscendListener {
   /// Copies were asked for in one call, or on one stream; made or not.
   ///

@@ -21,7 +21,7 @@ final class AscendMemory {
   private final String device;
   private final long capacityBytes;
   private final AscendThread thread;
-  /// Of the device's thread.
+  /// Used by the device's thread.
   private final AscendRegions regions;
 
   /// @param device named in errors
@@ -32,7 +32,7 @@ final class AscendMemory {
     this.regions = regions;
   }
 
-  /// As [AscendDevice#allocate].
+  /// Implements [AscendDevice#allocate].
   Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
     return held(bytes, scope, () -> allocate(bytes));
   }
@@ -48,34 +48,34 @@ final class AscendMemory {
     }
   }
 
-  /// As [AscendDevice#hostMemory] does it.
+  /// Implements [AscendDevice#hostMemory].
   Mono<HostMemory> allocateHost(long bytes, BlockScope scope, MemoryListener listener) {
     requireNonNull(scope, "scope");
     Checks.positive("bytes", bytes);
     return thread.submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))));
   }
 
-  /// As [AscendDevice#importShared(IpcKey, long, BlockScope)].
+  /// Implements [AscendDevice#importShared(IpcKey, long, BlockScope)].
   Mono<DeviceMemory> open(IpcKey key, long bytes, BlockScope scope) {
     return held(bytes, scope, () -> regions.open(key, bytes));
   }
 
-  /// As [AscendDevice#importShared(FabricHandle, long, BlockScope)].
+  /// Implements [AscendDevice#importShared(FabricHandle, long, BlockScope)].
   Mono<DeviceMemory> open(FabricHandle handle, long bytes, BlockScope scope) {
     return held(bytes, scope, () -> regions.open(handle, bytes));
   }
 
-  /// As [AscendDevice#export(DeviceMemory)].
+  /// Implements [AscendDevice#export(DeviceMemory)].
   Mono<IpcKey> export(DeviceMemory memory) {
     return thread.submitted(sink -> sink.success(regions.export(memory)));
   }
 
-  /// As [AscendDevice#export(HostMemory)].
+  /// Implements [AscendDevice#export(HostMemory)].
   Mono<FabricHandle> exportToFabric(HostMemory memory) {
     return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
   }
 
-  /// As [AscendDevice#exportToFabric].
+  /// Implements [AscendDevice#exportToFabric].
   Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
     return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
   }

@@ -9,17 +9,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// How devices behind a `libascendcl.so` are used.
+/// Options of devices behind a `libascendcl.so`.
 ///
 /// @param library path of the library; empty for the loader's search
 /// @param visibleDevices the devices that are used, by their numbers on the machine, in this order; empty for all
-/// @param transferTimeout longest wait for the copies of a stream, 1 ms to 24 days
-/// @param maxInFlight most copies of bridges, stores and stages that are under way at a device; they ask for no more
-///     meanwhile
-/// @param maxQueued most copies and allocations that wait at a device
+/// @param transferTimeout maximum wait for the copies of a stream, 1 ms to 24 days
+/// @param maxInFlight maximum number of copies of bridges, stores and stages that are under way at a device
+/// @param maxQueued maximum number of copies and allocations that wait at a device
 /// @param shared whether memory, of devices and of the host, is allocated so that other processes can map it by a
 ///     [FabricHandle], or not at all
-/// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each
+/// @param libraryUnsupportedFallsBack whether 200006 of the batch call counts as 207000: nothing was copied, each
 ///     element is copied on its own
 public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout,
     int maxInFlight, int maxQueued, boolean shared,

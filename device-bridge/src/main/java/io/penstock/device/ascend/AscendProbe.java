@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// What a library reports of itself and of the machine.
+/// Report of a library about itself and about the machine.
 ///
 /// @param library its path, or the name it was found by
 /// @param soc name of the chip; empty if the library has none

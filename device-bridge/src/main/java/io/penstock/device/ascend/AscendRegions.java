@@ -24,10 +24,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The memory that one device has, its own, that of the host which it took, and that of other processes, and how each
-/// piece of it goes back. For the device's thread, in its context.
+/// The memory of one device: its own, the host memory that it took, and memory of other processes; and the way to give
+/// each piece back. For the device's thread, in its context.
 final class AscendRegions {
-  /// What memory with a handle is a multiple of.
+  /// Memory with a handle has a multiple of this size.
   private static final long SHARED_BYTES = 2L << 20;
 
   private final MemoryPlace ours;
@@ -40,14 +40,14 @@ final class AscendRegions {
   private final DeviceRegions<MemoryPlace> regions;
   private final MemoryPlaces places;
   private final AtomicLong allocated = new AtomicLong();
-  /// By address, the oldest first.
+  /// Memory by address, the oldest first.
   private final SequencedMap<Long, Held> held = new LinkedHashMap<>();
   /// Keys that were exported, by address; keys that were imported, by themselves.
   private final Map<Long, IpcKey> exported = new HashMap<>();
   private final Map<IpcKey, Long> imported = new HashMap<>();
 
-  /// @param handle on physical memory, if that is what it is
-  /// @param undo how it goes back
+  /// @param handle on physical memory, if it has one
+  /// @param undo gives it back
   private record Held(long bytes, boolean isAllocation, @Nullable MemorySegment handle, Rollback undo) {}
 
   /// @param shared whether memory is allocated so that it has a handle
@@ -118,7 +118,7 @@ final class AscendRegions {
     return made;
   }
 
-  /// A key for memory of [#allocate], the same for as long as it lives.
+  /// A key for memory of [#allocate]; repeated calls give equal keys while it is allocated.
   IpcKey export(DeviceMemory allocation) {
     Held known = held.get(allocation.address());
     if (known == null || !known.isAllocation() || known.bytes() != allocation.bytes() || allocation.isClosed()) {
@@ -182,7 +182,7 @@ final class AscendRegions {
     return address;
   }
 
-  /// Gives back what begins at `address`; nothing if it went before.
+  /// Gives back the memory that begins at `address`; does nothing if it was given back before.
   void free(long address) {
     Held gone = held.remove(address);
     if (gone != null) {

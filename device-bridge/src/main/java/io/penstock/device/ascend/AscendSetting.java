@@ -19,8 +19,9 @@ public enum AscendSetting {
   TRANSFER_TIMEOUT("ascend.transfer.timeout", "10s", "Longest wait for the copies of a stream.", "",
       "ASCEND_TRANSFER_TIMEOUT"),
   IN_FLIGHT("ascend.in.flight", "100",
-      "Most copies under way at a device; further ones wait for their turn.", ""),
-  QUEUE("ascend.queue", "1024", "Most copies and allocations that wait at a device; a further one is refused.", ""),
+      "Maximum number of copies in progress at a device; further copies wait for their turn.", ""),
+  QUEUE("ascend.queue", "1024", "Maximum number of copies and allocations that wait at a device; the next "
+      + "one is refused.", ""),
   UNSUPPORTED_FALLS_BACK("ascend.unsupported.falls.back", "false",
       "Whether answer 200006 of the batch call counts as 207000: nothing was copied, "
           + "each element is copied on its own.",
@@ -48,7 +49,7 @@ public enum AscendSetting {
 
   CONNECT_TIMEOUT("ascend.connect.timeout", "10s", "Longest wait for a link between two devices.", Reason.NO_LINKS,
       "ASCEND_CONNECT_TIMEOUT"),
-  AUTO_CONNECT("ascend.auto.connect", "true", "Whether links come and go by themselves.", Reason.NO_LINKS,
+  AUTO_CONNECT("ascend.auto.connect", "true", "Whether links are opened and closed automatically.", Reason.NO_LINKS,
       "ASCEND_AUTO_CONNECT"),
   SHORT_CONNECTION("ascend.short.connection", "false", "Whether a link ends with each transfer.", Reason.NO_LINKS,
       "ASCEND_USE_SHORT_CONNECTION"),
@@ -78,7 +79,7 @@ public enum AscendSetting {
       "Ascend_HCCL_SOCKET_TIMEOUT"),
   HCCL_MEMORY_TIMEOUT("ascend.hccl.memory.timeout", "2m", "Longest wait for the exchange of memory.", Reason.NO_HCCL,
       "Ascend_TRANSPORT_MEM_TIMEOUT"),
-  HCCL_REGIONS("ascend.hccl.regions", "8192", "Most regions of memory.", Reason.NO_HCCL,
+  HCCL_REGIONS("ascend.hccl.regions", "8192", "Maximum number of regions of memory.", Reason.NO_HCCL,
       "ASCEND_TRANSPORT_MAX_REG_MEMORY_NUM"),
   HCCL_POLL_TIMEOUT("ascend.hccl.poll.timeout", "3s", "Longest wait for a control message.", Reason.NO_HCCL,
       "ASCEND_TRANSPORT_EPOLL_WAIT_TIMEOUT"),
@@ -131,7 +132,7 @@ public enum AscendSetting {
     return initial;
   }
 
-  /// One sentence.
+  /// One sentence about the setting.
   public String meaning() {
     return meaning;
   }

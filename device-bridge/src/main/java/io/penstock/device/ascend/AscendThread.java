@@ -14,9 +14,9 @@ import reactor.util.Loggers;
 record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue) {
   private static final Logger LOG = Loggers.getLogger(AscendThread.class);
 
-  /// Does `work` on the device's thread; what it throws is the result.
+  /// Runs `work` on the device's thread; an exception of it is the result.
   ///
-  /// @param refused runs where `work` does not
+  /// @param refused runs if `work` does not
   <T> Mono<T> submitted(Consumer<MonoSink<T>> work, Runnable refused) {
     return Mono.create(sink -> queue.submit(new DeviceQueue.Work() {
       private boolean begun;
@@ -44,17 +44,17 @@ record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue
     }));
   }
 
-  /// The same where there is nothing to do about a refusal.
+  /// Runs `work` where a refusal needs no action.
   <T> Mono<T> submitted(Consumer<MonoSink<T>> work) {
     return submitted(work, () -> {});
   }
 
-  /// Does what gives something back, which cannot be refused.
+  /// Runs work that gives something back, which cannot be refused.
   void submitReturn(Runnable work) {
     queue.submitReturn(() -> inContext(work));
   }
 
-  /// At once: for the device's thread.
+  /// Runs work at once: for the device's thread.
   void inContext(Runnable work) {
     MemorySegment before = runtime.context();
     runtime.setContext(context);
@@ -65,7 +65,7 @@ record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue
     }
   }
 
-  /// The work has been done: it does not fail for this.
+  /// The work has been done: it does not fail if this does.
   private void putBack(MemorySegment before) {
     try {
       runtime.setContext(before);

@@ -18,7 +18,7 @@ final class CopyCall {
   private final long[] hosts = new long[CopyBatch.MAX_ELEMENTS];
   private int count;
 
-  /// Has copies between host and device go by way of `staging` from now on.
+  /// Routes copies between host and device through `staging` from now on.
   void stage(CopyStaging staging) {
     this.staging = staging;
   }

@@ -2,7 +2,7 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.ascend.acl.MemoryPlace;
 
-/// Elements of one request: where they are, whose memory it is, and what became of them.
+/// Elements of one request: their addresses, the kind of their memory, and their results.
 interface CopyElements {
   int count();
 

@@ -12,9 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 /// Copies between addresses that a device reaches, any number and any mix of ways, with a result for each.
 ///
 /// One thread fills it, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results may
-/// be read, and after [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to.
-/// [#hold] takes what keeps the memory behind the addresses alive: it is closed when the copies have ended, never
-/// earlier, also after a cancel.
+/// be read, and after [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to. Memory
+/// passed to [#hold] stays alive until the copies have ended, also after a cancel.
 public final class CopyRequest {
   /// The result of a copy that was made.
   public static final int COPIED = 0;
@@ -71,7 +70,7 @@ public final class CopyRequest {
     results = Arrays.copyOf(results, room);
   }
 
-  /// Closes `owned` when the copies have ended: a share of what an element reads or writes.
+  /// Closes `owned` when the copies have ended. Pass a share of the memory that an element reads or writes.
   public CopyRequest hold(Owned owned) {
     requireReady();
     holds.add(requireNonNull(owned, "owned"));
@@ -89,7 +88,7 @@ public final class CopyRequest {
     return this;
   }
 
-  /// Makes its elements ready to be copied once more. It holds nothing then, if it was copied before.
+  /// Makes its elements ready to be copied once more. After a copy it holds no memory.
   public CopyRequest again() {
     requireMine();
     Arrays.fill(results, 0, elements, OPEN);
@@ -97,9 +96,9 @@ public final class CopyRequest {
     return this;
   }
 
-  /// For the device: takes it over, until [#end].
+  /// Takes the request over until [#end]; only the device calls this.
   ///
-  /// @return what it holds
+  /// @return the memory that it holds
   /// @throws IllegalStateException if it is under way, or was copied and not made ready since
   Owned take() {
     if (!state.compareAndSet(State.READY, State.UNDER_WAY)) {
@@ -115,7 +114,7 @@ public final class CopyRequest {
     };
   }
 
-  /// For the device: fails all elements without a result; some may have been copied.
+  /// Fails all elements without a result; some may have been copied. Only the device calls this.
   void endOpen(int code) {
     for (int i = 0; i < elements; i++) {
       if (results[i] == OPEN) {
@@ -124,7 +123,7 @@ public final class CopyRequest {
     }
   }
 
-  /// For the device: its results are there.
+  /// Marks the results as complete; only the device calls this.
   void end() {
     state.set(State.ENDED);
   }
@@ -165,7 +164,7 @@ public final class CopyRequest {
     return bytes[element];
   }
 
-  /// What became of an element: [#COPIED], the code of the library, after which its destination may hold anything, or
+  /// Result of an element: [#COPIED], the code of the library, after which its destination may hold anything, or
   /// [#OPEN].
   public int result(int element) {
     return results[element];

@@ -14,7 +14,7 @@ import java.util.List;
 /// An element that is larger than a buffer, and one that finds no free buffer, is copied directly. For the device's
 /// thread.
 final class CopyStaging {
-  /// [#place] found no room beside the elements of this call.
+  /// [#place] found no room in addition to the elements of this call.
   static final long FULL = 0;
 
   @SuppressWarnings("restricted") // the caller guarantees the addresses of elements
@@ -68,7 +68,7 @@ final class CopyStaging {
     }
   }
 
-  /// The call has ended; where its copies may still be made, their buffers stay until later.
+  /// Ends the call. Buffers of copies that may still be made are given back later.
   void giveBack() {
     if (stream.isStuck()) {
       return;

@@ -16,7 +16,7 @@ final class CopyStream {
   private final AclRuntime runtime;
   private final int timeoutMillis;
   private @Nullable MemorySegment stream;
-  /// One whose copies have failed, and which did not give them up.
+  /// A stream whose copies have failed, and which did not abort them.
   private @Nullable MemorySegment stuck;
 
   CopyStream(int device, AclRuntime runtime, int timeoutMillis) {
@@ -34,7 +34,7 @@ final class CopyStream {
     return made;
   }
 
-  /// Waits for what is queued, and gives it up where it fails.
+  /// Waits for the queued work, and aborts it after a failure.
   ///
   /// @return the code
   int await() {
@@ -73,7 +73,7 @@ final class CopyStream {
     return stuck != null;
   }
 
-  /// The same, looking again.
+  /// Asks the library again whether the stream is stuck.
   boolean isStillStuck() {
     MemorySegment queue = stuck;
     if (queue != null && runtime.synchronize(queue, 0) == AclCode.OK) {

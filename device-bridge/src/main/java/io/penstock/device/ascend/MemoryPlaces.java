@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class MemoryPlaces {
   private final AclMemory memory;
   private final DeviceRegions<MemoryPlace> regions;
-  /// Host memory that the device was told of.
+  /// Host memory that was registered with the device.
   private final DeviceRegions<MemoryPlace> host;
-  /// As long as the longest request so far.
+  /// Array as long as the longest request so far.
   private MemoryPlace[] sources = {};
   private MemoryPlace[] targets = {};
 
@@ -49,7 +49,7 @@ final class MemoryPlaces {
     return ofDevice != null ? ofDevice : host.find(address, bytes);
   }
 
-  /// Whether all of it is the device's own, the host's through it, or was told of.
+  /// Whether all of it is the device's own, the host's through it, or registered.
   boolean isKnown(long address, long bytes) {
     return host.find(address, bytes) != null || regions.find(address, bytes) != null;
   }

@@ -13,7 +13,7 @@ import java.util.function.LongFunction;
 
 /// Chunks of an arena, cut from larger pieces of host memory, one behind the other.
 public final class HostChunks implements ChunkSource {
-  /// As `SlabArena` wants it.
+  /// Alignment that `SlabArena` needs.
   private static final long ALIGNMENT_BYTES = 64;
 
   private final LongFunction<HostMemory> more;
@@ -49,7 +49,7 @@ public final class HostChunks implements ChunkSource {
     return new HostChunks(bytes -> source.map(Math.max(bytes, pieceBytes)));
   }
 
-  /// Has chunks cut from `piece` before more pieces are taken.
+  /// Cuts the next chunks from `piece`, before more pieces are taken.
   ///
   /// @param piece closed with this; at once if this is closed
   public synchronized void offer(HostMemory piece) {

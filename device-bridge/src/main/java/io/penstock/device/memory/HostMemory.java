@@ -36,7 +36,7 @@ public final class HostMemory extends Owned {
         release);
   }
 
-  /// What the JDK allocates.
+  /// Memory that the JDK allocates.
   static HostMemory ofJdk(long bytes, long alignment, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
     try {
@@ -47,7 +47,7 @@ public final class HostMemory extends Owned {
     }
   }
 
-  /// For all threads, until this is closed.
+  /// The memory, for all threads, until this is closed.
   public MemorySegment segment() {
     return segment;
   }

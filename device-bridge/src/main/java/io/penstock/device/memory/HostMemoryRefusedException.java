@@ -4,7 +4,7 @@ import io.penstock.TransientKvException;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// No kind of pages gave the memory. What was tried is undone.
+/// No kind of pages gave the memory. All attempts were undone.
 public final class HostMemoryRefusedException extends TransientKvException {
   private final String source;
   private final long bytes;

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.system.NativeMemory;
 import java.util.OptionalInt;
 
-/// How host memory is mapped.
+/// Options of mapped host memory.
 ///
 /// @param pages allowed kinds of pages
 /// @param lock whether to keep the memory out of swap; a refusal leaves it unlocked

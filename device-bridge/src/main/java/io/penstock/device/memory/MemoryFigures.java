@@ -44,7 +44,7 @@ public final class MemoryFigures implements MemoryListener {
     return bytes.entrySet().stream().filter(each -> each.getKey().pages() == kind).mapToLong(Map.Entry::getValue).sum();
   }
 
-  /// The same by kind, node and lock, the best kind of pages first.
+  /// Bytes by kind, node and lock, the best kind of pages first.
   public SequencedMap<MemoryKind, Long> bytesByKind() {
     SequencedMap<MemoryKind, Long> sorted = new LinkedHashMap<>();
     bytes.entrySet().stream().sorted(Map.Entry.comparingByKey(ORDER))
@@ -52,7 +52,7 @@ public final class MemoryFigures implements MemoryListener {
     return sorted;
   }
 
-  /// How often memory was not what it was to be.
+  /// Number of times that memory was of another kind than wanted.
   public long fallbacks() {
     return fallbacks.values().stream().mapToLong(Long::longValue).sum();
   }

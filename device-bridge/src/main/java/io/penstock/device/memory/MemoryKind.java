@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.OptionalInt;
 
-/// What is known of host memory.
+/// Properties of host memory.
 ///
-/// @param node NUMA node that it is on, or was asked to be; empty for any
+/// @param node NUMA node that it is on, or that was requested; empty for any
 /// @param locked whether it stays out of swap: locked by the system or by a driver
 public record MemoryKind(PageKind pages, OptionalInt node, boolean locked) {
   public MemoryKind {

@@ -9,7 +9,7 @@ public interface MemoryListener {
   /// `bytes` went back.
   void givenBack(MemoryKind kind, long bytes);
 
-  /// Memory of `source` is not what it was to be.
+  /// Memory of `source` is of another kind than wanted.
   void fellBack(String source, Fallback fallback);
 
   /// Ignores everything.

@@ -1,6 +1,6 @@
 package io.penstock.device.memory;
 
-/// Which pages host memory may have.
+/// Kinds of pages that host memory may have.
 public enum MemoryPages {
   /// The largest there are.
   AUTO,

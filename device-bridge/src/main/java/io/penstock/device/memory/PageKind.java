@@ -3,23 +3,23 @@ package io.penstock.device.memory;
 /// A source and page size of host memory. The largest pages come first: they need the fewest entries of translation
 /// caches.
 public enum PageKind {
-  /// Of the driver, on the NUMA node of the device.
+  /// Pages of the driver, on the NUMA node of the device.
   NODE_1G("pages of 1 GiB on the node of the device", 1L << 30),
-  /// Of the driver, anywhere.
+  /// Pages of the driver, on any node.
   HOST_1G("pages of 1 GiB that the device reaches", 1L << 30),
   HOST_2M("pages of 2 MiB that the device reaches", 2L << 20),
-  /// Of the driver, with pages that it chooses.
+  /// Memory of the driver, with pages that it chooses.
   HOST("memory that the device reaches", 1),
-  /// Of the system, set aside by its administrator.
+  /// Pages of the system, set aside by its administrator.
   PAGES_1G("pages of 1 GiB", 1L << 30),
   PAGES_2M("pages of 2 MiB", 2L << 20),
   /// Begins at a multiple of 2 MiB, and the system was asked to make large pages of it as it likes.
   ADVISED_2M("pages of 2 MiB as the system likes", 2L << 20),
-  /// Of the system, its smallest pages, in a region that other processes can map.
+  /// Smallest pages of the system, in a region that other processes can map.
   SHARED("plain pages that processes of this host can read", 1),
-  /// Of the system, its smallest pages.
+  /// Smallest pages of the system.
   PLAIN("plain pages", 1),
-  /// What the JDK allocates, where the system's calls are not known.
+  /// Memory of the JDK, where the system's calls are not known.
   JDK("memory of the JDK", 1);
 
   private final String label;
@@ -30,7 +30,7 @@ public enum PageKind {
     this.unitBytes = unitBytes;
   }
 
-  /// In plain words, for errors and logs.
+  /// Plain words, for errors and logs.
   public String label() {
     return label;
   }

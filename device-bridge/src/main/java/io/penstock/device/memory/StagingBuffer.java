@@ -13,7 +13,7 @@ public final class StagingBuffer extends Owned {
     this.index = index;
   }
 
-  /// For all threads, while this is open.
+  /// The memory of the buffer, for all threads, while this is open.
   public MemorySegment segment() {
     return pool.segment(index);
   }

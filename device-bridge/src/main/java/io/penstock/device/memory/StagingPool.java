@@ -51,7 +51,7 @@ public final class StagingPool {
     });
   }
 
-  /// The same of memory that is there.
+  /// A pool over existing memory.
   ///
   /// @param memory at least as large as all buffers; the pool's from now on
   /// @throws IllegalArgumentException if `spec` is off, or `memory` is too small; it stays the caller's then

@@ -3,7 +3,7 @@ package io.penstock.device.memory;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// How many staging buffers there are, and how large: `NUM:SIZE_MB`, as in `ASCEND_BUFFER_POOL`. `0:0` is none.
+/// Number and size of staging buffers: `NUM:SIZE_MB`, as in `ASCEND_BUFFER_POOL`. `0:0` is none.
 ///
 /// @param bufferBytes a multiple of 1 MiB
 public record StagingSpec(int buffers, long bufferBytes) {
@@ -39,7 +39,7 @@ public record StagingSpec(int buffers, long bufferBytes) {
     return buffers * bufferBytes;
   }
 
-  /// As it is parsed.
+  /// Text that the parser reads.
   @Override
   public String toString() {
     return buffers + ":" + bufferBytes / MIB;

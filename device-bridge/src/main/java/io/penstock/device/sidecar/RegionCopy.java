@@ -5,6 +5,6 @@ package io.penstock.device.sidecar;
 /// @param from region that is read
 /// @param to region that is written
 public record RegionCopy(long from, long fromOffset, long to, long toOffset, long bytes) {
-  /// Most of them in one call.
+  /// Maximum number of copies in one call.
   public static final int MAX_ELEMENTS = 4096;
 }

@@ -67,14 +67,14 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
-  /// As this process sees it, until it is closed.
+  /// The memory as this process sees it, until it is closed.
   public MemorySegment memory() {
     return memory;
   }
 
-  /// What a node is told of it.
+  /// Description of the memory for a node.
   ///
-  /// @param id number that copies are to name it by
+  /// @param id number that copies name it by
   public RegionSpec region(long id) {
     return new RegionSpec(id, memory.byteSize(), source);
   }

@@ -7,7 +7,7 @@ import io.penstock.device.SharedName.IpcKey;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/// Where the memory of a region is.
+/// Place of the memory of a region.
 public sealed interface RegionSource {
   /// Host memory behind a memfd of the registering process, sealed against shrinking. The node maps it.
   ///

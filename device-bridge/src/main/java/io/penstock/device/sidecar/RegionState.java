@@ -1,6 +1,6 @@
 package io.penstock.device.sidecar;
 
-/// What the node has of a region.
+/// State of a region at the node.
 public enum RegionState {
   UNMAPPED,
   MAPPING,

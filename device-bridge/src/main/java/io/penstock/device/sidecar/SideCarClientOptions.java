@@ -3,13 +3,13 @@ package io.penstock.device.sidecar;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How a process keeps its connection to a node.
+/// Options of the connection to a node.
 ///
 /// @param ping between two pings
 /// @param timeToLive without an answer for this long the connection counts as lost
 /// @param minBackOff before the second attempt to connect or to register; doubles with each, with a jitter of a half
-/// @param maxBackOff longest back-off
-/// @param maxWaiting copies that may wait beside the copies in flight that the node allows
+/// @param maxBackOff maximum back-off
+/// @param maxWaiting copies that may wait in addition to the copies in flight that the node allows
 public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff,
     int maxWaiting) {
   public SideCarClientOptions {

@@ -9,9 +9,9 @@ public enum SideCarCode {
   MALFORMED(1, false, "frames must be well formed"),
   VERSION(2, false, "both must speak the same version"),
   FORBIDDEN(3, false, "memory must be that of the peer's own user"),
-  MISMATCH(4, false, "a region must stay what it was registered as"),
+  MISMATCH(4, false, "a region must keep the form it was registered with"),
   UNKNOWN_REGION(5, false, "region must be registered"),
-  OUT_OF_BOUNDS(6, false, "copies must stay inside their regions"),
+  OUT_OF_BOUNDS(6, false, "copies must lie inside their regions"),
   UNSEALED(7, false, "a memfd must be sealed against shrinking"),
   REGION_CLOSING(8, false, "region must not be on its way out"),
   UNSUPPORTED(9, false, "the device must be able to reach this memory"),
@@ -43,7 +43,7 @@ public enum SideCarCode {
     return number;
   }
 
-  /// Whether the same call may succeed later.
+  /// Whether a retry may succeed later.
   public boolean isTransient() {
     return passing;
   }
@@ -57,7 +57,7 @@ public enum SideCarCode {
     return rule;
   }
 
-  /// One that this version does not know is taken for [#MALFORMED].
+  /// Code of `number`; an unknown number counts as [#MALFORMED].
   public static SideCarCode of(int number) {
     return BY_NUMBER.getOrDefault(number, MALFORMED);
   }

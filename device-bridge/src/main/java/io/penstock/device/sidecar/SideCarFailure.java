@@ -16,7 +16,7 @@ public sealed interface SideCarFailure {
   /// The region that it is about, or [#NO_REGION].
   long region();
 
-  /// What was the case instead of what had to be.
+  /// The state that was found instead of the required one.
   String found();
 
   static KvException of(SideCarCode code, long region, String found) {

@@ -4,9 +4,9 @@ import io.penstock.KvException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// How a client is.
+/// Health of a client.
 public final class SideCarHealth {
-  /// Where it is on its way to being of use.
+  /// Phase of a client on its way to healthy.
   public enum Phase {
     /// There is no connection; the next attempt is due or under way.
     CONNECTING,

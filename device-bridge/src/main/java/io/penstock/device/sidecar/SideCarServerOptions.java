@@ -10,11 +10,11 @@ import java.time.Duration;
 /// @param maxCopies calls of each that may be in flight
 /// @param maxClientBytes host memory that one client may have mapped: all pages of a memfd are made when it is
 ///     registered, however sparse it is
-/// @param maxBytes the same of all clients together
-/// @param timeToLive after so long without a word a client is taken for dead
+/// @param maxBytes host memory of all clients together
+/// @param timeToLive silence after which a client counts as dead
 public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies, long maxClientBytes, long maxBytes,
     Duration timeToLive) {
-  /// Most regions of a client: all of them are named in one frame.
+  /// Maximum number of regions of a client: all of them are named in one frame.
   public static final int MAX_REGIONS = 16_384;
   /// Default host memory of one client.
   public static final long DEFAULT_CLIENT_BYTES = 64L << 30;
@@ -38,8 +38,8 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     return new SideCarServerOptions(16, 1024, 32, DEFAULT_CLIENT_BYTES, DEFAULT_BYTES, Duration.ofSeconds(10));
   }
 
-  /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that
-  /// floods.
+  /// Maximum number of requests of a client that wait for their answers: copies, and operations on regions. A client
+  /// with more floods the node.
   public int maxOpen() {
     return 2 * Math.addExact(maxCopies, maxRegions);
   }

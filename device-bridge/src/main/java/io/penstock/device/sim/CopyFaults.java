@@ -3,13 +3,13 @@ package io.penstock.device.sim;
 import io.penstock.device.CopyBatch;
 import org.jspecify.annotations.Nullable;
 
-/// Decides what goes wrong with a [SimulatedDevice].
+/// Decides the faults of a [SimulatedDevice].
 @FunctionalInterface
 public interface CopyFaults {
-  /// Asked once a batch, in order, on the device's thread.
+  /// Called once a batch, in order, on the device's thread.
   ///
   /// @param number of the batch, from 1
-  /// @param batch what is to be copied; not to be kept
+  /// @param batch the copies; not to be kept
   @Nullable CopyFault of(long number, CopyBatch batch);
 
   static CopyFaults none() {

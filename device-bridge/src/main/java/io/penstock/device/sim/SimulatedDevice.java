@@ -39,7 +39,7 @@ public final class SimulatedDevice implements SharingDevice {
   private final AtomicLong allocated = new AtomicLong();
   private final CopyCounts counts;
   private final CopyTurns turns;
-  /// Of the device's thread.
+  /// Used by the device's thread.
   private long batches;
 
   /// @param thread of this device alone, or a clock under test; the caller ends it after [#close()]

@@ -5,14 +5,14 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// What a [SimulatedDevice] is like.
+/// Properties of a [SimulatedDevice].
 ///
 /// @param ordinal number of the device on its host, below [#MAX_DEVICES]; its addresses begin with it
 /// @param name named in errors and meters
-/// @param capacityBytes most bytes allocated at a time
+/// @param capacityBytes maximum bytes allocated at a time
 /// @param latency time that every batch takes, on the clock of the device's scheduler
-/// @param bytesPerSecond what the link carries in addition, or [#UNLIMITED]
-/// @param maxQueued most batches and allocations that wait
+/// @param bytesPerSecond rate of the link in addition, or [#UNLIMITED]
+/// @param maxQueued maximum number of batches and allocations that wait
 public record SimulatedDeviceOptions(int ordinal, String name, long capacityBytes, Duration latency,
     long bytesPerSecond,
     int maxQueued) {

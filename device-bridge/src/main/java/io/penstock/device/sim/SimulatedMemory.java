@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.DeviceFailure.DeviceAddressException;
-import io.penstock.device.DeviceRegions.Region;
 import io.penstock.device.DeviceRegions;
+import io.penstock.device.DeviceRegions.Region;
 import io.penstock.device.SharedName.IpcKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -117,7 +117,7 @@ final class SimulatedMemory {
   private MemorySegment there(long address, long bytes) {
     Region<Backing> found = regions.find(address, bytes);
     if (found == null) {
-      throw new IllegalStateException("address %#x must be checked before it is used (was not)".formatted(address));
+      throw new IllegalStateException("address %#x was used before it was checked".formatted(address));
     }
     return found.memory().memory().asSlice(address - found.address(), bytes);
   }

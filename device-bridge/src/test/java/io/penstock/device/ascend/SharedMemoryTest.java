@@ -149,7 +149,7 @@ final class SharedMemoryTest {
     DeviceMemory first = requireNonNull(guest.importShared(key, BYTES, ours).block(LIMIT));
     assertThatThrownBy(() -> guest.importShared(key, BYTES, ours).block(LIMIT))
         .isInstanceOf(AlreadyImportedException.class)
-        .hasMessage("device npu1: key must not be imported already (was)");
+        .hasMessage("device npu1: this key was already imported");
     first.close();
     assertThat(guest.importShared(key, BYTES, ours).block(LIMIT)).isNotNull();
   }

@@ -1,9 +1,9 @@
 package io.penstock.examples.conversations;
 
-/// How a turn decides how much of the prefix that the node has it fetches.
+/// Rule by which a turn decides how much of the node's prefix it fetches.
 enum ChoiceRule {
-  /// All of it.
+  /// Fetches all of it.
   ALWAYS,
-  /// What is faster to fetch than to compute.
+  /// Fetches the part that is faster to fetch than to compute.
   COST
 }

@@ -133,7 +133,7 @@ final class ConversationNode implements AutoCloseable {
         .withBounceBlocks(2 * promptBlocks);
   }
 
-  /// What a conversation got when all of them began with the same blocks.
+  /// Blocks of one conversation when all of them began with equal blocks.
   ///
   /// @param computed blocks that it had to compute
   /// @param reading all blocks, its own included
@@ -166,8 +166,8 @@ final class ConversationNode implements AutoCloseable {
     }, BlockScope::close);
   }
 
-  /// Has a prefill compute the blocks of `keys` into the node, layer after layer. A block that the node has, behind one
-  /// that it lacks, is computed too, for a prefill needs all that is before it, but is not sent.
+  /// Lets a prefill compute the blocks of `keys` into the node, layer after layer. A block that the node has, behind
+  /// one that it lacks, is computed too, for a prefill needs all that is before it, but is not sent.
   Flux<Receipt> compute(List<BlockKey> keys) {
     return keys.isEmpty()
         ? Flux.empty()

@@ -81,7 +81,7 @@ public final class ConversationsCommand implements Callable<Integer> {
   private @Nullable Path directory;
 
   @Option(names = "--seed", paramLabel = "N",
-      description = "What tokens, bytes, and the order of the turns are made from (default: ${DEFAULT-VALUE}).",
+      description = "Seed of tokens, bytes, and the order of the turns (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

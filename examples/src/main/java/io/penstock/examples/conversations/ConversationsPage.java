@@ -14,8 +14,8 @@ import io.penstock.node.text.Json;
 import io.penstock.node.text.Numbers;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// A [ConversationsReport] as a page for a browser.
 final class ConversationsPage {
@@ -90,7 +90,7 @@ final class ConversationsPage {
   }
 
   private static Chart blocks(String id, Outcome outcome) {
-    return new Chart(id, "Where the blocks of the prompts came from, " + outcome.name(),
+    return new Chart(id, "Tiers that the blocks of the prompts came from, " + outcome.name(),
         "Over all conversations. Shared: the system prompt, computed by one conversation at the start.", "blocks", "",
         false, true,
         List.of(line("hbm", outcome, turn -> turn.reused().hbm()), line("dram", outcome, turn -> turn.reused().dram()),

@@ -1,12 +1,12 @@
 package io.penstock.examples.conversations;
 
-/// What a [ConversationsRun] saw. The two nodes had the same conversations, in the same order.
+/// Result of a [ConversationsRun]. The two nodes had equal conversations, in equal order.
 ///
 /// @param hbmBlocks blocks that device memory holds
 /// @param dramBlocks blocks that host memory holds
 /// @param ssdBlocks blocks that the disk of the second node holds
 /// @param tokensPerSecond assumed speed of a prefill
-/// @param choice how much of a prefix is fetched: `always` all, `cost` what is faster to fetch than to compute
+/// @param choice how much of a prefix is fetched: `always` all, `cost` the part that is faster to fetch than to compute
 record ConversationsReport(int conversations, int turns, int systemTokens, int blockTokens, int blockBytes,
     long hbmBlocks, long dramBlocks, long ssdBlocks, String policy, double tokensPerSecond,
     String choice, long seed,

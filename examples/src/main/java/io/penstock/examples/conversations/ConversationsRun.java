@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// The story: the same conversations, first against a node without a disk, then against one with a disk. One turn at a
+/// The story: equal conversations, first against a node without a disk, then against one with a disk. One turn at a
 /// time, so that the decisions of a node follow from the seed.
 final class ConversationsRun {
   private final ConversationsOptions options;
@@ -29,9 +29,9 @@ final class ConversationsRun {
   private final List<Integer> order;
   private int done;
 
-  /// The loops and the scheduler are the caller's to dispose.
+  /// The caller disposes of the loops and the scheduler.
   ///
-  /// @param progress is told the turns
+  /// @param progress receives the turns
   ConversationsRun(ConversationsOptions options, LoopResources loops, Scheduler timers, Progress progress) {
     this.options = options;
     this.loops = loops;
@@ -95,8 +95,8 @@ final class ConversationsRun {
       }
     }
 
-    /// The next turn of the conversation `number`: load what the node has of the prompt, compute the rest, generate the
-    /// answer.
+    /// The next turn of the conversation `number`: loads the part of the prompt that the node has, computes the rest,
+    /// and generates the answer.
     void next(int number) {
       Conversation conversation = conversations.get(number);
       int turn = turnOf[number]++;

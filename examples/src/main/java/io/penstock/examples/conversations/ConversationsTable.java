@@ -49,7 +49,7 @@ final class ConversationsTable {
         Plural.of(report.withoutSsd().evictedBlocks(), "block"), Numbers.of(report.withSsd().evictedBlocks()));
   }
 
-  /// The model of the saved time, and what it says.
+  /// The model of the saved time, and its results.
   static String prefill(ConversationsReport report) {
     return "prefill at %s tokens/s, which is assumed: %s if nothing is reused, %s without SSD, %s with SSD".formatted(
         Numbers.of(Math.round(report.tokensPerSecond())),

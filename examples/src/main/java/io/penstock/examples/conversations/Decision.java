@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// How much of one prompt was fetched, and what that was decided from.
+/// Decision about one prompt: the part that was fetched, and the inputs of the decision.
 ///
 /// @param reason `miss`, `unknown` (no fresh estimate: fetched, to learn), `fetch`, `part` or `compute`
 /// @param foundBlocks blocks of the prefix that the node had
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// @param planMillis estimate: fetching these, and computing the others
 /// @param fetchMillis estimate: fetching all that was found
 /// @param computeMillis estimate: computing all that was found
-/// @param inputs where the found blocks were, in order
+/// @param inputs places of the found blocks, in order
 record Decision(int conversation, int turn, String reason, int foundBlocks, int fetchBlocks, double planMillis,
     double fetchMillis, double computeMillis, List<Input> inputs) {
   private static final double NANOS = Duration.ofMillis(1).toNanos();
@@ -25,7 +25,7 @@ record Decision(int conversation, int turn, String reason, int foundBlocks, int 
     inputs = List.copyOf(inputs);
   }
 
-  /// Found blocks of one place, and how fast it is; null without a fresh estimate.
+  /// Found blocks of one place, and its speed; null without a fresh estimate.
   ///
   /// @param queuedBytes of transfers under way, which come first
   record Input(String place, int blocks, @Nullable Double bytesPerSecond, @Nullable Double latencyMillis,

@@ -2,7 +2,7 @@ package io.penstock.examples.conversations;
 
 import io.penstock.tier.TierStat;
 
-/// Blocks of prompts that no prefill had to compute, by where they came from.
+/// Blocks of prompts that no prefill had to compute, by their source.
 ///
 /// @param hbm device memory
 /// @param dram host memory

@@ -20,7 +20,7 @@ record TurnFigures(int turn, long promptTokens, long promptBlocks, Reused reused
         promptTokens - saved, saved);
   }
 
-  /// The sum of figures of the same turn.
+  /// The sum of figures of equal turns.
   TurnFigures plus(TurnFigures more) {
     return new TurnFigures(turn, promptTokens + more.promptTokens, promptBlocks + more.promptBlocks,
         reused.plus(more.reused), computedBlocks + more.computedBlocks, computedTokens + more.computedTokens,

@@ -69,9 +69,9 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     NHD, HND
   }
 
-  /// Each is a JVM.
+  /// Maximum number of processes; each is a JVM.
   private static final int MOST_PROCESSES = 16;
-  /// Each rank has memory for all of them.
+  /// Maximum number of requests; each rank has memory for all of them.
   private static final int MOST_REQUESTS = 1_000;
   private static final Duration DEADLINE = Duration.ofMinutes(1);
 
@@ -115,12 +115,12 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private int prefillDcp;
 
   @Option(names = "--decode-pcp", paramLabel = "N", defaultValue = "1",
-      description = "As --prefill-pcp, of a decode (default: ${DEFAULT-VALUE}).")
+      description = "Prefill context parallelism of a decode, like --prefill-pcp (default: ${DEFAULT-VALUE}).")
   private int decodePcp;
 
   @Option(names = "--decode-dcp", paramLabel = "N", defaultValue = "1",
-      description = "As --prefill-dcp, of a decode: decode context parallelism. It must divide the ranks with equal"
-          + " KV heads (default: ${DEFAULT-VALUE}).")
+      description = "Decode context parallelism of a decode, like --prefill-dcp. It must divide the ranks "
+          + "with equal KV heads (default: ${DEFAULT-VALUE}).")
   private int decodeDcp;
 
   /// The common short names; options that the help leaves out.
@@ -135,14 +135,15 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private int blockTokens;
 
   @Option(names = "--decode-block-size", paramLabel = "TOKENS",
-      description = "The same of a decode (default: as --block-size).")
+      description = "Tokens of a block on the decode side (default: as --block-size).")
   private @Nullable Integer decodeBlockTokens;
 
   @Option(names = "--layout", paramLabel = "ORDER", defaultValue = "NHD",
       description = "Order of tokens and heads in a block: nhd or hnd (default: ${DEFAULT-VALUE}).")
   private Layout layout = Layout.NHD;
 
-  @Option(names = "--decode-layout", paramLabel = "ORDER", description = "The same of a decode (default: as --layout).")
+  @Option(names = "--decode-layout", paramLabel = "ORDER", description = "Order of tokens and heads in a "
+      + "block on the decode side (default: as --layout).")
   private @Nullable Layout decodeLayout;
 
   @Option(names = "--mode", paramLabel = "MODE", defaultValue = "push",
@@ -152,11 +153,11 @@ public final class DisaggregatedCommand implements Callable<Integer> {
 
   @Option(names = "--prompt", paramLabel = "TEXT",
       defaultValue = "Water moves only as fast as the turbine asks for it: that is what a penstock does.",
-      description = "What the text begins with (default: ${DEFAULT-VALUE}).")
+      description = "First words of the text (default: ${DEFAULT-VALUE}).")
   private String prompt = "";
 
   @Option(names = "--tokens", paramLabel = "N", defaultValue = "24",
-      description = "Most tokens generated, each a byte (default: ${DEFAULT-VALUE}).")
+      description = "Maximum number of tokens generated, each a byte (default: ${DEFAULT-VALUE}).")
   private int tokens;
 
   @Option(names = "--draft-tokens", paramLabel = "N", defaultValue = "0",
@@ -170,7 +171,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private int requests;
 
   @Option(names = "--chunk", paramLabel = "TOKENS", defaultValue = "512",
-      description = "Most tokens that a prefill computes at a time (default: ${DEFAULT-VALUE}).")
+      description = "Maximum number of tokens that a prefill computes at a time (default: ${DEFAULT-VALUE}).")
   private int chunkTokens;
 
   @Option(names = "--layer-repeats", paramLabel = "N", defaultValue = "1",
@@ -179,7 +180,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private int layerRepeats;
 
   @Option(names = "--tier", paramLabel = "KIND", defaultValue = "dram",
-      description = "Where finished blocks lie: hbm (a simulated device), dram or ssd (default: ${DEFAULT-VALUE}).")
+      description = "Tier of finished blocks: hbm (a simulated device), dram or ssd (default: "
+          + "${DEFAULT-VALUE}).")
   private TierKind tier = TierKind.DRAM;
 
   @Option(names = "--mla",
@@ -196,7 +198,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private @Nullable Path writeModel;
 
   @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
-      description = "What the weights are made from, without --model (default: ${DEFAULT-VALUE}).")
+      description = "Seed of the weights, without --model (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   @Option(names = "--in-process", description = "All nodes in this process, still over TCP.")
@@ -275,7 +277,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   /// Refuses a flag that `other` makes meaningless.
   private void refuseBeside(String other, @Nullable Path given, String flag) {
     if (given != null && spec != null && spec.commandLine().getParseResult().hasMatchedOption(flag)) {
-      throw new IllegalArgumentException("%s must be left out with %s (was given)".formatted(flag, other));
+      throw new IllegalArgumentException("%s must not be given with %s".formatted(flag, other));
     }
   }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/// Starts the nodes, and has them serve the requests: as many at a time as there are prefill nodes.
+/// Starts the nodes, and gives them the requests: as many at a time as there are prefill nodes.
 ///
 /// @param setup that all nodes share
 /// @param prefills number of prefill nodes
@@ -30,7 +30,7 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
   }
 
   /// @param nodes closed here
-  /// @param done told of the number of requests that are done, by this thread
+  /// @param done receives the number of requests that are done, on this thread
   DisaggregatedReport run(Nodes nodes, IntConsumer done) throws IOException {
     try (nodes) {
       List<Peer> prefillNodes = start(prefills, nodes::prefill);

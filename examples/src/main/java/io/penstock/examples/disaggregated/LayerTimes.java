@@ -5,7 +5,7 @@ import io.penstock.examples.disaggregated.node.LayerTime.What;
 import java.util.List;
 import java.util.Locale;
 
-/// How long layers took, over many requests: half of them no longer than p50, 99 of 100 no longer than p99.
+/// Times of layers over many requests: half of them no longer than p50, 99 of 100 no longer than p99.
 final class LayerTimes {
   private LayerTimes() {}
 

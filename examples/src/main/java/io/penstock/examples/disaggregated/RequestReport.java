@@ -3,7 +3,7 @@ package io.penstock.examples.disaggregated;
 import io.penstock.examples.disaggregated.node.LayerTime;
 import java.util.List;
 
-/// What came out of one request.
+/// Result of one request.
 ///
 /// @param request id
 /// @param prefill number of the node that computed the prompt

@@ -25,8 +25,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Gives each request to a prefill and to a decode node, in turn, and compares what comes out with one rank that does
-/// both.
+/// Gives each request to a prefill and to a decode node, by turns, and compares the result with that of one rank that
+/// does both.
 final class Router {
   private final Setup setup;
   private final List<Peer> prefills;
@@ -38,8 +38,8 @@ final class Router {
     this.decodes = List.copyOf(decodes);
   }
 
-  /// Has every pair of nodes that will meet serve a request, so that connections are open and code is compiled. It is
-  /// the prompt backwards: its blocks are of no use to the others.
+  /// Makes every pair of nodes that will meet serve a request, so that connections are open and code is compiled. Its
+  /// prompt is the prompt backwards, so its blocks are of no use to the others.
   void warmUp(int requests, int[] prompt) {
     int[] backwards = new int[prompt.length];
     for (int i = 0; i < prompt.length; i++) {
@@ -50,7 +50,7 @@ final class Router {
     }
   }
 
-  /// What both nodes answered.
+  /// Answers of both nodes.
   private record Served(Reply prefill, Reply decode) {}
 
   private Served serve(String request, int prefill, int decode, int[] prompt) {

@@ -8,7 +8,7 @@ import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.rank.Deployment;
 import io.penstock.examples.disaggregated.rank.KvFormat;
 
-/// What the flags of one side say. A message about a value names the flag.
+/// Values of the flags of one side. A message about a value names the flag.
 ///
 /// @param side prefill or decode, the beginning of its flags
 /// @param blockSizeFlag that has the size of its blocks

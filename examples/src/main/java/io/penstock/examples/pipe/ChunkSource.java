@@ -8,8 +8,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Pulls chunks out of a stream of tensors, one for each that is asked for, over as many leases as it takes. The last
-/// one says how it ended; the stream itself never fails.
+/// Pulls chunks out of a stream of tensors, one for each request, over as many leases as it takes. The last chunk says
+/// how the stream ended; the stream itself never fails.
 final class ChunkSource extends BaseSubscriber<PipeChunk> {
   private @Nullable MonoSink<PipeChunk> asked;
 
@@ -40,7 +40,7 @@ final class ChunkSource extends BaseSubscriber<PipeChunk> {
 
   @Override
   protected void hookOnSubscribe(Subscription subscription) {
-    // nothing is asked for before the first chunk is wanted
+    // the source is asked for nothing before the first chunk is wanted
   }
 
   @Override

@@ -14,7 +14,7 @@ final class Comparing {
   private long bytes;
   private int wrong;
 
-  /// @param listener told the bytes so far
+  /// @param listener receives the number of bytes so far
   Comparing(TensorSequence sequence, LongConsumer listener) {
     this.sequence = sequence;
     this.listener = listener;

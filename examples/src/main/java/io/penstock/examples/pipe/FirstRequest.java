@@ -3,7 +3,7 @@ package io.penstock.examples.pipe;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
-/// Runs its work at the first request of a subscriber. A `MonoSink` tells of every request, and a `Mono` may get
+/// Runs its work at the first request of a subscriber. A `MonoSink` reports every request, and a `Mono` may get
 /// several.
 final class FirstRequest implements LongConsumer {
   private final Runnable work;

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What one chunk carries: the head of a tensor and its first bytes, bytes that follow them, or the end of the pipe.
+/// Content of one chunk: the head of a tensor and its first bytes, bytes that follow them, or the end of the pipe.
 ///
 /// A head is 128 bytes, little-endian; its fields stand at the offsets below. A chunk that continues a tensor is data
 /// from its first byte.
@@ -54,9 +54,9 @@ sealed interface PipeChunk {
     }
   }
 
-  /// The last chunk: nothing more comes, because all was sent or because the sender failed.
+  /// The last chunk: no more chunks come, because all was sent or because the sender failed.
   ///
-  /// @param failure what the sender says, or null if all went well
+  /// @param failure message of the sender, or null if all went well
   record Last(@Nullable String failure) implements PipeChunk {
     @Override
     public void write(MemorySegment to) {
@@ -68,7 +68,7 @@ sealed interface PipeChunk {
     }
   }
 
-  /// Where the data of a chunk begins that holds a tensor's bytes from `from` on.
+  /// Offset of the data in a chunk that holds a tensor's bytes from `from` on.
   static int dataOffset(long from) {
     return from == 0 ? HEAD_BYTES : 0;
   }

@@ -45,7 +45,7 @@ public final class PipeCommand implements Callable<Integer> {
   private long size;
 
   @Option(names = "--seed", paramLabel = "N",
-      description = "What the tensors are made from (default: ${DEFAULT-VALUE}).",
+      description = "Seed of the tensors (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

@@ -11,7 +11,7 @@ public final class PipeFailedException extends PermanentKvException {
     this.failure = failure;
   }
 
-  /// What the sending end said.
+  /// Message of the sending end.
   public String failure() {
     return failure;
   }

@@ -20,12 +20,12 @@ record PipeKeys(SpaceId space) {
     return LongStream.range(first, first + count).mapToObj(number -> key(CHUNK, number)).toList();
   }
 
-  /// Said when the last chunk was received.
+  /// Key that reports the receipt of the last chunk.
   BlockKey received() {
     return key(WORD, RECEIVED);
   }
 
-  /// Said when no more is wanted.
+  /// Key that reports that the receiver wants no more.
   BlockKey cancelled() {
     return key(WORD, CANCELLED);
   }

@@ -6,6 +6,6 @@ import org.jspecify.annotations.Nullable;
 /// The other end is gone without a word: its process died, or the network did.
 public final class PipeLostException extends TransientKvException {
   PipeLostException(String otherEnd, @Nullable Throwable cause) {
-    super(otherEnd + " end must stay until the pipe ended (was lost)", cause);
+    super(otherEnd + " end was lost before the pipe ended", cause);
   }
 }

@@ -8,7 +8,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.wire.protocol.Limits;
 import java.util.List;
 
-/// The sizes of a pipe; both ends must have the same `chunkBytes`, else the second one is refused.
+/// The sizes of a pipe; both ends must have equal `chunkBytes`, else the second one is refused.
 ///
 /// @param chunkBytes bytes sent and checked as one, a multiple of 1 KiB; the smallest tensor takes one
 /// @param chunksAhead chunks that the receiving end takes ahead of its reader, and its byte budget in chunks

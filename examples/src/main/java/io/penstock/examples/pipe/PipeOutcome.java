@@ -1,10 +1,10 @@
 package io.penstock.examples.pipe;
 
-/// What the receiving end of the example saw.
+/// Result of the receiving end of the example.
 ///
 /// @param tensors received
 /// @param bytes of them
-/// @param wrong tensors that were not what they had to be
+/// @param wrong tensors that differed from the expected ones
 /// @param seconds from the first request to the end
 /// @param leakedChunks chunks of memory not given back after the end
 record PipeOutcome(int tensors, long bytes, int wrong, double seconds, long leakedChunks) {

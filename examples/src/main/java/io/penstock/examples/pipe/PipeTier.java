@@ -33,12 +33,12 @@ final class PipeTier extends OnDemandTier {
     this.keys = new PipeKeys(options.space().id());
   }
 
-  /// Lets chunks be made from `chunks`.
+  /// Makes chunks from `chunks` from now on.
   void start(ChunkSource chunks) {
     source.tryEmitValue(chunks).orThrow();
   }
 
-  /// The source of the tensors failed; the receiving end is told with the last chunk.
+  /// The source of the tensors failed; the last chunk reports it to the receiving end.
   void failed(Throwable error) {
     failure = error;
   }
@@ -70,7 +70,7 @@ final class PipeTier extends OnDemandTier {
   protected Mono<Boolean> fill(BlockDraft draft) {
     return Mono.defer(() -> {
       if (!filling.compareAndSet(false, true)) {
-        return Mono.error(new IllegalStateException("pipe must have one receiver (was a second)"));
+        return Mono.error(new IllegalStateException("pipe already has its one receiver"));
       }
       attached = true;
       return (lastMade
@@ -89,7 +89,7 @@ final class PipeTier extends OnDemandTier {
     return true;
   }
 
-  /// How the receiving end says that it is done.
+  /// The receiving end reports that it is done.
   @Override
   public Mono<Presence> remove(List<BlockKey> words) {
     return Mono.defer(() -> {

@@ -23,7 +23,7 @@ public final class ReceivedTensor extends Owned {
     return shape;
   }
 
-  /// Hears of a part of a tensor.
+  /// Receives a part of a tensor.
   @FunctionalInterface
   public interface PartReader {
     /// Reads the bytes from `from` on; `part` is read-only and valid until this returns.

@@ -64,9 +64,9 @@ public final class ReceivingEnd {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | tensors; a few chunks are taken ahead; none comes while tensors that are open fill the memory |
-  /// | cancel | the sending end hears [PipeCancelledException]; `scope` owns what was emitted |
-  /// | threads | the connection's event loop, or the thread whose request or close let it go on |
+  /// | backpressure | tensors; a few chunks are taken ahead; none comes while open tensors fill the memory |
+  /// | cancel | the sending end gets [PipeCancelledException]; `scope` owns the emitted tensors |
+  /// | threads | the connection's event loop, or the thread whose request or close let it continue |
   /// | signals | [PipeFailedException] if the sender failed; [PipeLostException] if it is gone; [PipeFormatException] |
   ///
   /// @param scope owns the tensors emitted; close each when done with it
@@ -102,7 +102,7 @@ public final class ReceivingEnd {
         .flatMapMany(lease -> lease.slices(scope)), 0);
   }
 
-  /// Tells the sending end how it ended here; that it is gone meanwhile changes nothing for this end.
+  /// Reports to the sending end how this end finished; if the sending end is gone, nothing changes here.
   private Mono<Void> say(BlockKey word) {
     Mono<Void> said = client.remove(List.of(word)).then().onErrorComplete(ConnectionLostException.class).cache();
     lastWord = said;

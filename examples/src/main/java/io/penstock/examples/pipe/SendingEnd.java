@@ -57,7 +57,7 @@ public final class SendingEnd {
     };
   }
 
-  /// Where the receiving end must connect to.
+  /// Address for the receiving end.
   public SocketAddress address() {
     return ((TcpListener) server.listening()).address();
   }
@@ -66,10 +66,10 @@ public final class SendingEnd {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | one tensor at a time, asked for when the receiving end has room for its first chunk |
+  /// | backpressure | one tensor at a time, requested when the receiving end has room for its first chunk |
   /// | threads | bytes are written on the connection's event loop |
-  /// | cancel | the receiving end hears [PipeFailedException] |
-  /// | ends | when the receiving end said that it has everything |
+  /// | cancel | the receiving end gets [PipeFailedException] |
+  /// | ends | when the receiving end has confirmed all chunks |
   /// | signals | errors of `tensors`; [PipeCancelledException]; [PipeLostException] |
   ///
   /// @return a cold `Mono` for one subscriber

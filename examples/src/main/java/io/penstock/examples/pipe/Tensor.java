@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.MemorySegment;
 
-/// A tensor to be sent: what it is, and who knows its bytes. They are asked for when there is room for them on the
-/// other side, part by part, and are written straight into the memory that the socket sends from.
+/// A tensor to be sent: its shape, and a writer of its bytes. The pipe asks for bytes when the other side has room for
+/// them, part by part; the writer puts them straight into the memory that the socket sends from.
 ///
 /// @param shape type and dimensions
-/// @param bytes writes a part; what it reads from must stay as it is until the next tensor was asked for
+/// @param bytes writes a part; its source must not change until the next tensor is requested
 public record Tensor(TensorShape shape, Bytes bytes) {
   public Tensor {
     requireNonNull(shape, "shape");

@@ -5,10 +5,10 @@ import io.penstock.examples.source.SeededBytes;
 import java.util.SplittableRandom;
 import reactor.core.publisher.Flux;
 
-/// Tensors that both ends of the example know how to make: type, shape and bytes are functions of a seed and a number.
+/// Tensors that both ends of the example can make: type, shape and bytes are functions of a seed and a number.
 ///
-/// @param seed what everything is made from
-/// @param count how many tensors
+/// @param seed of all tensors
+/// @param count number of tensors
 record TensorSequence(long seed, int count) {
   private static final long MOST_ROWS = 2048;
   private static final long WIDTH = 512;
@@ -17,7 +17,7 @@ record TensorSequence(long seed, int count) {
     Checks.positive("count", count);
   }
 
-  /// As many tensors as make about `bytes`.
+  /// A sequence of about `bytes`.
   static TensorSequence ofBytes(long seed, long bytes) {
     int count = 0;
     for (long sum = 0; sum < bytes; count++) {
@@ -30,7 +30,7 @@ record TensorSequence(long seed, int count) {
     return shape(seed, number);
   }
 
-  /// What the bytes of tensor `number` are made from.
+  /// Seed of the bytes of tensor `number`.
   long seedOf(int number) {
     return seed * 0x9E3779B97F4A7C15L + number * 0x2545F4914F6CDD1DL;
   }

@@ -6,12 +6,12 @@ import io.penstock.check.Checks;
 import java.util.Arrays;
 import java.util.List;
 
-/// What a tensor is, without its bytes.
+/// Shape of a tensor, without its bytes.
 ///
 /// @param type of the elements, little-endian
 /// @param dimensions from the outermost; none for a scalar, 0 for a tensor without elements
 public record TensorShape(TensorType type, List<Long> dimensions) {
-  /// Most dimensions.
+  /// Maximum number of dimensions.
   public static final int MOST_DIMENSIONS = 8;
 
   public TensorShape {

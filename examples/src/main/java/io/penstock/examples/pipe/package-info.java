@@ -1,5 +1,5 @@
-/// A pipe of tensors between two processes, built on the public API only: ordered, moving as fast as the receiving end
-/// asks, every byte verified, and with an end that says why.
+/// A pipe of tensors between two processes, built on the public API only: ordered, as fast as the receiving end asks,
+/// every byte verified, and with an end that gives its reason.
 ///
 /// One end listens and sends, the other connects and receives. The sending end is a node whose tier makes a block,
 /// called chunk here, of the next bytes whenever the receiving end asks for one; chunks are named by their number. So

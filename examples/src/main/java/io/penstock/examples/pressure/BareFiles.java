@@ -24,9 +24,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/// The baseline: the same blocks, made and summed as for a tier, written one after the other to files of the size of a
-/// segment. Nothing can be found or read again. What is unsynced is bounded as in a journal: a thread of its own forces
-/// each half, writing goes on meanwhile.
+/// The baseline: equal blocks, made and summed as for a tier, written one after the other to files of the size of a
+/// segment. No block can be found or read again. Unsynced bytes are bounded as in a journal: a thread of its own forces
+/// each half while writing goes on.
 final class BareFiles {
   private final PressureOptions options;
   private final SyncRule rule;

@@ -54,7 +54,7 @@ final class Pressure {
     }
   }
 
-  /// The same memory without a disk: what has no room is evicted.
+  /// A tier of that memory without a disk: it evicts blocks that have no room.
   static HostTier memoryAlone(PressureOptions options) {
     HostTier memory = new HostTier(options.space(),
         options.storedBlocks(), StackOptions.defaults("dram").withIngressBlocks(options.ingressBlocks()),
@@ -76,10 +76,11 @@ final class Pressure {
     return keys;
   }
 
-  /// Puts a window: reserve, write, commit. While memory is full of what the disk has not taken, the reservation waits.
+  /// Puts a window: reserve, write, commit. While memory is full of blocks that wait for the disk, the reservation
+  /// waits.
   ///
-  /// @param makers runs what makes the bytes: the thread that grants a reservation is the one that freed memory, often
-  ///     the disk's
+  /// @param makers runs the code that makes the bytes: the thread that grants a reservation is the one that freed
+  ///     memory, often the disk's
   static Mono<List<Receipt>> put(BlockTier tier, List<BlockKey> keys, Scheduler makers) {
     return Mono.using(BlockScope::new, scope -> tier.reserve(keys, scope).publishOn(makers).flatMap(reservation -> {
       reservation.drafts().forEach(Pressure::write);
@@ -87,7 +88,7 @@ final class Pressure {
     }), BlockScope::close);
   }
 
-  /// What a model would do: fills the block, and states what it wrote.
+  /// Does the work of a model: fills the block, and states the bytes that it wrote.
   private static void write(BlockDraft draft) {
     GranuleRange all = GranuleRange.all(draft.layout());
     draft.write(all, memory -> SeededBytes.fill(draft.key().hash().low(), 0, memory));

@@ -50,7 +50,7 @@ public final class PressureCommand implements Callable<Integer> {
   private int layers;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
-      description = "What keeps the journal: chronicle or plain (default: ${DEFAULT-VALUE}).")
+      description = "Engine of the journal: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--write-through",
@@ -62,19 +62,20 @@ public final class PressureCommand implements Callable<Integer> {
   private SyncMode durability = SyncMode.INTERVAL;
 
   @Option(names = "--reads", paramLabel = "HOW", defaultValue = "some",
-      description = "What is read meanwhile: none, some, or all, three times what is put (default: ${DEFAULT-VALUE}).")
+      description = "Blocks read during the puts: none, some, or all, three times as many as are put "
+          + "(default: ${DEFAULT-VALUE}).")
   private ReadBack reads = ReadBack.SOME;
 
   @Option(names = "--cache", paramLabel = "SIZE", defaultValue = "64MiB",
-      description = "Most of the journal that stays in the system's page cache once it is on the medium, or unbounded"
-          + " (default: ${DEFAULT-VALUE}).")
+      description = "Maximum size of the journal in the system's page cache once it is on the medium, or "
+          + "unbounded (default: ${DEFAULT-VALUE}).")
   private String cache = "";
 
   @Option(names = "--no-baseline", description = "Leaves out the bare files and the memory alone.")
   private boolean noBaseline;
 
   @Option(names = "--seed", paramLabel = "N",
-      description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+      description = "Seed of keys and bytes (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 
@@ -115,7 +116,7 @@ public final class PressureCommand implements Callable<Integer> {
   private PressureReport run(PressureOptions options) throws IOException {
     try (PressureRun pressure = new PressureRun(options)) {
       Baseline baseline = noBaseline ? new Baseline(0, 0) : pressure.baseline();
-      // Not before: its rate is of the blocks that it counts
+      // Starts here, because its rate counts blocks
       try (Progress progress = Progress.of(console, "pressure", "blocks")) {
         return pressure.run(baseline, put -> progress.at(put, options.blocks()));
       }

@@ -29,7 +29,7 @@ record PressureOptions(Disk disk, long putBytes, long memoryBytes, int blockByte
   private static final long LARGEST_SEGMENT_BYTES = 512L << 20;
   private static final int SEGMENTS = 8;
 
-  /// Windows that are written at the same time.
+  /// Number of windows that are written at a time.
   static final int WINDOWS_AT_ONCE = 4;
 
   PressureOptions {
@@ -74,7 +74,7 @@ record PressureOptions(Disk disk, long putBytes, long memoryBytes, int blockByte
     return (int) Math.max(1, Math.min(MOST_WINDOW_BYTES, memoryBytes / LEAST_WINDOWS) / blockBytes);
   }
 
-  /// Slots for what is being written and for what waits for the disk.
+  /// Slots for blocks that are being written, and for blocks that wait for the disk.
   int ingressBlocks() {
     return 2 * WINDOWS_AT_ONCE * windowBlocks();
   }
@@ -84,7 +84,7 @@ record PressureOptions(Disk disk, long putBytes, long memoryBytes, int blockByte
     return 2 * windowBlocks();
   }
 
-  /// Blocks that rest in memory: what is left of it.
+  /// Number of blocks that rest in memory: the remaining slots.
   long storedBlocks() {
     return memoryBytes / blockBytes - ingressBlocks() - transferBlocks() - 2L * windowBlocks();
   }

@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// The story: the same blocks go to bare files, into memory alone, and into memory over a disk that takes them more
-/// slowly than they come.
+/// The story: equal blocks go to bare files, into memory alone, and into memory over a disk that is slower than the
+/// puts.
 final class PressureRun implements TierListener, AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
@@ -58,7 +58,7 @@ final class PressureRun implements TierListener, AutoCloseable {
     }
   }
 
-  /// @param progress hears how many blocks were put
+  /// @param progress receives the number of blocks put
   PressureReport run(Baseline baseline, LongConsumer progress) {
     TierStack stack = Pressure.open(options, this);
     Rates rates;
@@ -134,7 +134,7 @@ final class PressureRun implements TierListener, AutoCloseable {
         filled == 0 ? 0 : rate(accepted.get() - options.storedBlocks(), end - filled));
   }
 
-  /// In GB/s.
+  /// Rate in GB/s.
   private double rate(long blocks, double nanos) {
     return (double) blocks * options.blockBytes() / nanos;
   }

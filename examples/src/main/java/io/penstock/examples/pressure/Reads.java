@@ -1,8 +1,8 @@
 package io.penstock.examples.pressure;
 
-/// What came of reading blocks.
+/// Result of reading blocks.
 ///
-/// @param blocks asked for
+/// @param blocks requested
 /// @param missing not there
 /// @param wrong with other bytes than were put
 record Reads(long blocks, long missing, long wrong) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import reactor.core.publisher.Mono;
 
-/// Makes the blocks of endless streams, each when it is asked for; the bytes are a function of the key.
+/// Makes the blocks of endless streams, each when it is requested; the bytes are a function of the key.
 final class GeneratingTier extends OnDemandTier {
   private final long seed;
   private final AtomicLongArray madeBytes;
@@ -33,7 +33,7 @@ final class GeneratingTier extends OnDemandTier {
     return new BlockHash(stream, number);
   }
 
-  /// What the bytes of the block `key` are made from.
+  /// Seed of the bytes of the block `key`.
   static long seedOf(long seed, BlockKey key) {
     return seed + key.hash().high() * 1_000_003 + key.hash().low() * 0x2545F4914F6CDD1DL;
   }

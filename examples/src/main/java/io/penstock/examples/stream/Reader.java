@@ -86,7 +86,7 @@ final class Reader {
     return readBytes.get();
   }
 
-  /// Spans that were not what they had to be.
+  /// Number of spans with wrong bytes.
   long wrongSpans() {
     return wrongSpans.get();
   }

@@ -14,7 +14,7 @@ package io.penstock.examples.stream;
 record Sample(double seconds, long madeBytes, long readBytes, long inFlightBytes, long networkBytes, long arenaBytes,
     long sourceBytes,
     long nettyBytes, long residentBytes) {
-  /// Made and not yet read, wherever it is.
+  /// Bytes made and not yet read, in any place.
   long heldBytes() {
     return Math.max(0, madeBytes - readBytes);
   }

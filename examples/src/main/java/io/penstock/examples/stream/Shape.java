@@ -18,7 +18,7 @@ final class Shape {
   static final int READ_AHEAD_SLICES = 8;
   /// Slots of a reader: those of the slices read ahead, and two windows on their way.
   static final int READER_SLOTS = 24;
-  /// As many keys as one request may have.
+  /// Maximum bytes of a stream: one request may have so many keys.
   static final long MOST_STREAM_BYTES = 65_536L * BLOCK_BYTES;
 
   private Shape() {}

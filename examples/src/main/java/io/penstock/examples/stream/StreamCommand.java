@@ -38,7 +38,7 @@ public final class StreamCommand implements Callable<Integer> {
   private long size;
 
   @Option(names = "--budget", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
+      description = "Maximum number of bytes in flight (default: ${DEFAULT-VALUE}).",
       defaultValue = "1MiB")
   private long budget;
 
@@ -47,7 +47,7 @@ public final class StreamCommand implements Callable<Integer> {
           + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
   private int second;
 
-  @Option(names = "--seed", paramLabel = "N", description = "What the bytes are made from (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "N", description = "Seed of the bytes (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

@@ -27,7 +27,7 @@ record StreamReport(long bytesPerSecond, double elapsedSeconds, long readBytes, 
     long peakNetworkBytes, long peakHeldBytes, long boundBytes, long peakArenaBytes, Span residentBytes,
     Span nettyBytes,
     long wrongSpans, long leakedBlocks, double secondAlone, double secondBeside, List<Sample> samples) {
-  /// Least and most.
+  /// Minimum and maximum.
   record Span(long least, long most) {}
 
   /// Seconds after which a stream counts as settled.

@@ -59,9 +59,9 @@ final class StreamRun {
     this.tier = new GeneratingTier(Shape.SPACE, source, options.seed(), 2, Shape.WINDOW_BLOCKS);
   }
 
-  /// Runs to the end; waits, so never call it from a thread that must not.
+  /// Runs to the end; waits, so never call it from a thread that must not block.
   ///
-  /// @param watcher hears every look at the gauges, on a thread of `timers`
+  /// @param watcher receives every sample, on a thread of `timers`
   StreamReport run(Consumer<Sample> watcher) {
     KvServer node =
         get(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, keeping(nodeEnds)), tier,

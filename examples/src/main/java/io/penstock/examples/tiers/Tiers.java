@@ -63,8 +63,8 @@ final class Tiers {
     });
   }
 
-  /// Host memory beyond that of the level: a window on its way in, two on their way to readers, and blocks that are
-  /// promoted or demoted.
+  /// Host memory in addition to that of the level: a window on its way in, two on their way to readers, and blocks that
+  /// are promoted or demoted.
   private static StackOptions options(StackOptions.Mode mode) {
     return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS)
         .withTransferBlocks(2 * WINDOW_BLOCKS)
@@ -95,7 +95,7 @@ final class Tiers {
     }).flatMapIterable(receipts -> receipts), BlockScope::close);
   }
 
-  /// What a model would do: fills the block, and states what it wrote.
+  /// Does the work of a model: fills the block, and states the bytes that it wrote.
   private static void write(BlockDraft draft) {
     GranuleRange all = GranuleRange.all(draft.layout());
     draft.write(all, memory -> SeededBytes.fill(draft.key().hash().low(), 0, memory));

@@ -29,7 +29,8 @@ public final class TiersCommand implements Callable<Integer> {
   private @Nullable Path directory;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
-      description = "What keeps the journal: chronicle, plain, or memory, which forgets (default: ${DEFAULT-VALUE}).")
+      description = "Engine of the journal: chronicle, plain, or memory, which keeps nothing (default: "
+          + "${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--write-through",
@@ -37,7 +38,7 @@ public final class TiersCommand implements Callable<Integer> {
   private boolean writeThrough;
 
   @Option(names = "--seed", paramLabel = "N",
-      description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+      description = "Seed of keys and bytes (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

@@ -45,7 +45,7 @@ record TiersReport(EngineKind engine, StackOptions.Mode mode, int blocks, int bl
     }
   }
 
-  /// Whether every block came whenever it was asked for, and right.
+  /// Whether every block came whenever it was requested, with the right bytes.
   boolean isGood() {
     boolean complete = first.fromDisk.blocks() == Tiers.WINDOW_BLOCKS && first.again.blocks() == Tiers.WINDOW_BLOCKS
         && first.others.blocks() == blocks - Tiers.WINDOW_BLOCKS && second.read.blocks() == second.recovered;

@@ -28,7 +28,8 @@ import reactor.core.scheduler.Scheduler;
 /// folder is opened again.
 final class TiersRun {
   static final int BLOCKS = 64;
-  /// Each is put, and read once before and once after the folder is opened again; the first window is read once more.
+  /// Number of steps: each block is put, and read once before and once after the folder is opened again; the first
+  /// window is read once more.
   private static final int STEPS = 3 * BLOCKS + Tiers.WINDOW_BLOCKS;
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -43,7 +44,7 @@ final class TiersRun {
   private long leakedBlocks;
   private int done;
 
-  /// @param progress is told the blocks that were put and read
+  /// @param progress receives the blocks that were put and read
   TiersRun(TiersOptions options, Scheduler timers, Progress progress) {
     this.progress = progress;
     this.options = options;
@@ -114,13 +115,13 @@ final class TiersRun {
     progress.at(done, STEPS);
   }
 
-  /// How many of the blocks of this run are there.
+  /// Number of blocks of this run that are there.
   private long present(TierStack stack) {
     return await(stack.contains(keys)).count();
   }
 
-  /// Bytes follow the ledger's decisions. A look at both waits until no memory holds more than the ledger has there,
-  /// and no block moves for a while. (What the disk does besides, such as forcing, goes on.)
+  /// Bytes follow the ledger's decisions. A step waits until no memory holds more than the ledger has there, and no
+  /// block moves for a while. (Other work of the disk, such as forcing, goes on.)
   private Step step(String did, TierStack stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
     return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1)

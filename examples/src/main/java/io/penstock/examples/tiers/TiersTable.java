@@ -47,7 +47,7 @@ final class TiersTable {
         + (besides == 0 ? "" : " and " + besides + " of other runs");
   }
 
-  /// What the mode has to do with it.
+  /// The part that the mode plays in the result.
   private static String moral(TiersReport report) {
     if (report.mode() == StackOptions.Mode.WRITE_THROUGH) {
       return "written through: each block is on the disk before it is visible, "
@@ -70,7 +70,7 @@ final class TiersTable {
     return line.toString();
   }
 
-  /// Stored blocks of each level, and the hits that this step had there.
+  /// Stored blocks of each level, and the hits of this step there.
   private static String row(Step step, @Nullable Step before) {
     StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-20s", step.did()));
     for (int i = 0; i < step.levels().size(); i++) {

@@ -114,7 +114,7 @@ final class ConversationsCommandTest {
         "report in " + page());
     assertThat(TABLES.out()).contains("without SSD:\nTURN", "with SSD:\nTURN",
         "prefill at 1,750 tokens/s, which is assumed: ").endsWith(" 0 wrong, 0 missing, 0 leaked\n");
-    assertThat(Files.readString(page())).contains("Where the blocks of the prompts came from, with SSD",
+    assertThat(Files.readString(page())).contains("Tiers that the blocks of the prompts came from, with SSD",
         "\"points\":\"turns\"", "\"stacked\":true");
     try (Stream<Path> left = Files.list(directory)) {
       assertThat(left).as("the journal is removed").containsExactly(page());

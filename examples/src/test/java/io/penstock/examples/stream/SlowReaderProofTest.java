@@ -2,8 +2,8 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.node.text.Json;
 import io.penstock.examples.process.OtherJvm;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.penstock.disagg.plan;
 
 import io.penstock.check.Checks;
 
-/// Which KV heads a tensor-parallel rank keeps, and which ranks keep a head.
+/// Assigns KV heads to tensor-parallel ranks.
 ///
 /// A rank keeps all heads that its share of the query heads attends to: share `t` of `tp` equal shares of `[0, heads)`,
 /// widened to whole heads. So heads are replicated where ranks outnumber them, and at the borders where `heads` and

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// What one side says of itself: the model's cache as this side lays it out, and how its ranks split it.
+/// The description that one side gives of itself: the model's cache as this side lays it out, and its split over ranks.
 ///
 /// @param model digest or name of the weights; equal on both sides
 /// @param groups KV cache groups, at least one
@@ -119,7 +119,7 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
         StageLayers.even(layersOf(groups) - draftLayers, parallelism.pp()), draftLayers);
   }
 
-  /// One group that has all layers.
+  /// A manifest with one group that has all layers.
   public static Manifest of(String model, BlockLayout layout, Parallelism parallelism) {
     return of(model, List.of(Group.full(layout)), parallelism, 0);
   }
@@ -160,7 +160,7 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
     return here.equals(there) ? Optional.empty() : Optional.of(new Difference(field, here, there));
   }
 
-  /// How the heads of a group are spread over the tensor-parallel ranks.
+  /// Distribution of the heads of a group over the tensor-parallel ranks.
   ///
   /// @throws PlanRefusedException if ranks that split a sequence would keep different heads
   public HeadShards heads(int group) {

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 /// @param pcp prefill context parallelism: ranks that split the blocks of a sequence
 /// @param dcp decode context parallelism: tensor-parallel ranks with equal heads that split the blocks of a sequence
 public record Parallelism(int tp, int pp, int dp, int pcp, int dcp) {
-  /// Above the ranks of any real instance; bounds what a manifest from outside can ask for.
+  /// Maximum number of ranks, above those of any real instance; bounds the requests of a manifest from outside.
   private static final int MOST_RANKS = 1 << 16;
 
   public Parallelism {
@@ -46,7 +46,7 @@ public record Parallelism(int tp, int pp, int dp, int pcp, int dcp) {
     return tp * pp * pcp;
   }
 
-  /// Ranks over which the blocks of a sequence are spread, in turn.
+  /// Number of ranks that share the blocks of a sequence, by turns.
   public int contextRanks() {
     return pcp * dcp;
   }
@@ -71,7 +71,7 @@ public record Parallelism(int tp, int pp, int dp, int pcp, int dcp) {
     return new Rank(index / tp / pcp, index / tp % pcp, index % tp);
   }
 
-  /// All ranks of a replica, by their numbers.
+  /// All ranks of a replica, ordered by their numbers.
   public List<Rank> allRanks() {
     return IntStream.range(0, ranks()).mapToObj(this::rank).toList();
   }

@@ -27,7 +27,7 @@ public final class PlanRefusedException extends PermanentKvException {
         field + " must be equal on both sides");
   }
 
-  /// The same about fields of one side.
+  /// Returns this refusal for fields of one side.
   PlanRefusedException of(String side) {
     return new PlanRefusedException(side + "." + field, value, side + "." + otherField, otherValue, rule);
   }

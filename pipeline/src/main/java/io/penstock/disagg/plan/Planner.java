@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 
 /// Plans transfers between one prefill and one decode instance. Equal arguments give equal plans, on any machine.
 ///
-/// A token's cache on one rank is what its layers (pipeline stage), its heads (tensor parallelism) and its blocks
-/// (context parallelism) have in common. A transfer is what such a set of a decode rank has in common with one of a
-/// prefill rank; of equal prefill ranks, [ReplicaChoice] takes one. So any two sides of one model fit, with blocks of
+/// The cache of a token on one rank is the intersection of its layers (pipeline stage), its heads (tensor parallelism)
+/// and its blocks (context parallelism). A transfer is the intersection of such a set of a decode rank with one of a
+/// prefill rank; [ReplicaChoice] chooses among equal prefill ranks. So any two sides of one model fit, with blocks of
 /// any size, as long as each side by itself is consistent.
 public final class Planner {
   private final Manifest prefill;
@@ -97,8 +97,8 @@ public final class Planner {
         end);
   }
 
-  /// What lies before a sliding window of the token behind the prompt is not moved, but for the start of the smaller
-  /// block that the window begins in.
+  /// Index of the first token to move. Tokens before the sliding window of the token behind the prompt are not moved,
+  /// except for the start of the smaller block that the window begins in.
   private int firstToken(int group, KvRequest request) {
     int window = prefill.groups().get(group).windowTokens();
     int block = Math.min(prefill.groups().get(group).layout().tokens(), decode.groups().get(group).layout().tokens());
@@ -156,7 +156,7 @@ public final class Planner {
     return (Math.ceilDiv(request.promptTokens(), tokens) - 1) % prefill.parallelism().contextRanks();
   }
 
-  /// All numbers below `count` in their order, but `last` at the end.
+  /// All numbers below `count` in their order, with `last` moved to the end.
   static int[] endingWith(int last, int count) {
     return IntStream.concat(IntStream.range(0, count).filter(i -> i != last), IntStream.of(last)).toArray();
   }

@@ -3,7 +3,7 @@ package io.penstock.disagg.plan;
 import io.penstock.check.Checks;
 import java.util.List;
 
-/// From which of several equal copies of a head a decode rank reads.
+/// Chooses one of several equal copies of a head for a decode rank to read from.
 @FunctionalInterface
 public interface ReplicaChoice {
   /// @param reader copy of the head on the decode side, in `[0, readers)`
@@ -12,13 +12,13 @@ public interface ReplicaChoice {
   /// @return in `[0, copies)`
   int choose(int reader, int readers, int copies);
 
-  /// The same on both sides by the id of the request alone, and spread over the copies from request to request. Equal
-  /// numbers of copies meet one to one, so that neighbours stay neighbours.
+  /// Chooses by the id of the request alone, equally on both sides; requests are spread over the copies. Equal numbers
+  /// of copies map one to one, so that neighbours stay neighbours.
   static ReplicaChoice byRequest(String requestId) {
     return new RequestReplicas(requestId);
   }
 
-  /// Readers take the copies in turn.
+  /// Gives the copies to readers by turns.
   static ReplicaChoice inTurn() {
     return (reader, readers, copies) -> reader % copies;
   }
@@ -33,7 +33,7 @@ public interface ReplicaChoice {
     };
   }
 
-  /// As layer-wise push chooses: requests of a batch take as many copies as there are readers, in turn.
+  /// Chooses as layer-wise push does: requests of a batch use as many copies as there are readers, by turns.
   ///
   /// @param request position of the request in its batch
   static ReplicaChoice byBatch(int request) {

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/// How many layers each pipeline stage has.
+/// Number of layers of each pipeline stage.
 public final class StageLayers {
   private StageLayers() {}
 
-  /// The split that engines use unless one is stated: equal parts, and what is left over goes one by one to the stages
-  /// before the last, from behind.
+  /// The split that engines use unless one is stated: equal parts; the remaining layers go one by one to the stages
+  /// before the last, from the end.
   public static List<Integer> even(int layers, int stages) {
     Checks.notNegative("layers", layers);
     List<Integer> parts = new ArrayList<>(Collections.nCopies(Checks.positive("stages", stages), layers / stages));

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// The tokens of a request that go from each context rank of the prefill side to each of the decode side. Every side
-/// deals its blocks to its context ranks in turn, whatever the size of a block.
+/// The tokens of a request that go from each context rank of the prefill side to each context rank of the decode side.
+/// Every side deals its blocks to its context ranks by turns, for any size of a block.
 final class TokenPieces {
   private final int readers;
   private final List<List<TokenPiece>> pieces;
@@ -32,7 +32,7 @@ final class TokenPieces {
   /// @param ranks context ranks
   record Side(int tokens, int ranks) {}
 
-  /// In the order of the prompt.
+  /// Pieces in the order of the prompt.
   List<TokenPiece> between(int sourceRank, int destinationRank) {
     return pieces.get(sourceRank * readers + destinationRank);
   }

@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import java.util.List;
 
-/// What one rank of the prefill side gives to one rank of the decode side: some layers and heads, for some tokens. It
-/// names all that a mover needs to gather from blocks of the source and to place into blocks of the destination; the
-/// axis order of both sides stands in their manifests.
+/// The part that one rank of the prefill side gives to one rank of the decode side: some layers and heads, for some
+/// tokens. It names everything that a mover needs to gather from blocks of the source and to place into blocks of the
+/// destination; the manifests of both sides state the order of axes.
 ///
 /// @param group KV cache group, an index into [Manifest#groups()]
 /// @param source rank of the prefill side

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// All transfers of one request, and what follows from them: how many completions each side waits for, and which
-/// prefill ranks nothing is read from.
+/// All transfers of one request, the number of completions that each side waits for, and the prefill ranks that are
+/// never read.
 ///
 /// Transfers to one decode rank stand in the order in which it asks for them; the end of the prompt comes last.
 public final class TransferPlan {
@@ -45,17 +45,17 @@ public final class TransferPlan {
     return request;
   }
 
-  /// By number of the decode rank, then in the order in which it asks.
+  /// Transfers ordered by the number of the decode rank, then by the order in which it asks.
   public List<Transfer> transfers() {
     return transfers;
   }
 
-  /// What a decode rank receives, in the order in which it asks.
+  /// Transfers that a decode rank receives, in the order in which it asks.
   public List<Transfer> to(Rank destination) {
     return Collections.unmodifiableList(byDestination.getOrDefault(destination, List.of()));
   }
 
-  /// What a prefill rank sends, the lowest layers first, as they become ready.
+  /// Transfers that a prefill rank sends, the lowest layers first, as they become ready.
   public List<Transfer> from(Rank source) {
     return Collections.unmodifiableList(bySource.getOrDefault(source, List.of()));
   }
@@ -77,8 +77,8 @@ public final class TransferPlan {
     return List.copyOf(ranks);
   }
 
-  /// The decode rank that tells every never-pulled prefill rank, once, to release the request: the first one. A prefill
-  /// rank that knows the plan needs no message: it is never pulled, so it releases by itself.
+  /// The decode rank that asks every never-pulled prefill rank, once, to release the request: the first one. A prefill
+  /// rank that knows the plan needs no message, since it can see that it is never pulled.
   public Rank releaser() {
     return decode.parallelism().rank(0);
   }

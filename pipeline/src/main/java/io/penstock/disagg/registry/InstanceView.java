@@ -8,17 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// An instance as the registry knows it at one moment.
+/// An instance as the registry sees it at one moment.
 ///
-/// @param state how far it has come
-/// @param ranks those that are registered, by number; distinct
+/// @param state progress of its registration
+/// @param ranks registered ranks, by number; distinct
 public record InstanceView(String instance, Side side, int version, Manifest manifest, State state,
     List<Registered> ranks) {
-  /// How far an instance has come.
+  /// Progress of an instance's registration.
   public enum State {
     /// Some ranks are missing, and may still come.
     COMING,
-    /// All ranks are there.
+    /// All ranks are registered.
     READY,
     /// Ranks were missing for too long.
     FAILED

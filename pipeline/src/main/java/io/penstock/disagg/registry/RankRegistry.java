@@ -23,32 +23,31 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Which ranks are there, and which of them a request belongs to.
+/// The ranks that are registered, and the ranks that each request belongs to.
 ///
 /// Registering again changes nothing. An instance is ready when as many distinct ranks have registered as its manifest
-/// says, and is not any more when one of them is gone: it said so, it was silent for some heartbeats, or the same rank
-/// came back in a later generation. Ranks of one instance agree in all but rank, generation and endpoint.
+/// states. It stops being ready when a rank is gone: the rank said so, missed some heartbeats, or came back in a later
+/// generation. Ranks of one instance agree in all but rank, generation and endpoint.
 ///
-/// What has expired ends at the next call. Safe from any thread.
+/// Expired entries are removed at the next call. Safe from any thread.
 public final class RankRegistry {
   private final RegistryOptions options;
   private final LongSupplier nanos;
   private final Listener listener;
 
   @GuardedBy("this") private final NavigableMap<String, Instance> instances = new TreeMap<>();
-  /// Data-parallel replicas by request, those told first at the front.
+  /// Data-parallel replicas by request, oldest entries first.
   @GuardedBy("this") private final Map<String, Assigned> replicas = new LinkedHashMap<>();
-  /// All ranks, those that were silent for longest at the front.
+  /// All ranks, the longest silent ones first.
   @GuardedBy("this") private final LinkedHashMap<RankId, Present> heard = new LinkedHashMap<>();
 
-  /// Hears of ranks that are gone. Called outside locks.
+  /// Receives ranks that are gone. Called outside locks.
   @FunctionalInterface
   public interface Listener {
-    /// What this process sent is stale, and it sends nothing any more.
+    /// A rank is gone: messages from this process are stale, and it sends no more.
     void gone(Incarnation who);
 
-    /// A later start of a rank took the place of `before`, which is gone: a restart, or a second process with the same
-    /// settings.
+    /// A later start of a rank took the place of `before`: a restart, or a second process with the same settings.
     default void replaced(Registered before, Registered now) {
       gone(before.who());
     }
@@ -96,11 +95,11 @@ public final class RankRegistry {
     return options;
   }
 
-  /// Registers a rank, or hears again from one.
+  /// Registers a rank, or records a sign of life of a registered one.
   ///
-  /// @return its instance with it
+  /// @return its instance, with the rank
   /// @throws RegistrationRefusedException if it differs from other ranks of its instance, if no instance of the other
-  ///     side could exchange blocks with it, if a later generation of the rank is there, or if there is no room
+  ///     side could exchange blocks with it, if a later generation of the rank is registered, or if there is no room
   public InstanceView register(Registration registration) {
     List<Runnable> deferred = new ArrayList<>();
     try {
@@ -140,7 +139,7 @@ public final class RankRegistry {
     return view(name, instance, now);
   }
 
-  /// The same with the manifest of another rank that has an equal one: it may be large.
+  /// Replaces the manifest by an equal one of another rank, because manifests may be large.
   @GuardedBy("this") private Registration sharing(Registration registration) {
     Manifest shared = instances.values().stream().map(instance -> instance.first.manifest())
         .filter(registration.manifest()::equals).findFirst().orElse(registration.manifest());
@@ -171,7 +170,7 @@ public final class RankRegistry {
     }
   }
 
-  /// An instance of a model exchanges blocks with those of the other side: they must be able to.
+  /// Requires that instances of both sides of a model can exchange blocks.
   @GuardedBy("this") private void requireFits(Registration registration) {
     for (Instance other : instances.values()) {
       Registration there = other.first;
@@ -184,9 +183,9 @@ public final class RankRegistry {
     }
   }
 
-  /// Hears that a rank lives.
+  /// Records a heartbeat of a rank.
   ///
-  /// @return false if this incarnation is not registered: it registers again, or ends if a later one is there
+  /// @return false if this incarnation is not registered: it registers again, or ends if a later one is registered
   public boolean heartbeat(Incarnation who) {
     List<Runnable> deferred = new ArrayList<>();
     boolean known;
@@ -294,7 +293,7 @@ public final class RankRegistry {
     return known == null ? OptionalInt.empty() : OptionalInt.of(known.replica());
   }
 
-  /// All lives are equal, so what was told first ends first.
+  /// Entries live equally long, so the oldest one expires first.
   @GuardedBy("this") private void expireReplicas(long now) {
     Iterator<Assigned> oldest = replicas.values().iterator();
     while (oldest.hasNext() && oldest.next().endNanos() - now <= 0) {
@@ -302,7 +301,7 @@ public final class RankRegistry {
     }
   }
 
-  /// Ends what has expired, for a registry that hears nothing.
+  /// Removes expired entries; for a registry that receives no calls.
   public void expire() {
     List<Runnable> deferred = new ArrayList<>();
     synchronized (this) {

@@ -8,7 +8,7 @@ import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 
-/// What a rank says of itself.
+/// The description that a rank gives of itself.
 ///
 /// @param version of the protocol that it speaks
 /// @param manifest of its instance; equal for all ranks of it
@@ -16,7 +16,7 @@ import io.penstock.disagg.plan.Rank;
 public record Registration(Side side, Incarnation who, int version, Manifest manifest, Endpoint endpoint) {
   private static final int MOST_PORT = 65_535;
 
-  /// What an instance does.
+  /// Role of an instance.
   public enum Side {
     PREFILL, DECODE
   }

@@ -5,12 +5,12 @@ import java.time.Duration;
 
 /// Times and bounds of a registry.
 ///
-/// @param heartbeat how often a rank says that it lives
-/// @param misses heartbeats that may be missed before a rank is gone
-/// @param bootstrap how long the ranks of an instance may take to come
-/// @param replicaLife how long it is known which data-parallel replica has a request
-/// @param mostRanks ranks that may be registered
-/// @param mostRequests requests whose replica is known
+/// @param heartbeat interval between two signs of life of a rank
+/// @param misses number of heartbeats that a rank may miss
+/// @param bootstrap maximum time until all ranks of an instance have registered
+/// @param replicaLife time for which the data-parallel replica of a request is remembered
+/// @param mostRanks maximum number of registered ranks
+/// @param mostRequests maximum number of requests whose replica is remembered
 public record RegistryOptions(Duration heartbeat, int misses, Duration bootstrap, Duration replicaLife, int mostRanks,
     int mostRequests) {
   public RegistryOptions {

@@ -11,7 +11,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
-/// One attempt to move one shard. Once it is over, by whatever end, nothing of it may land.
+/// One attempt to move one shard. Once it is over, in any way, none of its bytes may land.
 final class Attempt implements MoveTicket {
   private final Receiving receiving;
   private final Shard shard;
@@ -54,7 +54,7 @@ final class Attempt implements MoveTicket {
     return Mono.defer(() -> shard.mover().drained(this)).onErrorComplete().cache();
   }
 
-  /// How long this attempt may stay in its state, from now on; 0 or less if it should have left it.
+  /// Time that this attempt may still stay in its state; 0 or less if it should have left it.
   long leftNanos(long now, LifecycleOptions options) {
     return sinceNanos + options.patience().in(state).toNanos() - now;
   }

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/// What the prefill side found beside the blocks of a request. It travels with the id of the request, under a checksum,
-/// so that it never reaches another request.
+/// Data that the prefill side found in addition to the blocks of a request. It travels with the id of the request,
+/// under a checksum, so that it never reaches another request.
 ///
 /// @param firstToken the token that the prefill side sampled
 /// @param logProbabilities of that token and of those next to it; may be empty
@@ -22,7 +22,7 @@ public record AuxData(String request, int firstToken, List<Double> logProbabilit
     logProbabilities = List.copyOf(logProbabilities);
   }
 
-  /// With its checksum.
+  /// Aux data with their checksum.
   public static AuxData of(String request, int firstToken, List<Double> logProbabilities, int cachedTokens) {
     return new AuxData(request, firstToken, logProbabilities, cachedTokens,
         crc(request, firstToken, logProbabilities, cachedTokens));

@@ -6,20 +6,20 @@ import io.penstock.disagg.request.MoveFailure.MoveTimeoutException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 
-/// What became of one block of a request on the receiving side. Of several shards of a block the later constant wins.
+/// Outcome of one block of a request on the receiving side. If shards of a block differ, the later constant wins.
 public enum BlockOutcome {
   /// All its bytes have landed and were verified.
   HIT,
   /// Its source does not have it, or failed to send it.
   MISS,
-  /// It did not come in time.
+  /// The block did not arrive in time.
   TIMEOUT,
-  /// Its request was cancelled before it had come.
+  /// The request was cancelled before the block arrived.
   CANCELLED,
   /// Its bytes differ from their checksum.
   CORRUPT;
 
-  /// What `cause` makes of the blocks of a move that ended by it.
+  /// Outcome of the blocks of a move that ended with `cause`.
   static BlockOutcome of(Throwable cause) {
     return switch (cause) {
       case BlockCorruptException corrupt -> CORRUPT;

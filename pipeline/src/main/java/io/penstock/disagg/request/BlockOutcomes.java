@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What became of each block that a request was to receive, for every KV group.
+/// Outcomes of all blocks that a request was to receive, for every KV group.
 ///
 /// @param groups of each group: the outcome by position in the request
 public record BlockOutcomes(List<Map<Integer, BlockOutcome>> groups) {
@@ -23,16 +23,17 @@ public record BlockOutcomes(List<Map<Integer, BlockOutcome>> groups) {
     return outcome;
   }
 
-  /// Positions of `group` whose blocks did not come, in ascending order: what the engine must not read.
+  /// Positions of `group` whose blocks did not arrive, in ascending order: the engine must not read them.
   public List<Integer> invalid(int group) {
     return groups.get(group).entrySet().stream().filter(each -> each.getValue() != BlockOutcome.HIT)
         .map(Map.Entry::getKey).sorted().toList();
   }
 
-  /// Tokens from the start of the prompt that every group has: an engine that recomputes goes on from there.
+  /// Number of tokens from the start of the prompt that every group has: an engine that recomputes continues from
+  /// there.
   ///
   /// @param blockTokens tokens of a block of each group
-  /// @param promptTokens the answer when all blocks came
+  /// @param promptTokens the answer when all blocks arrived
   public int validTokens(List<Integer> blockTokens, int promptTokens) {
     int valid = promptTokens;
     for (int group = 0; group < groups.size(); group++) {
@@ -42,14 +43,14 @@ public record BlockOutcomes(List<Map<Integer, BlockOutcome>> groups) {
     return valid;
   }
 
-  /// How many blocks have each outcome.
+  /// Number of blocks with each outcome.
   public Map<BlockOutcome, Integer> counts() {
     Map<BlockOutcome, Integer> counts = new EnumMap<>(BlockOutcome.class);
     groups.forEach(each -> each.values().forEach(outcome -> counts.merge(outcome, 1, Integer::sum)));
     return counts;
   }
 
-  /// Collects outcomes while shards end; a block has the worst that any of its shards had.
+  /// Collects outcomes while shards end; a block has the worst outcome of its shards.
   static final class Tally {
     private final List<Map<Integer, BlockOutcome>> groups = new ArrayList<>();
 
@@ -69,7 +70,7 @@ public record BlockOutcomes(List<Map<Integer, BlockOutcome>> groups) {
       groups.get(group).merge(position, outcome, BlockOutcome::worse);
     }
 
-    /// Adds those that some blocks of a shard had.
+    /// Adds the outcomes of some blocks of a shard.
     void add(BlockOutcomes some) {
       for (int group = 0; group < some.groups().size(); group++) {
         int its = group;

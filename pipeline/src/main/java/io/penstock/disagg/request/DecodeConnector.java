@@ -59,13 +59,13 @@ public final class DecodeConnector implements KvConnector {
     this.wheel = new TimerWheel(timers, options.tick(), SLOTS);
   }
 
-  /// Has all shards of `order` moved.
+  /// Moves all shards of `order`.
   ///
   /// | | |
   /// |---|---|
   /// | threads | those of movers, or the timers' |
-  /// | cancel | ends the request: movers stop, sources are told, memory is given up when all has drained |
-  /// | signals | the end of the request, one that failed among them; an error only if the name is in use |
+  /// | cancel | ends the request: movers stop, sources are informed, memory is given up when all has drained |
+  /// | signals | the end of the request, also of one that failed; an error only if the name is in use |
   ///
   /// @return cold, subscribed to once
   public Mono<Received> receive(ReceiveOrder order) {
@@ -80,9 +80,9 @@ public final class DecodeConnector implements KvConnector {
     });
   }
 
-  /// Tells the sources of a request that this rank never admits it: nothing moves.
+  /// Reports to the sources of a request that this rank never admits it: nothing moves.
   ///
-  /// @return cold; completes when all have acknowledged, or were told often enough
+  /// @return cold; completes when all have acknowledged, or the tries are used up
   public Mono<Void> reject(String request, List<Incarnation> sources) {
     return Mono.when(sources.stream().map(source -> told(source, request, Kind.REJECT, 1)).toList());
   }
@@ -97,7 +97,7 @@ public final class DecodeConnector implements KvConnector {
     return Optional.ofNullable(requests.get(request)).map(Receiving::state);
   }
 
-  /// Counts since the start, and what is under way.
+  /// Counts since the start, and requests under way.
   public Figures figures() {
     return new Figures(requests.size(), telling.sum(), untold.sum(), stale.sum(), late.sum(), retried.sum());
   }
@@ -148,12 +148,12 @@ public final class DecodeConnector implements KvConnector {
     work.subscribe(nothing -> {}, failed -> then.run(), then);
   }
 
-  /// Tells `to`, again and again until it acknowledges.
+  /// Sends the signal to `to` again and again until it acknowledges.
   void tell(Incarnation to, String request, Kind kind, int readers) {
     follow(told(to, request, kind, readers), () -> {});
   }
 
-  /// Tells `to` once, and hears no answer: the next renewal says the same.
+  /// Sends the signal to `to` once, and ignores the answer: the next renewal repeats it.
   void renew(Incarnation to, String request, int readers) {
     follow(sent(to, new Signal(Kind.RENEW, request, self, readers)), () -> {});
   }
@@ -185,9 +185,9 @@ public final class DecodeConnector implements KvConnector {
             timers);
   }
 
-  /// Carries out the end of a request.
+  /// Ends a request.
   ///
-  /// @param unsent sources that have not heard that this rank is done
+  /// @param unsent sources that do not know yet that this rank is done
   /// @param drained completes when its moves touch no memory any more
   void finish(ReceiveOrder order, Received received, List<Incarnation> unsent, Mono<Void> drained,
       Consumer<Received> emit) {

@@ -1,14 +1,14 @@
 package io.penstock.disagg.request;
 
-/// How a request ended on the receiving side.
+/// End of a request on the receiving side.
 public enum Ending {
-  /// All blocks came.
+  /// All blocks arrived.
   READY,
-  /// The receiver had all blocks before, and only told its sources.
+  /// The receiver had all blocks before, and only informed its sources.
   NOTHING_TO_MOVE,
-  /// Some blocks did not come, and the engine computes them.
+  /// Some blocks did not arrive, and the engine computes them.
   RECOMPUTE,
-  /// Some blocks did not come.
+  /// Some blocks did not arrive.
   FAILED,
   /// The engine, or its client, cancelled the request.
   CANCELLED;

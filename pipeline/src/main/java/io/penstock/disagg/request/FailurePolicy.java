@@ -6,21 +6,21 @@ import io.penstock.check.Checks;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// What a request does when a shard fails to come.
+/// Reaction of a request to a shard that fails to arrive.
 ///
-/// @param retries how often a shard is asked for again, if its failure is transient
-/// @param pause longest wait before the first retry; it doubles with each retry, and is jittered
-/// @param longestPause where the doubling ends
-/// @param last what happens when no retry is left
+/// @param retries maximum number of retries of a shard, if its failure is transient
+/// @param pause maximum wait before the first retry; it doubles with each retry, and is jittered
+/// @param longestPause end of the doubling
+/// @param last reaction when no retry is left
 public record FailurePolicy(int retries, Duration pause, Duration longestPause, Last last) {
   private static final double LEAST_JITTER = 0.5;
   private static final int MOST_DOUBLINGS = 16;
 
-  /// What happens when no retry is left.
+  /// Reaction when no retry is left.
   public enum Last {
     /// The request fails, and its other shards stop.
     FAIL,
-    /// The other shards still come, and the engine computes what is missing.
+    /// The other shards still arrive, and the engine computes the missing blocks.
     RECOMPUTE
   }
 
@@ -38,7 +38,7 @@ public record FailurePolicy(int retries, Duration pause, Duration longestPause, 
     return new FailurePolicy(0, Duration.ofMillis(100), Duration.ofSeconds(5), Last.FAIL);
   }
 
-  /// Computes what did not come at the first attempt.
+  /// Computes the blocks that did not arrive at the first attempt.
   public static FailurePolicy recompute() {
     return fail().withLast(Last.RECOMPUTE);
   }

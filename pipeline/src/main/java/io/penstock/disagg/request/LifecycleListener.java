@@ -1,17 +1,17 @@
 package io.penstock.disagg.request;
 
-/// Hears of the ends of requests. Called outside locks; must be quick and must not throw.
+/// Receives the ends of requests. Called outside locks; must be quick and must not throw.
 ///
 /// *Ready at decode* and *released at prefill* are two signals: a request whose blocks the decode side had already is
-/// never ready through a transfer, and is released all the same.
+/// never ready through a transfer, and is still released.
 public interface LifecycleListener {
-  /// All blocks of a request have come to this rank, at least one of them by a move.
+  /// All blocks of a request have arrived at this rank, at least one of them by a move.
   default void ready(Received received) {}
 
-  /// A request of this receiving rank has ended, in whatever way; the first and only time.
+  /// A request of this receiving rank has ended, in any way; called once.
   default void ended(Received received) {}
 
-  /// This prefill rank keeps nothing of the request any more.
+  /// This prefill rank no longer keeps blocks of the request.
   default void released(String request, Release release) {}
 
   /// A listener that ignores everything.

@@ -55,7 +55,7 @@ public record LifecycleOptions(Lease lease, Patience patience, Signals signals, 
       Checks.positive("drain", drain);
     }
 
-    /// How long a move may stay in `state`.
+    /// Maximum time of a move in `state`.
     Duration in(RequestState state) {
       return switch (state) {
         case WAITING_FOR_INPUT -> waiting;
@@ -94,7 +94,7 @@ public record LifecycleOptions(Lease lease, Patience patience, Signals signals, 
     return new LifecycleOptions(lease, patience, other, tick);
   }
 
-  /// How long a receiver may wait for the first byte: a source that pushes must let it wait as long.
+  /// Maximum wait of a receiver for the first byte: a source that pushes must wait as long.
   public Duration firstByte() {
     return patience.bootstrap.compareTo(patience.waiting) >= 0 ? patience.bootstrap : patience.waiting;
   }

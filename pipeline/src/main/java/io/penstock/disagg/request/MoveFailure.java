@@ -10,7 +10,7 @@ public sealed interface MoveFailure {
   /// The rank that was to send them.
   Incarnation source();
 
-  /// A source did not answer, or did not go on, in time.
+  /// A source did not answer, or did not continue, in time.
   final class MoveTimeoutException extends TransientKvException implements MoveFailure {
     private final Incarnation source;
     private final RequestState state;

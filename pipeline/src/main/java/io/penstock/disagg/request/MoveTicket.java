@@ -12,14 +12,14 @@ public interface MoveTicket {
   /// Whose bytes may land.
   Incarnation source();
 
-  /// What is to come.
+  /// Blocks that are to arrive.
   GroupBlocks blocks();
 
   /// Counted from 1.
   int attempt();
 
-  /// Whether bytes that the source sent in `generation` may be written now. Those of an earlier generation never are,
-  /// nor is anything after the attempt ended. A refusal is counted.
+  /// Whether bytes that the source sent in `generation` may be written now. Bytes of an earlier generation never are,
+  /// nor are any after the end of the attempt. A refusal is counted.
   boolean admits(long generation);
 
   /// The source knows the request, and sends when it has something.
@@ -28,7 +28,7 @@ public interface MoveTicket {
   /// Bytes were written and verified.
   void landed(long bytes);
 
-  /// One block failed to come. The attempt goes on for the others, and fails at its end.
+  /// One block failed to arrive. The attempt continues for the others, and fails at its end.
   void failed(int group, int position, BlockOutcome outcome);
 
   /// Aux data came with the shard.

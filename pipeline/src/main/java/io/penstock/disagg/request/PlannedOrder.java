@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-/// What a plan says about one receiving rank, as an order: whose shards it waits for, and which ranks it releases.
+/// A plan for one receiving rank as an order: the shards that it waits for, and the ranks that it releases.
 public final class PlannedOrder {
   private PlannedOrder() {}
 
-  /// How a request is received, whatever the plan says.
+  /// Terms of the receipt of a request, for any plan.
   ///
   /// @param blocks where the shards land
   /// @param wantsAux whether one source sends [AuxData]

@@ -50,10 +50,10 @@ public final class PrefillConnector implements KvConnector {
 
   /// Keeps `blocks` for `receivers`.
   ///
-  /// @param receivers those that say when they are done: the ranks that read from this one, or the rank that releases
-  ///     it; at least one
-  /// @return false if the request is open with the same receivers and blocks: an engine whose answer was lost asks
-  ///     again. `blocks` stay the caller's then
+  /// @param receivers ranks that report when they are done: the ranks that read from this one, or the rank that
+  ///     releases it; at least one
+  /// @return false if the request is open with equal receivers and blocks: an engine whose answer was lost asks again.
+  ///     `blocks` stay the caller's then
   /// @throws IllegalArgumentException if the request is open otherwise, or has ended
   public boolean open(String request, Set<RankId> receivers, HeldBlocks blocks) {
     if (receivers.isEmpty()) {
@@ -63,7 +63,7 @@ public final class PrefillConnector implements KvConnector {
     return of(request, sending -> sending.open(waiting, blocks));
   }
 
-  /// Keeps `blocks` for receivers that are not known yet: each says how many there are.
+  /// Keeps `blocks` for receivers that are not known yet: each states their number.
   ///
   /// @return see [#open(String, Set, HeldBlocks)]
   /// @throws IllegalArgumentException if the request is open otherwise, or has ended
@@ -77,7 +77,7 @@ public final class PrefillConnector implements KvConnector {
     return sending != null && sending.isOpen(receivers, same);
   }
 
-  /// Bytes of `request` were sent: its lease begins anew.
+  /// Bytes of `request` were sent: its lease starts again.
   public void moved(String request) {
     Sending sending = requests.get(request);
     if (sending != null) {
@@ -85,10 +85,10 @@ public final class PrefillConnector implements KvConnector {
     }
   }
 
-  /// Hears `signal`.
+  /// Receives `signal`.
   ///
-  /// @return the acknowledgement: hot; completes at once, but for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT] when
-  ///     the blocks have drained
+  /// @return the acknowledgement: hot; completes at once, except for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT],
+  ///     which complete when the blocks have drained
   public Mono<Void> accept(Signal signal) {
     return of(signal.request(), sending -> sending.hear(signal));
   }
@@ -116,7 +116,7 @@ public final class PrefillConnector implements KvConnector {
     }
   }
 
-  /// Counts since the start, and what is held now.
+  /// Counts since the start, and requests held now.
   public Figures figures() {
     return new Figures(held.sum(), requests.size() - held.sum(), duplicates.sum(), late.sum(), strangers.sum(),
         expired.sum());
@@ -158,7 +158,7 @@ public final class PrefillConnector implements KvConnector {
     return wheel;
   }
 
-  /// Whether one more receiver may be remembered that was heard before its request was opened.
+  /// Whether one more receiver may be remembered whose signal came before its request was opened.
   boolean enterEarly() {
     boolean enters = early.sum() < MOST_EARLY;
     if (enters) {

@@ -10,14 +10,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// What one receiving rank is to get for one request.
+/// Order for one receiving rank and one request.
 ///
-/// @param shards what each source sends; a source appears once. A shard without blocks moves nothing: its source is
-///     told at once that this rank is done with it
+/// @param shards blocks that each source sends; a source appears once. A shard without blocks moves nothing: this rank
+///     reports to its source at once that it is done
 /// @param releases prefill ranks from which no rank reads, and which this rank releases
 /// @param blocks where the shards land: given up if the request does not end well, else left to the engine
 /// @param wantsAux whether one of the sources sends [AuxData]
-/// @param deadline time until the end, whatever happens
+/// @param deadline maximum time until the end
 public record ReceiveOrder(String request, List<Shard> shards, List<Incarnation> releases, HeldBlocks blocks,
     boolean wantsAux, FailurePolicy policy, Duration deadline) {
   public ReceiveOrder {

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /// The end of a request on the receiving side.
 ///
-/// @param blocks outcome of every block that was to come
-/// @param aux what came with the blocks, if the request ended well
-/// @param retries how often a shard was asked for again
-/// @param cause why blocks did not come; null if all came
+/// @param blocks outcome of every expected block
+/// @param aux data that came with the blocks, if the request ended well
+/// @param retries number of retries of shards
+/// @param cause reason why blocks did not arrive; null if all did
 public record Received(String request, Ending ending, BlockOutcomes blocks, @Nullable AuxData aux, int retries,
     @Nullable Throwable cause) {
   public Received {
@@ -18,7 +18,7 @@ public record Received(String request, Ending ending, BlockOutcomes blocks, @Nul
     requireNonNull(blocks, "blocks");
   }
 
-  /// The same end, if its memory did not drain in time.
+  /// This end, for a request whose memory did not drain in time.
   Received undrained() {
     return new Received(request, Ending.FAILED, blocks, null, retries, cause);
   }

@@ -3,7 +3,7 @@ package io.penstock.disagg.request;
 import java.util.Collection;
 import java.util.Collections;
 
-/// How far a request has come, on one rank or in a group of ranks. The order of the constants counts.
+/// State of a request, on one rank or in a group of ranks. The order of the constants counts.
 public enum RequestState {
   /// Ended without its blocks.
   FAILED,
@@ -16,7 +16,7 @@ public enum RequestState {
   /// Ended with its blocks.
   SUCCESS;
 
-  /// The state of a rank after it heard of `update`: the later of both, but a failure wins and stays.
+  /// The state of a rank after `update`: the later of both, but a failure wins and stays.
   public RequestState after(RequestState update) {
     if (this == FAILED || update == FAILED) {
       return FAILED;

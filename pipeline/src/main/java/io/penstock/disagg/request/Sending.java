@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// One request on a prefill rank: its lease, and who has still to be done with it.
+/// One request on a prefill rank: its lease, and the receivers that are not done yet.
 final class Sending extends TimerWheel.Timer {
   /// Receivers of one request that are remembered if it is not known which there are: more than any instance has ranks.
   private static final int MOST_RECEIVERS = 1 << 16;
 
   private enum Phase {
-    /// Only signals came.
+    /// Only signals have arrived.
     EARLY,
     /// Blocks are kept.
     OPEN,
@@ -28,7 +28,7 @@ final class Sending extends TimerWheel.Timer {
     DRAINING,
     /// Remembered, so that late signals are known as such.
     OVER,
-    /// In no table any more.
+    /// The request is in no table any more.
     FORGOTTEN
   }
 
@@ -36,18 +36,18 @@ final class Sending extends TimerWheel.Timer {
   private final String request;
   private final Sinks.Empty<Void> drained = Sinks.empty();
 
-  /// When bytes moved last, or a receiver said that it would still read.
+  /// Time of the last move, or of the last renewal by a receiver.
   private volatile long renewedNanos;
   private volatile RequestState state = RequestState.BOOTSTRAPPING;
 
   @GuardedBy("this") private Phase phase = Phase.EARLY;
-  /// Places that this takes among the signals that came early.
+  /// Places that this takes among the early signals.
   @GuardedBy("this") private int early;
-  /// What each receiver said last.
+  /// Last signal of each receiver.
   @GuardedBy("this") private final Map<RankId, Heard> heard = new HashMap<>(2);
   /// Empty if they are not known.
   @GuardedBy("this") private Set<RankId> receivers = Set.of();
-  /// How many there are, as the first of them said.
+  /// Number of receivers, as the first of them stated it.
   @GuardedBy("this") private int readers = Integer.MAX_VALUE;
   @GuardedBy("this") private HeldBlocks blocks = HeldBlocks.none();
   @GuardedBy("this") private @Nullable Release release;
@@ -66,7 +66,7 @@ final class Sending extends TimerWheel.Timer {
   }
 
   /// @param wanted empty if they are not known
-  /// @return false if it is open with the same receivers and blocks, null if this has been forgotten
+  /// @return false if it is open with equal receivers and blocks, null if this has been forgotten
   @Nullable Boolean open(Set<RankId> wanted, HeldBlocks held) {
     boolean ends;
     synchronized (this) {
@@ -180,8 +180,8 @@ final class Sending extends TimerWheel.Timer {
     return early > 0;
   }
 
-  /// Whether `signal` counts: it comes from a receiver, of which no later start was heard, and there is room to
-  /// remember that receiver. A cancel needs no room: one of any receiver ends the request.
+  /// Whether `signal` counts: it comes from a receiver without a known later start, and there is room to remember that
+  /// receiver. A cancel needs no room: a cancel of any receiver ends the request.
   @GuardedBy("this") private boolean admit(Signal signal) {
     Incarnation from = signal.from();
     Heard before = heard.get(from.rank());
@@ -243,7 +243,7 @@ final class Sending extends TimerWheel.Timer {
     return heard.size() >= wanted && heard.values().stream().filter(Heard::isDone).count() >= wanted;
   }
 
-  /// How many receivers there are; the largest integer if that is not known.
+  /// Returns the number of receivers, or the largest integer if it is not known.
   @GuardedBy("this") private int wanted() {
     return receivers.isEmpty() ? readers : receivers.size();
   }

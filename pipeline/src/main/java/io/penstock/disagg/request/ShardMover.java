@@ -2,10 +2,10 @@ package io.penstock.disagg.request;
 
 import reactor.core.publisher.Mono;
 
-/// How the bytes of one shard get from their source into the blocks of a request: pulled or pushed, over any carrier.
+/// Moves the bytes of one shard from their source into the blocks of a request: pulled or pushed, over any carrier.
 ///
-/// A mover asks its ticket before each write whether it may still write, and tells it what landed. It may queue behind
-/// other moves of the same source; a source that stalls must not keep the moves of others waiting.
+/// A mover asks its ticket before each write whether it may still write, and reports to it the bytes that landed. A
+/// mover may queue behind other moves of its source; a source that stalls must not delay the moves of other sources.
 @FunctionalInterface
 public interface ShardMover {
   /// Moves everything that the source of `ticket` has for the request, and verifies it.

@@ -5,10 +5,11 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 import io.penstock.disagg.Incarnation;
 
-/// What a receiving rank tells a prefill rank about a request.
+/// A message about a request from a receiving rank to a prefill rank.
 ///
-/// @param from who tells it
-/// @param readers how many ranks will say that they are done, by the plan: the prefill rank may not know it yet
+/// @param from the sender
+/// @param readers number of ranks that will report that they are done, by the plan; the prefill rank may not know it
+///     yet
 public record Signal(Kind kind, String request, Incarnation from, int readers) {
   public Signal {
     Checks.positive("readers", readers);
@@ -19,11 +20,11 @@ public record Signal(Kind kind, String request, Incarnation from, int readers) {
 
   /// The kinds of signals.
   public enum Kind {
-    /// The receiver has what it wanted, or wanted nothing.
+    /// The receiver has all bytes that it wanted, or wanted none.
     DONE,
     /// The receiver will still read.
     RENEW,
-    /// The receiver reads no more, and the request is over. Acknowledged when the prefill rank has drained.
+    /// The receiver stops reading, and the request is over. The prefill rank acknowledges it after it has drained.
     CANCEL,
     /// The receiver never admitted the request. Acknowledged as [#CANCEL] is.
     REJECT

@@ -54,7 +54,7 @@ final class TimerWheel implements Disposable {
   @GuardedBy("this") private int size;
   @GuardedBy("this") private boolean disposed;
 
-  /// One moment, and its place in the wheel.
+  /// A moment and its place in the wheel.
   abstract static class Timer {
     private static final int NOWHERE = -1;
 
@@ -63,7 +63,8 @@ final class TimerWheel implements Disposable {
     private int slot = NOWHERE;
     private long tick;
 
-    /// The slot of this timer has come up. Called outside the wheel's lock; the timer is in no slot meanwhile.
+    /// Called when the slot of this timer has come up, outside the wheel's lock. The timer is in no slot during the
+    /// call.
     ///
     /// @param now nanoseconds of the scheduler
     /// @return a later moment, or [TimerWheel#NEVER]
@@ -92,7 +93,8 @@ final class TimerWheel implements Disposable {
     return size;
   }
 
-  /// Has `timer` fire at `nanos`, and not when it was to fire before; [#NEVER] removes it. A disposed wheel ignores it.
+  /// Makes `timer` fire at `nanos` instead of its earlier moment; [#NEVER] removes the timer. A disposed wheel ignores
+  /// the call.
   synchronized void add(Timer timer, long nanos) {
     remove(timer);
     if (disposed || nanos == NEVER) {
@@ -153,7 +155,7 @@ final class TimerWheel implements Disposable {
     }
   }
 
-  /// Fires what is due, some timers at a time, then waits for the next slot with timers.
+  /// Fires the timers that are due, some at a time, then waits for the next slot with timers.
   private void turn() {
     long now = now();
     long last = (now - startNanos) / tickNanos;
@@ -181,8 +183,8 @@ final class TimerWheel implements Disposable {
 
   /// Moves some timers of ticks up to `last` to `due`.
   ///
-  /// @param rest the timer at which the look at a slot stopped; null to go on with the next slot
-  /// @return where it stops now; null when the scheduler waits for the next slot
+  /// @param rest the timer at which the previous call stopped; null to begin with the next slot
+  /// @return the timer at which this call stopped; null when the scheduler waits for the next slot
   private synchronized @Nullable Timer take(long last, @Nullable Timer rest, List<Timer> due) {
     wakeTick = NEVER;
     Timer timer = rest == null || rest.slot == slot(currentTick) ? rest : slots[slot(currentTick)];
@@ -211,7 +213,7 @@ final class TimerWheel implements Disposable {
     return next;
   }
 
-  /// Goes on to the next slot with timers: its first timer, or null if there is none up to `last`.
+  /// Enters the next slot with timers. Returns its first timer, or null if there is none up to `last`.
   @GuardedBy("this") private @Nullable Timer enter(long last) {
     nextTick = Math.max(nextTick, last - slotCount + 1); // one turn passes each timer up to `last`
     long tick = size == 0 ? NEVER : nextFilled();

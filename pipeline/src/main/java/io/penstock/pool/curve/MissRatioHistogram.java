@@ -10,7 +10,7 @@ final class MissRatioHistogram {
   private static final int SUB_BITS = 4;
   private static final int SUBS = 1 << SUB_BITS;
 
-  /// By group, then by bucket.
+  /// Weights by group, then by bucket.
   private final double[][] weights;
   /// References whose distance is unknown: the key was new, or was used too long ago. By group.
   private final double[] cold = new double[GROUPS];

@@ -14,10 +14,10 @@ public record MissRatioOptions(double rate, int mostSamples, long depthBlocks, l
   /// No bound.
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
-  /// Greatest depth, and greatest distance that is told apart from others.
+  /// Maximum depth, and maximum distance that is distinguished from others.
   static final long MOST_DEPTH = 1L << 40;
   private static final int MOST_SAMPLES = 1 << 24;
-  /// How many times the present capacity a live curve covers.
+  /// Multiple of the present capacity that a live curve covers.
   private static final int LIVE_DEPTH = 8;
   private static final long LEAST_LIVE_DEPTH = 1 << 10;
   private static final long LEAST_HALF_LIFE = 1 << 17;

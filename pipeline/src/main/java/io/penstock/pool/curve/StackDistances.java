@@ -119,7 +119,7 @@ public final class StackDistances {
     next++;
   }
 
-  /// Moves the keys together, and leaves as many free slots as there are keys.
+  /// Moves the keys together, and leaves one free slot for each key.
   private void compact() {
     int[] from = slots;
     int end = next;

@@ -6,7 +6,7 @@ import io.penstock.check.Checks;
 import io.penstock.pool.Ledger;
 import java.util.List;
 
-/// What other capacities of its levels would bring to a tier whose levels in sequence are one LRU list.
+/// Estimates the effect of other capacities of its levels on a tier whose levels in sequence are one LRU list.
 ///
 /// @param curve of the tier's references
 /// @param repeats whether a level has the blocks of all faster levels, too, so that the slowest level has all blocks

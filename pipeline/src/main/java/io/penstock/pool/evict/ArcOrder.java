@@ -20,7 +20,7 @@ final class ArcOrder implements EvictionOrder {
   private final EvictedKeys evicted;
   /// Wanted size of the list of keys used once.
   private double target;
-  /// The list from which the key that is about to be inserted was evicted; −1 if it is new.
+  /// The list that last evicted the key that is about to be inserted; −1 if the key is new.
   private int missedFrom = -1;
 
   ArcOrder(SpaceId space, long capacity) {

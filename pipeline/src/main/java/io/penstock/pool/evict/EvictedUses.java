@@ -3,7 +3,7 @@ package io.penstock.pool.evict;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 
-/// How often, and when last, keys were used that were evicted since. The oldest are forgotten. A key costs 49 bytes.
+/// Number and time of the uses of keys that were evicted. The oldest entries are forgotten. A key costs 49 bytes.
 final class EvictedUses {
   private static final long LEAST_KEYS = 1 << 16;
   private static final long MOST_KEYS = 1 << 20;
@@ -27,13 +27,13 @@ final class EvictedUses {
     times.set(row, last);
   }
 
-  /// How often `key` was used; 0 if that is forgotten.
+  /// Number of uses of `key`; 0 if it is forgotten.
   int uses(BlockKey key) {
     int row = keys.find(key);
     return row == KeyTable.NONE ? 0 : uses.get(row);
   }
 
-  /// When `key`, which is remembered, was used last.
+  /// Time of the last use of `key`, which is remembered.
   long last(BlockKey key) {
     return times.get(keys.find(key));
   }

@@ -8,10 +8,10 @@ import java.util.function.IntPredicate;
 /// Keys have the rows of the ledger's [KeyTable]. A position is the place of a key in the request that names it; 0 is
 /// the first, and stands for an unknown one. Not thread-safe.
 public interface EvictionOrder {
-  /// Most keys that may not leave which one search for a victim looks at, so that a search stays short.
+  /// Maximum number of held keys that one search for a victim looks at, so that a search stays short.
   int MOST_KEPT = 1 << 13;
 
-  /// `key`, which is absent, is about to be inserted. A search for a victim may come in between.
+  /// Called before `key`, which is absent, is inserted. A search for a victim may come in between.
   default void missed(BlockKey key) {}
 
   /// `key` is in `row` from now on.

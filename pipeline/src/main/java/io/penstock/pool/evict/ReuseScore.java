@@ -13,7 +13,7 @@ final class ReuseScore implements ScoreOrder.Score {
   private static final double POSITION_SHARE = 0.25;
   /// Weight of the newest of the measured intervals, once there are many.
   private static final double NEWEST = 1.0 / 2048;
-  /// More uses are worth no more.
+  /// Number of uses above which the score does not grow.
   private static final int MOST_USES = 15;
   /// Logarithm of base 2 of each number of uses.
   private static final double[] WORTH = new double[MOST_USES + 1];
@@ -66,7 +66,7 @@ final class ReuseScore implements ScoreOrder.Score {
     intervals = 0;
   }
 
-  /// The same on every machine, so that the same uses have the same victims.
+  /// Logarithm that is equal on every machine, so that equal uses have equal victims.
   private static double log2(double value) {
     return StrictMath.log(value) / StrictMath.log(2);
   }

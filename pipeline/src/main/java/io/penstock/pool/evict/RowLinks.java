@@ -1,6 +1,6 @@
 package io.penstock.pool.evict;
 
-/// Rings of rows that an [EvictionOrder] keeps beside those of the [KeyTable].
+/// Rings of rows that an [EvictionOrder] keeps in addition to those of the [KeyTable].
 final class RowLinks implements RowRings {
   private final IntColumn before = new IntColumn();
   private final IntColumn after = new IntColumn();

@@ -64,7 +64,7 @@ final class RowLists {
     return KeyTable.NONE;
   }
 
-  /// The same of the first of two lists that has such a row.
+  /// Returns the victim of the first of two lists that has such a row.
   int victim(int list, int otherwise, IntPredicate mayLeave) {
     int row = victim(list, mayLeave);
     return row == KeyTable.NONE ? victim(otherwise, mayLeave) : row;

@@ -18,7 +18,7 @@ final class ScoreOrder implements EvictionOrder {
   /// References to keys so far: the clock of this order.
   private long now;
 
-  /// What a key is worth.
+  /// Value of a key.
   interface Score {
     /// The score of a key after a use.
     ///
@@ -26,7 +26,7 @@ final class ScoreOrder implements EvictionOrder {
     /// @param now references so far
     long of(int uses, int position, long now);
 
-    /// How often `key`, which was absent, was used before.
+    /// Number of earlier uses of `key`, which was absent.
     default int recalled(BlockKey key, long now) {
       return 0;
     }

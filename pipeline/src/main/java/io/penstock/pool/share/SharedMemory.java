@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 public final class SharedMemory implements AutoCloseable {
   /// Part of the memory that may be on its way back, its blocks being read or copied to a disk, while more is taken.
   private static final int COMING_PART = 16;
-  /// Most runs that one request for memory retires.
+  /// Maximum number of runs that one request for memory retires.
   private static final int MOST_RETIRED = 16;
-  /// Most runs that are looked at to find one without a block in use.
+  /// Maximum number of runs that are examined to find one without a block in use.
   private static final int MOST_TRIED = 64;
 
   private static final int RUNS = 256;
@@ -130,7 +130,7 @@ public final class SharedMemory implements AutoCloseable {
     return region == null ? null : loan(taker, region);
   }
 
-  /// Bytes of as many slots as `bytes` have room for, at least one.
+  /// Bytes of the slots that fit in `bytes`, at least one.
   private static long bytesOfSlots(long bytes, int stride) {
     return Math.max(1, bytes / stride) * stride;
   }
@@ -156,8 +156,8 @@ public final class SharedMemory implements AutoCloseable {
     regions.free(loan.region);
   }
 
-  /// Has a stack above its share retire a run: the one that is most above it, or the next if blocks in use keep all of
-  /// its runs. False if `taker` has its share, or no stack can give.
+  /// Makes a stack above its share retire a run: the stack that is furthest above it, or the next if blocks in use keep
+  /// all of its runs. False if `taker` has its share, or no stack can give.
   private boolean retireOne(Share taker, long neededBytes) {
     List<List<Candidate>> givers = givers(taker, neededBytes);
     if (!givers.isEmpty()) {
@@ -222,7 +222,7 @@ public final class SharedMemory implements AutoCloseable {
     return true;
   }
 
-  /// Has the stacks evict what was still written or read when its run was retired.
+  /// Makes the stacks evict blocks that were still written or read when their run was retired.
   private void clearRetired() {
     List<Runnable> clears = new ArrayList<>();
     synchronized (this) {
@@ -276,14 +276,14 @@ public final class SharedMemory implements AutoCloseable {
     /// Whether no block of `run` is in use.
     boolean canLeave(SlabPart.Run run);
 
-    /// Evicts the blocks of `run`, and uses it no more.
+    /// Evicts the blocks of `run`, which the stack then uses no more.
     void giveUp(SlabPart.Run run);
 
     /// Evicts the blocks that are left in `run`, which was given up, and that are not in use.
     void clear(SlabPart.Run run);
   }
 
-  /// What one stack may have of a [SharedMemory].
+  /// The part of a [SharedMemory] that one stack may use.
   public static final class Share {
     private final SharedMemory memory;
     private final String space;
@@ -319,7 +319,7 @@ public final class SharedMemory implements AutoCloseable {
       }
     }
 
-    /// Most bytes that the space takes: its quota, or all of the memory.
+    /// Maximum bytes of the space: its quota, or all of the memory.
     public long mostBytes() {
       synchronized (memory) {
         return Math.min(memory.shares.quota(this), memory.regions.totalBytes());

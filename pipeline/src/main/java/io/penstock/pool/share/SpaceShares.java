@@ -48,7 +48,7 @@ public final class SpaceShares<M> {
     divide();
   }
 
-  /// Members take their quota if it is less than what their weight gives; the others divide the rest.
+  /// Members take their quota if it is less than their part by weight; the others divide the rest.
   private void divide() {
     long left = totalBytes;
     double weights = members.stream().mapToDouble(member -> member.weight).sum();

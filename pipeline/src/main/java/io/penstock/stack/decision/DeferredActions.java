@@ -1,6 +1,7 @@
 package io.penstock.stack.decision;
 
 import io.penstock.block.Owned;
+import io.penstock.check.Uncaught;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -71,8 +72,7 @@ public final class DeferredActions {
     try {
       task.run();
     } catch (Throwable e) { // the other actions run all the same
-      Thread thread = Thread.currentThread();
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+      Uncaught.report(e);
     }
   }
 }

@@ -6,21 +6,21 @@ import java.util.function.LongSupplier;
 /// The moments at which something of a `TierStack` ends unless it is renewed: read leases, soft pins, puts, waits. One
 /// heap for all of them. Used in decisions only.
 public final class Ends {
-  /// Ends in the heap that stand for nothing, before it is built anew.
+  /// Maximum number of stale entries in the heap before it is built again.
   private static final int MOST_STALE = 4096;
 
   private final LongSupplier nanos;
   private PriorityQueue<End> heap = newHeap();
 
-  /// One such moment.
+  /// A moment at which something ends.
   public interface End {
-    /// By the stack's clock.
+    /// Time on the stack's clock.
     long at();
 
     /// Whether it stands for nothing any more.
     boolean isStale();
 
-    /// The moment has come.
+    /// Called when the moment has come.
     void come(long now, DeferredActions after);
   }
 

@@ -80,7 +80,7 @@ public final class Pending implements StackEntry {
     return writer != null && writer.isCommitting();
   }
 
-  /// When its reservation began, by the stack's clock.
+  /// Time at which its reservation began, by the stack's clock.
   public long since() {
     return since;
   }
@@ -113,7 +113,7 @@ public final class Pending implements StackEntry {
     waiters.forEach(waiter -> waiter.lease().serve(this, item.apply(waiter.position()), after));
   }
 
-  /// Has each lease stop waiting: the block will not be written.
+  /// Makes each lease stop waiting: the block will not be written.
   public void abandon(DeferredActions after) {
     waiters.forEach(waiter -> waiter.lease().abandon(this, after));
   }

@@ -84,15 +84,15 @@ public final class Resident implements StackEntry {
     publish();
   }
 
-  /// Tells readers without the lock where the bytes are. A block that moves gets its new place before it loses the old
-  /// one, so they find it all the time.
+  /// Publishes the place of the bytes to readers without the lock. A block that moves gets its new place before it
+  /// loses the old one, so readers find it at any time.
   private void publish() {
     if (shown) {
       figures.readable(key, places());
     }
   }
 
-  /// Where its bytes are, see [StackFigures#places].
+  /// Places of its bytes, see [StackFigures#places].
   public int places() {
     return figures.places(hostBlock != null, copies);
   }
@@ -120,7 +120,7 @@ public final class Resident implements StackEntry {
     return removed;
   }
 
-  /// The levels with its bytes, a bit each, as the last event of the block told.
+  /// The levels with its bytes, a bit each, as of the last event of the block.
   public long told() {
     return told;
   }
@@ -170,7 +170,7 @@ public final class Resident implements StackEntry {
     recount(before);
   }
 
-  /// Has the host level pay for its host memory from now on.
+  /// Makes the host level pay for its host memory from now on.
   public void chargeToHostLevel() {
     setOnHostLevel(true);
   }

@@ -67,7 +67,7 @@ public final class StackFigures {
     return readable;
   }
 
-  /// Where bytes are, a bit each: [StackShape#place] of a store, [StackShape#memoryPlace] of memory.
+  /// Places of bytes, a bit each: [StackShape#place] of a store, [StackShape#memoryPlace] of memory.
   int places(boolean inMemory, @Nullable StoreCopy[] copies) {
     int places = inMemory ? shape.memoryPlace() : 0;
     for (int i = 0; i < copies.length; i++) {

@@ -78,12 +78,12 @@ public final class HeldLease {
     return blocks.size();
   }
 
-  /// When it ends unless it is renewed, by the stack's clock.
+  /// Time at which it ends unless it is renewed, by the stack's clock.
   long end() {
     return end;
   }
 
-  /// Lets it end no earlier than its whole life after `now`.
+  /// Extends it to its whole life after `now`.
   void renew(long now) {
     end = now + life.toNanos();
   }

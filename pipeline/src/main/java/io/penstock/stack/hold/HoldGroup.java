@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Blocks that are read together: a hit on one of them leases all. Used in decisions only.
 public final class HoldGroup {
-  /// Most blocks of a group: a hit leases all of them in one decision.
+  /// Maximum number of blocks of a group: a hit leases all of them in one decision.
   public static final int MOST_BLOCKS = 4096;
 
   private final String name;

@@ -12,7 +12,7 @@ final class ResidentHold implements Resident.Keeper {
   private final StackFigures figures;
   private int leases;
   private Pin.Kind pin = Pin.Kind.NONE;
-  /// When a soft pin ends, by the stack's clock.
+  /// Time at which a soft pin ends, by the stack's clock.
   private long pinEnd;
   private @Nullable HoldGroup group;
 

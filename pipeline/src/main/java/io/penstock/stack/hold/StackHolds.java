@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
 /// Bounds: streams, windows and read leases hold three quarters of the host level at most. With hard pins they hold
 /// three quarters of the last level at most. So each level has a block that can leave it.
 public final class StackHolds {
-  /// One party may lease this part of what all may lease.
+  /// Divisor for one party's share of all blocks that may be leased.
   private static final int PARTY = 2;
-  /// One lease may hold this part of the blocks that may still be leased.
+  /// Divisor for one lease's share of the blocks that may still be leased.
   private static final int PART = 4;
   private final Decisions decisions;
   private final StackShape shape;
@@ -140,38 +140,38 @@ public final class StackHolds {
     inStreams += blocks;
   }
 
-  /// Most blocks that streams, windows and read leases may hold.
+  /// Maximum number of blocks that streams, windows and read leases may hold.
   public long mostLeased() {
     int host = shape.host();
     return host < 0 ? mostHeld() : Math.min(mostHeld(), ownBlocks(host) / 4 * 3);
   }
 
-  /// Most blocks that streams, windows, read leases and hard pins may hold.
+  /// Maximum number of blocks that streams, windows, read leases and hard pins may hold.
   private long mostHeld() {
     return ownBlocks(shape.last()) / 4 * 3;
   }
 
-  /// Most blocks of `level` that no other space takes away: of a level that shares memory, the guaranteed part.
+  /// Number of blocks of `level` that no other space takes away: of a level that shares memory, the guaranteed part.
   private long ownBlocks(int level) {
     return shape.levels().get(level) instanceof StackLevel.Host host && host.share() != null
         ? host.capacityBlocks() + host.share().guaranteedBytes() / shape.blockBytes()
         : index.capacity(level);
   }
 
-  /// Most blocks with a pin.
+  /// Maximum number of blocks with a pin.
   public long mostPinned() {
     long last = ownBlocks(shape.last());
     return last == Long.MAX_VALUE ? last : (long) (last * options().pinShare());
   }
 
-  /// How many blocks streams, windows and read leases may hold beyond those that they hold; may be negative.
+  /// Number of blocks that streams, windows and read leases may hold in addition; may be negative.
   public long free() {
     long held = inStreams + figures.leased();
     long hard = pinned(Pin.Kind.HARD);
     return Math.min(mostLeased() - held, mostHeld() - held - hard);
   }
 
-  /// Read leases that live, without those of groups.
+  /// Number of read leases that live, without those of groups.
   public int leases() {
     return leases.size();
   }
@@ -240,7 +240,7 @@ public final class StackHolds {
     return leases.containsKey(id);
   }
 
-  /// Has `lease` hold `block`, and leases the group of `block`.
+  /// Makes `lease` hold `block`, and leases the group of `block`.
   public void hold(HeldLease lease, Resident block, DeferredActions after) {
     if (lease.add(block)) {
       lease.party().hold(1);

@@ -37,7 +37,7 @@ public final class EventLog {
     return lastSequence;
   }
 
-  /// Has every reader emit the events recorded so far.
+  /// Makes every reader emit the events recorded so far.
   public void signal() {
     for (EventReader reader : readers) {
       reader.drain();

@@ -23,7 +23,7 @@ final class EventReader extends DemandLoop {
   private final Deque<TierEvent> step = new ArrayDeque<>(0);
   /// Number of the change after which `step` was read.
   private long stepSequence;
-  /// Where the next step begins; −1 if no snapshot is under way.
+  /// Start of the next step; −1 if no snapshot is under way.
   private int next = -1;
 
   /// A reader of the changes after `sequence`.

@@ -41,7 +41,7 @@ public final class StackHistory {
         MissRatioOptions.live(shape.info().capacityBlocks(), sampling.keys(), sampling.seed()));
   }
 
-  /// What other capacities of the levels would bring.
+  /// Estimated effect of other capacities of the levels.
   public WhatIf whatIf() {
     return new WhatIf(curve.curve(), shape.isWriteThrough(),
         shape.levels().stream().map(level -> new WhatIf.Level(level.name(), presentBlocks(level))).toList());
@@ -75,7 +75,7 @@ public final class StackHistory {
     return stored(block.key(), block.told());
   }
 
-  /// The same of a block of which the ledger keeps a number: its bytes are on `level`.
+  /// Records a block of which the ledger keeps a number: its bytes are on `level`.
   void stored(BlockKey key, int level) {
     stored(key, 1L << level);
   }
@@ -96,7 +96,7 @@ public final class StackHistory {
     return sequence;
   }
 
-  /// Copies of `block` may have come or gone since the last event of the block.
+  /// Records that copies of `block` may have been added or dropped since its last event.
   public void reviewed(Resident block) {
     long from = block.told();
     if (!block.isRemoved() && !block.isReleased() && bytesOf(block) != from) {
@@ -162,7 +162,7 @@ public final class StackHistory {
     evicted(block.key(), block.told(), after);
   }
 
-  /// The same of a block of which the ledger kept a number: its bytes are on `level`.
+  /// Records the eviction of a block of which the ledger kept a number: its bytes are on `level`.
   void evicted(BlockKey key, int level, DeferredActions after) {
     evicted(key, 1L << level, after);
   }

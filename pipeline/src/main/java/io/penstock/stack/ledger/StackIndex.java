@@ -70,7 +70,7 @@ public final class StackIndex {
     return Resident.counted(key, level, figures, numbered, copy);
   }
 
-  /// Which keys can be read, and from where.
+  /// Look-ups of keys that can be read.
   public StackLookups lookups() {
     return lookups;
   }
@@ -80,7 +80,7 @@ public final class StackIndex {
     return ledger.level(key);
   }
 
-  /// Where the bytes of `key` are, see [StackFigures#places]; 0 if it is not visible.
+  /// Places of the bytes of `key`, see [StackFigures#places]; 0 if it is not visible.
   private int places(BlockKey key) {
     if (ledger.number(key) >= 0) {
       return StackShape.place(numbered);
@@ -111,7 +111,7 @@ public final class StackIndex {
     return ledger.scan(from, count, reader);
   }
 
-  /// The levels of the block of `key` as its last event told, a bit each; 0 if there is no such block.
+  /// The levels of the block of `key` as of its last event, a bit each; 0 if there is no such block.
   long told(BlockKey key) {
     if (ledger.number(key) >= 0) {
       return 1L << numbered;
@@ -191,12 +191,12 @@ public final class StackIndex {
 
   // Room of the host level
 
-  /// Most blocks of the host level now.
+  /// Present maximum number of blocks of the host level.
   public long hostCapacity() {
     return shape.levels().get(shape.host()).capacityBlocks() + added;
   }
 
-  /// Most blocks of `level` now, beside those that faster levels have in a write-through stack.
+  /// Present maximum number of blocks of `level`, without those that faster levels have in a write-through stack.
   public long capacity(int level) {
     return ledger.capacity(level);
   }
@@ -206,7 +206,7 @@ public final class StackIndex {
     return ledger.capacity(level) - ledger.size(level);
   }
 
-  /// Changes the room of the host level by `more` blocks, or fewer if negative, and demotes what has no room. In a
+  /// Changes the room of the host level by `more` blocks, or fewer if negative, and demotes blocks without room. In a
   /// write-through stack the next level keeps these blocks, too.
   public void resize(long more, DeferredActions after) {
     int host = shape.host();

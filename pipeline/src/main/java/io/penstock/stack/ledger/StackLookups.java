@@ -29,12 +29,12 @@ public final class StackLookups {
     this.ofLedger = ofLedger;
   }
 
-  /// Which of `keys` can be read now.
+  /// Keys of `keys` that can be read now.
   public BitSet visible(List<BlockKey> keys) {
     return present(keys, readablePlaces());
   }
 
-  /// Which of `keys` are visible and in one of `wanted` places.
+  /// Keys of `keys` that are visible and in one of `wanted` places.
   private BitSet present(List<BlockKey> keys, int wanted) {
     PrefixIndex readable = figures.readable();
     if (readable != null) {
@@ -47,13 +47,13 @@ public final class StackLookups {
     return present;
   }
 
-  /// How many keys at the start of `keys` can be read now.
+  /// Number of keys at the start of `keys` that can be read now.
   public int visiblePrefix(List<BlockKey> keys) {
     PrefixIndex readable = figures.readable();
     return readable != null ? readable.prefix(keys, readablePlaces()) : prefixPlaces(keys).length;
   }
 
-  /// Where the keys at the start of `keys` can be read now.
+  /// Places from which the keys at the start of `keys` can be read now.
   private byte[] prefixPlaces(List<BlockKey> keys) {
     PrefixIndex readable = figures.readable();
     int wanted = readablePlaces();
@@ -86,7 +86,7 @@ public final class StackLookups {
     return runs;
   }
 
-  /// How many of `keys` can be read now, and are not in memory.
+  /// Number of `keys` that can be read now, and are not in memory.
   public int onSlowerLevels(List<BlockKey> keys) {
     BitSet slower = visible(keys);
     slower.andNot(present(keys, shape.memoryPlace()));

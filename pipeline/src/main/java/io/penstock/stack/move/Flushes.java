@@ -104,7 +104,7 @@ public final class Flushes {
       return next == chosen.size() && chosen.stream().noneMatch(Flushes.this::isMovingToDisk); // a disk may work again
     }
 
-    /// How many of the chosen blocks have not arrived. Outside a decision.
+    /// Number of chosen blocks that have not arrived. Outside a decision.
     public int missed() {
       return decisions.look(() -> closed ? missed : count());
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// The room of the host level of a `TierStack`, which grows and shrinks if the level has a share of a [SharedMemory].
 /// Used outside decisions.
 public final class HostRoom implements SharedMemory.Member {
-  /// Most runs that one request takes.
+  /// Maximum number of runs that one request takes.
   private static final int MOST_RUNS = 64;
   /// Blocks evicted in one decision.
   private static final int STEP = 64;

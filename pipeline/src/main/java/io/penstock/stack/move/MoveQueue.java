@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// Blocks of a `TierStack` that wait for memory or for a slot of a store before their copy can begin. A waiting block
 /// keeps the memory it has and takes no other. Used in decisions only; a grant arrives outside and makes a decision.
 public final class MoveQueue {
-  /// What a block waits for.
+  /// Resource that a block waits for.
   enum Need {
     /// A slot of a store, for bytes that are in host memory.
     STORE_SLOT,
@@ -72,7 +72,7 @@ public final class MoveQueue {
     return wait != null && !(wait.need == need && wait.target == target);
   }
 
-  /// Ends `wait`; false if it had ended before.
+  /// Ends `wait`; false if it ended before.
   private boolean end(Wait wait) {
     return placement.endWait(wait.block, wait);
   }

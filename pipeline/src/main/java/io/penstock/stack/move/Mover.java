@@ -91,8 +91,8 @@ public final class Mover {
     }
   }
 
-  /// What `block` needs to get to `target`; null if its bytes are on a slower level, where they stay until they are
-  /// read.
+  /// Resource that `block` needs to get to `target`; null if its bytes are on a slower level, where they stay until
+  /// they are read.
   private @Nullable Need need(Resident block, int target) {
     if (block.isInMemory()) {
       return target == host ? Need.HOST_CHARGE : Need.STORE_SLOT;

@@ -94,7 +94,7 @@ public final class OffloadQueue {
     return new RoomTimeoutException(NAME, wanted, decisions.look(this::free), timeout);
   }
 
-  /// `reservation` has ended: if it waits here, the next may go on. Outside a decision.
+  /// Ends the wait of `reservation`, if it waits here: the next may continue. Outside a decision.
   public void leave(Writer reservation) {
     boolean left = decisions.answer(after -> {
       boolean removed = waiting.removeIf(each -> each.reservation().equals(reservation));

@@ -16,11 +16,12 @@ import io.penstock.tier.TierHolds.KeyOutcome;
 /// Takes blocks out of a `TierStack`: evicted, removed by a caller, or lost, each with one event. The review drops
 /// their bytes when no reader and no move needs them. Used in decisions only, unless a method says otherwise.
 public final class Removals {
-  /// How many victims of another level to examine for each block that has to go: few of these have a copy in the store.
+  /// Number of victims of another level to examine for each block that has to go: few of these have a copy in the
+  /// store.
   private static final int LOOKED_AT = 8;
 
-  /// How many victims of a level to examine before the search ends. The next search goes on behind those that were
-  /// held.
+  /// Maximum number of victims of a level to examine before the search ends. The next search continues behind those
+  /// that were held.
   private static final int MOST_LOOKED = 1 << 13;
 
   private final StackShape shape;
@@ -105,7 +106,7 @@ public final class Removals {
   /// Makes room in the store of `level`: drops copies of blocks that are in memory and that no receipt promises, and
   /// evicts the next victims that no read lease and no hard pin holds.
   ///
-  /// @return how many blocks it gave up
+  /// @return number of blocks that it gave up
   int evictForRoom(int level, int blocks, DeferredActions after) {
     int given = 0;
     for (int from = shape.last(); from >= 0 && given < blocks && !decisions.isClosed(); from--) {

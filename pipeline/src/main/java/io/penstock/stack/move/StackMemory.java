@@ -38,7 +38,7 @@ public final class StackMemory {
   private final SlabArena arena;
   private final SlabPart ingress;
   private final @Nullable SlabPart resident;
-  /// By level; null at the level of host memory.
+  /// Slots by level; null at the level of host memory.
   private final @Nullable SlabPart[] transfer;
   private final @Nullable SlabPart promotion;
   private final @Nullable SlabPart bounce;
@@ -93,7 +93,7 @@ public final class StackMemory {
     return arena;
   }
 
-  /// For writers.
+  /// Slots for writers.
   public SlabPart ingress() {
     return ingress;
   }

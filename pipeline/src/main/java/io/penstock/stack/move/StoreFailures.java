@@ -31,7 +31,7 @@ public final class StoreFailures {
     this.store = store;
   }
 
-  /// After the store did not take `block`: a slower copy of it stays, else the block leaves.
+  /// Handles a store that did not take `block`: a slower copy of it stays, else the block leaves.
   void notTaken(Resident block, Throwable error, DeferredActions after) {
     if (names(error, block)) {
       lose(block, error, after);
@@ -46,7 +46,7 @@ public final class StoreFailures {
     }
   }
 
-  /// After the store failed to give `blocks`: if `error` names one damaged block, that block alone is lost. If the
+  /// Handles a store that failed to give `blocks`: if `error` names one damaged block, that block alone is lost. If the
   /// store is busy or unhealthy, no block suffers. Else the stack drops these copies: blocks without another copy are
   /// lost, so that asking again is a miss and no error.
   public void notGiven(List<Resident> blocks, Throwable error, DeferredActions after) {

@@ -47,7 +47,7 @@ final class LeaseBounds {
     return blocks < part();
   }
 
-  /// How many blocks the next window may have, of `wanted`; at least one.
+  /// Number of blocks that the next window may have, of `wanted`; at least one.
   int mayTake(int wanted) {
     return (int) Math.min(wanted, Math.max(1, part()));
   }
@@ -66,7 +66,7 @@ final class LeaseBounds {
     holds.hold(blocks);
   }
 
-  /// What `item` stands for now; null if the stack has it no more.
+  /// Present form of `item`; null if the stack no longer has it.
   @Nullable LeaseItem held(LeaseItem item, DeferredActions after) {
     if (!(item instanceof LeaseItem.Named named)) {
       return item;

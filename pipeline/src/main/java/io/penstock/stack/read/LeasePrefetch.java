@@ -17,9 +17,9 @@ import reactor.core.publisher.SignalType;
 
 /// Reads blocks that a read lease holds from slower levels to memory, before a read names the lease.
 ///
-/// It is a reader as others are, of one lease at a time: it takes at most half of the slots for windows, and waits for
-/// them in the same queue. A read that fails ends the prefetch of its lease; the store that failed is told of it as of
-/// every failed read, and a later reader hears the error. Fields are used in decisions only.
+/// It is a reader like others, of one lease at a time: it takes at most half of the slots for windows, and waits for
+/// them in the queue of all readers. A read that fails ends the prefetch of its lease; the store that failed learns of
+/// it as of every failed read, and a later reader gets the error. Fields are used in decisions only.
 public final class LeasePrefetch {
   private final Decisions decisions;
   private final StackShape shape;
@@ -38,7 +38,7 @@ public final class LeasePrefetch {
     this.leases = leases;
   }
 
-  /// Has `keys` read, which the read lease `lease` holds, unless too many leases wait already. A lease that has ended
+  /// Reads `keys`, which the read lease `lease` holds, unless too many leases wait already. A lease that has ended
   /// waits no more, and its keys take no memory. Outside a decision.
   public void begin(long lease, List<BlockKey> keys) {
     decisions.decide(after -> {
@@ -90,7 +90,7 @@ public final class LeasePrefetch {
 
     @Override
     protected void hookOnError(Throwable failure) {
-      // The store was told of it, and a later reader hears it
+      // The store has the error, and a later reader gets it
     }
 
     @Override

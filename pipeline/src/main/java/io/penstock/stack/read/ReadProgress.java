@@ -30,7 +30,7 @@ final class ReadProgress {
     serve();
   }
 
-  /// Keeps the reason why no more steps will be read. [#end] tells the reader.
+  /// Keeps the reason why no more steps will be read. [#end] passes it to the reader.
   synchronized void fail(Throwable reason) {
     failure = reason;
   }
@@ -66,7 +66,7 @@ final class ReadProgress {
     }
   }
 
-  /// Tells the reader, if it has waited long enough.
+  /// Serves the reader, if it has waited long enough.
   private void serve() {
     Waiter served;
     Throwable reason;

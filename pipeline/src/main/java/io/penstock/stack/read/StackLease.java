@@ -219,7 +219,7 @@ public final class StackLease extends Lease implements Pending.Reader, DeferredA
     }
   }
 
-  /// Tells the reader, if there is one, that an item is ready or that no more items will come. Outside a decision.
+  /// Signals to the reader, if there is one, that an item is ready or that no more items will come. Outside a decision.
   @Override
   public void signal() {
     DemandLoop stream = windows;

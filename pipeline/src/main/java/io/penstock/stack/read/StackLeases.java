@@ -39,7 +39,7 @@ public final class StackLeases implements StackLease.Owner {
   private final LeaseBounds bounds;
   private final Removals removals;
   private final WindowReads reads;
-  /// Most keys of one decision, unless decisions are exact: others may decide in between.
+  /// Maximum number of keys of one decision, unless decisions are exact: others may decide in between.
   public static final int DECISION_KEYS = 1024;
   // Used in decisions only
   private final Set<StackLease> leases = new LinkedHashSet<>();
@@ -59,12 +59,12 @@ public final class StackLeases implements StackLease.Owner {
     this.bounds = new LeaseBounds(shape, index, states, holds);
   }
 
-  /// What one decision does with the keys from `first` to before `end`.
+  /// Decision on the keys from `first` to before `end`.
   public interface Step {
     void decide(int first, int end, DeferredActions after);
   }
 
-  /// Has `step` decide on `keys`: in one decision if decisions are exact, else in several.
+  /// Runs `step` for all `keys`: in one decision if decisions are exact, else in several.
   public void inDecisions(List<BlockKey> keys, Step step) {
     int most = shape.options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
     for (int from = 0; from == 0 || from < keys.size(); from += most) {
@@ -79,7 +79,7 @@ public final class StackLeases implements StackLease.Owner {
     return fill(new StackLease(decisions, shape, holds, bounds, this, keys.size(), null), keys, onMiss);
   }
 
-  /// The same for the visible blocks, under the read lease `id`.
+  /// Leases the visible blocks under the read lease `id`.
   ///
   /// @throws LeaseExpiredException if no lease has this id
   public StackLease read(long id, List<BlockKey> keys) {
@@ -117,7 +117,7 @@ public final class StackLeases implements StackLease.Owner {
     return fill(lease, keys, (any, first, end, after) -> decide(lease, keys, first, end, onMiss, after));
   }
 
-  /// What one decision enters in a lease of the keys from `first` to before `end`.
+  /// Enters the keys from `first` to before `end` in a lease, in one decision.
   private interface Fill {
     void decide(StackLease lease, int first, int end, DeferredActions after);
   }
@@ -193,7 +193,7 @@ public final class StackLeases implements StackLease.Owner {
     return new LeaseWindows(decisions, shape, figures, removals, reads, lease, subscriber, slices, scope);
   }
 
-  /// Ends all leases because the stack has closed, and tells their readers. In a decision.
+  /// Ends all leases because the stack has closed, and signals their readers. In a decision.
   public void close(DeferredActions after) {
     for (StackLease lease : leases) {
       after.then(lease::signal);

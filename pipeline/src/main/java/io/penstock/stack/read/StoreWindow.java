@@ -74,7 +74,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
     return blocks.size();
   }
 
-  /// How many of its blocks were not in memory when the window was made.
+  /// Number of its blocks that were not in memory when the window was made.
   int missing() {
     return missing;
   }
@@ -205,8 +205,8 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
     reads.read(blocks, steps.get(step)).subscribe(nothing -> {}, this::failed, this::stepRead);
   }
 
-  /// Goes on to the next step, or ends. The reader hears of the last step only when the blocks are sealed, so that it
-  /// never gets half a window.
+  /// Continues with the next step, or ends. The reader learns of the last step only when the blocks are sealed, so that
+  /// it never gets half a window.
   private void stepRead() {
     step++;
     if (step == steps.size()) {
@@ -260,7 +260,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
 
   /// Ends reading.
   ///
-  /// @return whether the reader has left meanwhile
+  /// @return whether the reader has left
   private synchronized boolean endsReading() {
     reading = false;
     return isClosed();

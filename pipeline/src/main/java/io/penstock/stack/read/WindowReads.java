@@ -53,7 +53,7 @@ public final class WindowReads {
 
   // Waiting
 
-  /// Registers `window` until [#leave]: it hears of stores that cease to give blocks.
+  /// Registers `window` until [#leave]: it receives stores that cease to give blocks.
   ///
   /// @return the error if a store of the window gives no blocks already; null if the window can be read
   @Nullable StoreUnavailableException enter(StoreWaiters.Waiter window) {
@@ -87,7 +87,7 @@ public final class WindowReads {
   SlabPart memoryFor(List<WindowBlock> blocks) {
     return decisions.look(() -> {
       int slowest = blocks.stream().mapToInt(each -> each.storeLevel(states)).max().orElse(-1);
-      // -1: all blocks have come to memory meanwhile
+      // -1: all blocks have come to memory
       return memory.transfer(slowest >= 0 ? slowest : shape.host() == 0 ? 1 : 0);
     });
   }

@@ -15,13 +15,13 @@ public sealed interface StackLevel {
 
   Medium medium();
 
-  /// Most blocks that the ledger puts here; `Long.MAX_VALUE` for any number.
+  /// Maximum number of blocks that the ledger puts here; `Long.MAX_VALUE` for any number.
   long capacityBlocks();
 
   /// Host memory, which the stack allocates.
   ///
-  /// @param capacityBlocks most blocks; with a share, those that the level has room for without it
-  /// @param share where the level gets room for more blocks; null for no more
+  /// @param capacityBlocks maximum number of blocks; with a share, those that the level has room for without it
+  /// @param share source of room for more blocks; null for no more
   record Host(String name, long capacityBlocks, SharedMemory.@Nullable Share share) implements StackLevel {
     public Host {
       requireNonNull(name, "name");
@@ -32,7 +32,7 @@ public sealed interface StackLevel {
       this(name, capacityBlocks, null);
     }
 
-    /// Most blocks that the level may ever have.
+    /// Maximum number of blocks that the level may ever have.
     public long mostBlocks(int blockBytes) {
       long more = share == null ? 0 : share.mostBytes() / blockBytes;
       return more > Long.MAX_VALUE - capacityBlocks ? Long.MAX_VALUE : capacityBlocks + more;

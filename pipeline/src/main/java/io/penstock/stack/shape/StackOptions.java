@@ -193,14 +193,14 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       return promoteAtHit > 1 || !offload.equals(OffloadRule.all());
     }
 
-    /// Most blocks of `blockBytes` in the queue; at least one.
+    /// Maximum number of blocks of `blockBytes` in the queue; at least one.
     public long mostQueued(long blockBytes) {
       return Math.max(1, Math.min(queueBlocks, queueBytes == UNBOUNDED ? UNBOUNDED : queueBytes / blockBytes));
     }
   }
 
-  /// Which blocks are demoted to the disk when they leave memory. Called under a lock: must be quick, and must not call
-  /// back.
+  /// Chooses the blocks that are demoted to the disk when they leave memory. Called under a lock: must be quick, and
+  /// must not call back.
   @FunctionalInterface
   public interface OffloadRule {
     /// Whether `key` is demoted to the disk; if not, it is evicted.
@@ -236,15 +236,16 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
 
   /// Where a block of a `TierStack` is kept.
   public enum Mode {
-    /// On one level at a time: the stack holds as many blocks as all its levels together. A receipt is volatile.
+    /// One level at a time: the stack holds as many blocks as all its levels together. A receipt is volatile.
     EXCLUSIVE,
-    /// On its level and on all slower ones. A block is written through to the last level, a disk, before it is visible,
-    /// so its receipt promises what that disk can. A demotion costs no copy. The stack holds as many blocks as its last
-    /// level.
+    /// Its level and all slower ones. A block is written through to the last level, a disk, before it is visible, so
+    /// its receipt promises as much as that disk can. A demotion costs no copy. The stack holds as many blocks as its
+    /// last level.
     WRITE_THROUGH
   }
 
-  /// When a block reaches the disk: a [Mode] and an [OffloadRule] by the name that serving engines have for them.
+  /// Time at which a block reaches the disk: a [Mode] and an [OffloadRule] by the name that serving engines have for
+  /// them.
   public enum WritePolicy {
     /// Every block, before it is visible.
     WRITE_THROUGH(Mode.WRITE_THROUGH, 0),
@@ -265,7 +266,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       return mode;
     }
 
-    /// Recent uses that a block needs to be written.
+    /// Number of recent uses that a block needs to be written.
     public int uses() {
       return uses;
     }

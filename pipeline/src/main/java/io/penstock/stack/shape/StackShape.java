@@ -109,7 +109,7 @@ public record StackShape(TierInfo info, List<StackLevel> levels, int host, Stack
       }
       if (i > 0 && rank(level) < rank(levels.get(i - 1))) {
         throw new IllegalArgumentException(
-            "levels must come fastest first: device, host, disk (was %s below %s)".formatted(level.name(),
+            "levels must be ordered from fast to slow: device, host, disk (was %s below %s)".formatted(level.name(),
                 levels.get(i - 1).name()));
       }
       switch (level) {
@@ -146,8 +146,8 @@ public record StackShape(TierInfo info, List<StackLevel> levels, int host, Stack
     };
   }
 
-  /// How many blocks the ledger keeps on each level. In a write-through stack a level repeats the faster levels, so the
-  /// ledger counts only the blocks beyond those.
+  /// Number of blocks that the ledger keeps on each level. In a write-through stack a level repeats the faster levels,
+  /// so the ledger counts only the blocks beyond those.
   private static long[] ledgerCapacities(List<StackLevel> levels, StackOptions.Mode mode) {
     long[] capacities = levels.stream().mapToLong(StackLevel::capacityBlocks).toArray();
     if (mode == StackOptions.Mode.EXCLUSIVE) {

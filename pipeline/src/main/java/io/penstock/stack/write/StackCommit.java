@@ -66,7 +66,7 @@ final class StackCommit {
 
   private Mono<List<Receipt>> commitNow(StackReservation reservation, List<BlockDraft> complete) {
     if (!shape.isWriteThrough()) {
-      // Not fromCallable: if a cancel closes the reservation meanwhile, it would report the failure as dropped
+      // Not fromCallable: if a cancel closes the reservation during the call, it would report the failure as dropped
       return Mono.defer(
           () -> Mono.just(publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE)));
     }
@@ -153,10 +153,10 @@ final class StackCommit {
   }
 
   /// Makes `blocks` visible, each with an event and a receipt, and serves the leases that wait for them. If the
-  /// reservation was revoked meanwhile, closes the blocks and throws.
+  /// reservation has been revoked, closes the blocks and throws.
   ///
   /// @param stored the blocks in the last store; empty if it does not have them
-  /// @param durability what the receipts promise
+  /// @param durability promise of the receipts
   private List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<StoredBlock> stored,
       Durability durability) {
     List<Receipt> receipts = decisions.answer(after -> {

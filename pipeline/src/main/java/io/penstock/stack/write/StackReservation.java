@@ -173,13 +173,13 @@ final class StackReservation extends Reservation implements Pending.Writer, Offl
     return all;
   }
 
-  /// It waits for the write queue, or does no more.
+  /// Records whether it waits for the write queue.
   @Override
   public void queued(boolean now) {
     inWriteQueue = now;
   }
 
-  /// It begins to wait for `wanted` slots. Outside a decision.
+  /// Starts to wait for `wanted` slots. Outside a decision.
   void wantSlots(int wanted) {
     slots = wanted;
   }

@@ -136,7 +136,7 @@ public final class StackWrites {
     });
   }
 
-  /// Has `reservation` write `key`. False if the block is visible, or another reservation writes it.
+  /// Lets `reservation` write `key`. False if the block is visible, or another reservation writes it.
   private boolean enter(StackReservation reservation, BlockKey key, int position, DeferredActions after) {
     Pending write = pending.of(key);
     if (write != null && write.isReserved() && !mayPreempt(write)) {
@@ -186,7 +186,7 @@ public final class StackWrites {
     @Override
     public void come(long now, DeferredActions after) {
       after.then(() -> reservation.fail(new TransientKvException(
-          "reservation must be finished within %d ms (was not)".formatted(life.toMillis()))));
+          "reservation was not finished within %d ms".formatted(life.toMillis()))));
     }
   }
 
@@ -230,7 +230,7 @@ public final class StackWrites {
     });
   }
 
-  /// The error of a caller that goes on with `reservation`, which has ended.
+  /// The error of a caller that continues `reservation`, which has ended.
   RuntimeException ended(StackReservation reservation) {
     return decisions.isClosed()
         ? shape.closed()

@@ -30,7 +30,7 @@ public final class DraftWindow {
   private static final int LEAST_ROOM = 4;
 
   private final int number;
-  /// In the order in which they were added; each at the index of its position.
+  /// Drafts in the order in which they were added; each at the index of its position.
   private final List<BlockDraft> drafts = new ArrayList<>();
   private int[] positions = new int[LEAST_ROOM];
   /// Index behind the draft that was found last: slices name drafts in one order.
@@ -95,7 +95,7 @@ public final class DraftWindow {
     return byPosition;
   }
 
-  /// True once the first slice came.
+  /// True once the first slice arrived.
   public boolean hasBegun() {
     return remaining != UNKNOWN;
   }
@@ -105,7 +105,7 @@ public final class DraftWindow {
     return Math.max(0, remaining);
   }
 
-  /// True once the last slice came.
+  /// True once the last slice arrived.
   public boolean isOver() {
     return remaining == 0;
   }
@@ -135,9 +135,9 @@ public final class DraftWindow {
     land(position, range, writer, draft -> draft.verify(range, checksums, boundary));
   }
 
-  /// The same with another comparison.
+  /// Lands a part with another comparison.
   ///
-  /// @param check compares what was written
+  /// @param check compares the written bytes
   public void land(int position, GranuleRange range, Consumer<MemorySegment> writer, Consumer<BlockDraft> check) {
     BlockDraft draft = draft(position);
     if (draft == null) {
@@ -147,7 +147,7 @@ public final class DraftWindow {
     check.accept(draft);
   }
 
-  /// The same, but bytes that differ end their block alone: its draft leaves the window, and its other parts are
+  /// Lands a part; bytes that differ end their block alone: its draft leaves the window, and its other parts are
   /// ignored.
   public void landIntact(int position, GranuleRange range, Consumer<MemorySegment> writer,
       Consumer<BlockDraft> check) {
@@ -183,8 +183,8 @@ public final class DraftWindow {
     }
   }
 
-  /// @param startLayer the first layer that was to come
-  /// @throws IncompleteBlockException if a granule of such a layer did not come
+  /// @param startLayer the first expected layer
+  /// @throws IncompleteBlockException if a granule of such a layer is missing
   public void requireComplete(int startLayer) {
     for (BlockDraft draft : drafts) {
       if (startLayer > 0 || !draft.isComplete()) {

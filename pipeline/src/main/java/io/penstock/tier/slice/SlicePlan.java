@@ -11,7 +11,7 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 
-/// How a window of blocks is cut into slices: which granules of which blocks each slice carries, in sending order.
+/// Division of a window of blocks into slices: the granules and blocks of each slice, in sending order.
 ///
 /// A slice holds as many layers × blocks as fit `maxBytes`. A layer of one block that does not fit is cut between
 /// planes. A plane that does not fit is cut between rows.
@@ -32,7 +32,7 @@ public final class SlicePlan {
 
   /// Makes slice `i` of a window.
   ///
-  /// @param cuts how the window is cut
+  /// @param cuts of the window
   /// @param window its number in the stream, from 0
   /// @param spans lends the parts of the slice; if it fails, the parts lent before are given back
   public static LayerSlice slice(List<Cut> cuts, int i, int window, Spans spans) {

@@ -11,14 +11,14 @@ import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;
 
-/// How one view of the blocks of a window is cut into slices: as [SlicePlan] cuts blocks that are the packed bytes of
-/// the view. A slice of a view has shares of whole granules; the view says what it carries of them.
+/// Division of one view of the blocks of a window into slices: as [SlicePlan] cuts blocks that are the packed bytes of
+/// the view. A slice of a view has shares of whole granules; the view states which part of them it carries.
 public final class ViewPlan {
   private final BlockView view;
   private final List<SlicePlan.Cut> cuts;
 
   /// @param blocks in the window
-  /// @param view of whole layers, the same of every block
+  /// @param view of whole layers, equal for every block
   /// @param layout of the blocks
   /// @param shape its `sliceBytes` are packed bytes; its start layer does not count
   /// @throws IllegalArgumentException if one token of a granule exceeds a slice
@@ -31,7 +31,7 @@ public final class ViewPlan {
     this.cuts = List.copyOf(cuts);
   }
 
-  /// The same layer by layer: no slice has two layers, so each layer can leave as soon as it is there.
+  /// Cuts layer by layer: no slice has two layers, so each layer can leave as soon as it is there.
   public static ViewPlan byLayer(int blocks, BlockView view, BlockLayout layout, SliceShape shape) {
     int planes = layout.planes().size();
     List<SlicePlan.Cut> one = SlicePlan.of(
@@ -54,7 +54,7 @@ public final class ViewPlan {
     return cuts.size();
   }
 
-  /// What slice `i` carries of each of its blocks.
+  /// Part that slice `i` carries of each of its blocks.
   public BlockView view(int i) {
     return view.part(cuts.get(i).range());
   }

@@ -1,4 +1,4 @@
-/// How a window is cut into slices, and where slices land: what a stack of tiers and a connection share.
+/// Cutting windows into slices, and landing slices: the common part of a stack of tiers and a connection.
 @NullMarked
 package io.penstock.tier.slice;
 

@@ -34,7 +34,7 @@ public interface BlockStore {
   /// The only space whose blocks it holds.
   CacheSpace space();
 
-  /// What a receipt may promise of a block after [#put] completed.
+  /// Promise of a receipt for a block after [#put] completed.
   Durability durability();
 
   /// The health of this store. Quick, and safe under a lock.
@@ -95,7 +95,7 @@ public interface BlockStore {
   /// [#health()].
   List<StoredBlock> recovered();
 
-  /// The same without an object for each block, for an owner that keeps numbers: see [#toNumber].
+  /// Recovers without an object for each block, for an owner that keeps numbers: see [#toNumber].
   default void recover(Recovered to) {
     recovered().forEach(to::stored);
   }
@@ -122,7 +122,7 @@ public interface BlockStore {
     /// Takes over a block with a number, as after [BlockStore#toNumber].
     void numbered(BlockKey key, int number);
 
-    /// Hears of a damaged block. The block is a miss, unless an older copy of it is intact.
+    /// Receives a damaged block. The block is a miss, unless an older copy of it is intact.
     default void damaged(BlockKey key) {}
   }
 

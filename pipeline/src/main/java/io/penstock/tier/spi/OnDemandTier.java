@@ -51,9 +51,9 @@ public abstract class OnDemandTier implements BlockTier {
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private volatile boolean isClosed;
 
-  /// @param info what the tier is; its capacity is `Long.MAX_VALUE` unless the source has an end
+  /// @param info description of the tier; its capacity is `Long.MAX_VALUE` unless the source has an end
   /// @param arena lends the memory of blocks; it stays the caller's
-  /// @param windowBlocks most blocks that are filled at a time for one reader
+  /// @param windowBlocks maximum number of blocks that are filled at a time for one reader
   protected OnDemandTier(TierInfo info, BlockArena arena, int windowBlocks) {
     this.info = requireNonNull(info, "info");
     this.space = info.space().id();
@@ -61,7 +61,7 @@ public abstract class OnDemandTier implements BlockTier {
     this.windowBlocks = Checks.positive("windowBlocks", windowBlocks);
   }
 
-  /// Which of `keys` there are; the keys are distinct and of this tier's space. Called for each `match`, `contains` and
+  /// Keys of `keys` that exist; the keys are distinct and of this tier's space. Called for each `match`, `contains` and
   /// lease.
   ///
   /// @return one value, or an error, which the caller gets
@@ -109,13 +109,13 @@ public abstract class OnDemandTier implements BlockTier {
     });
   }
 
-  /// Refused with [ReadOnlyTierException].
+  /// Refuses the call with [ReadOnlyTierException].
   @Override
   public final Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
     return refused(keys);
   }
 
-  /// Refused with [ReadOnlyTierException], unless a subclass gives it a meaning.
+  /// Refuses the call with [ReadOnlyTierException], unless a subclass gives it a meaning.
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return refused(keys);

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Tells the callers that a full queue refused that it has room again: once, at the next [#left]. For stores that throw
-/// [StoreBusyException]. Safe from any thread.
+/// Reports to callers that a full queue refused that it has room again: once, at the next [#left]. For stores that
+/// throw [StoreBusyException]. Safe from any thread.
 public final class RoomSignal {
   private volatile Sinks.@Nullable Empty<Void> refused;
 

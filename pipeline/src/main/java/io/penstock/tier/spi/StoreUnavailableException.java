@@ -5,7 +5,7 @@ import io.penstock.tier.StoreHealth;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// A store takes or gives no blocks now. Its blocks, and those of the caller, are intact.
+/// A store takes or gives no blocks now. Its blocks, and the caller's, are intact.
 public class StoreUnavailableException extends TransientKvException {
   public StoreUnavailableException(String message) {
     super(message);
@@ -15,7 +15,7 @@ public class StoreUnavailableException extends TransientKvException {
     super(message, cause);
   }
 
-  /// Of `store`, which is unhealthy.
+  /// Exception for `store`, which is unhealthy.
   public static StoreUnavailableException of(String store, StoreHealth health) {
     return new StoreUnavailableException(
         "store " + store + " must be active (was " + health.state().name().toLowerCase(Locale.ROOT)

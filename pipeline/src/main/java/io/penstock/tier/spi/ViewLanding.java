@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Where one view of the blocks of a request lands: for each key, the parts of drafts that its tokens are for. The
-/// drafts may have another layout: other heads, layers and tokens a block, another axis order.
+/// Places of one view of the blocks of a request: for each key, the parts of drafts that its tokens are for. The drafts
+/// may have another layout: other heads, layers and tokens a block, another axis order.
 ///
 /// The drafts stay their owner's. Used by one thread at a time; drafts may be shared with other landings.
 public final class ViewLanding {
@@ -40,15 +40,15 @@ public final class ViewLanding {
     }
   }
 
-  /// What landed.
+  /// Landed bytes.
   ///
   /// @param part of the view
-  /// @param blocks how many blocks of the source it is of
-  /// @param bytes packed bytes, of all of them
+  /// @param blocks number of blocks of the source
+  /// @param bytes packed bytes of all of them
   public record Landed(BlockView part, int blocks, int bytes) {}
 
   /// @param source layout of the source's blocks
-  /// @param view what is asked for of each, of whole layers
+  /// @param view of whole layers that is wanted of each
   public ViewLanding(BlockLayout source, BlockView view) {
     this(source, view, new LinkedHashMap<>(), false, null, () -> {});
     view.requireInside(source);
@@ -65,11 +65,11 @@ public final class ViewLanding {
     this.check = requireNonNull(check, "check");
   }
 
-  /// The same places for one attempt of several: what landed in an earlier one is not written again.
+  /// These places for one attempt of several: bytes that landed in an earlier attempt are not written again.
   ///
   /// @param attempt counted from 1
   /// @param forRequest name of the request that these bytes are for: its source renews the lease as bytes move
-  /// @param check runs before each write, and throws if nothing may land any more
+  /// @param check runs before each write, and throws if no byte may land any more
   public ViewLanding attempt(int attempt, String forRequest, Runnable check) {
     return new ViewLanding(source, view, targets, attempt > 1, forRequest, check);
   }
@@ -79,7 +79,7 @@ public final class ViewLanding {
     return Optional.ofNullable(request);
   }
 
-  /// What is asked for of each block.
+  /// Wanted part of each block.
   public BlockView view() {
     return view;
   }
@@ -115,9 +115,9 @@ public final class ViewLanding {
   /// Compares packed bytes with their checksums, then copies them to their places.
   ///
   /// @param key at `position` of the request
-  /// @param part what `packed` has of its block
+  /// @param part of its block that `packed` has
   /// @param checksums one a granule of `part`
-  /// @param packed of this process alone, and not written meanwhile
+  /// @param packed of this process alone, and not written during the call
   /// @param boundary that the bytes cross, named in the error
   /// @throws BlockCorruptException if a granule differs; nothing of `part` lands then
   /// @throws UnexpectedSliceException if `part` is no part of the view, or came before

@@ -15,12 +15,12 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Where views of blocks come from: a node, or a tier of this process.
+/// Source of views of blocks: a node, or a tier of this process.
 public interface ViewSource {
-  /// Of the blocks there.
+  /// Space of the blocks there.
   CacheSpace space();
 
-  /// Differs from start to start of the source; 0 if it does not tell.
+  /// Number of this start of the source; 0 if it does not report it.
   default long generation() {
     return 0;
   }
@@ -38,11 +38,11 @@ public interface ViewSource {
   /// | | |
   /// |---|---|
   /// | order | layer by layer in each window of blocks, unless the source cuts otherwise |
-  /// | backpressure | slices; those that landed wait for a reader |
+  /// | backpressure | slices; landed slices wait for a reader |
   /// | ends | when every block that the source has, or awaits, has landed; a miss ends it with an error |
   /// | cancel | nothing lands any more; drafts stay as they are |
   /// | signals | [io.penstock.block.BlockCorruptException], [io.penstock.block.IncompleteBlockException] of the first |
-  /// | | block that did not come, [io.penstock.block.UnexpectedSliceException], and those of the source |
+  /// | | missing block, [io.penstock.block.UnexpectedSliceException], and those of the source |
   ///
   /// @param keys distinct, of [#space()]; none asks nothing and completes
   /// @param onMiss `SKIP`, or `AWAIT` for blocks that are being produced
@@ -54,9 +54,9 @@ public interface ViewSource {
     return of(tier, shape, slices -> slices);
   }
 
-  /// The same behind a link.
+  /// A source behind a link.
   ///
-  /// @param link what slices pass on their way, such as one that takes time; it drops none
+  /// @param link passes slices on, for instance after some time; it drops none
   static ViewSource of(BlockTier tier, SliceShape shape, UnaryOperator<Flux<LayerSlice>> link) {
     return new ViewSource() {
       @Override

@@ -1,5 +1,5 @@
-/// Types for authors of stores, devices and tiers, beside the port [io.penstock.tier.BlockTier]: the port [BlockStore]
-/// with its blocks, health, figures and errors, and bases for tiers that wrap others.
+/// Types for authors of stores, devices and tiers, in addition to the port [io.penstock.tier.BlockTier]: the port
+/// [BlockStore] with its blocks, health, figures and errors, and bases for tiers that wrap others.
 @NullMarked
 package io.penstock.tier.spi;
 

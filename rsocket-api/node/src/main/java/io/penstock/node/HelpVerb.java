@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/// `penstock help COMMAND…`: the same as `--help` of that command, at any depth.
+/// `penstock help COMMAND…`: shows the help of that command, at any depth.
 @Command(
     name = "help",
     description = {"Shows the help of a command, or lists all commands.", "",

@@ -89,7 +89,7 @@ public final class PenstockMain extends CommandGroup {
     return line;
   }
 
-  /// Every command that has `--version` answers the same.
+  /// Gives every command that has `--version` one answer.
   private static void versioned(CommandLine line) {
     line.getCommandSpec().versionProvider(new Version());
     line.getSubcommands().values().forEach(PenstockMain::versioned);

@@ -1,6 +1,6 @@
 package io.penstock.storage.check;
 
-/// Hears the progress of a check, on the thread that checks.
+/// Receives the progress of a check, on the thread that checks.
 @FunctionalInterface
 public interface CheckProgress {
   /// @param bytes read so far

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// @param segment its number
 /// @param offset of the range in the segment's file; 0 if `kind` is [DamageKind#CHECKPOINT]
 /// @param length of the range in bytes: a whole record, wherever in it the damage is
-/// @param kind what is wrong
+/// @param kind of the damage
 /// @param key of the block, in hexadecimal: space, then hash; null if it cannot be known, or the record is a removal
 /// @param sequence of the record; 0 if it cannot be known
 /// @param granule that differs first; -1 if `kind` is not [DamageKind#PAYLOAD]

@@ -1,8 +1,8 @@
 package io.penstock.storage.check;
 
-/// What is wrong with a range of a segment.
+/// Kind of the damage of a range of a segment.
 public enum DamageKind {
-  /// No record can be told from these bytes: the head that was there is damaged.
+  /// These bytes reveal no record: the head that was there is damaged.
   HEAD,
   /// The commit mark of a record, or the CRC in its head: each stands in for the other, and the block is there.
   MARK,
@@ -15,7 +15,7 @@ public enum DamageKind {
   MISPLACED,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,
-  /// The medium does not give what lies here, or it is no file.
+  /// The medium does not give the bytes here, or the file is no regular file.
   UNREADABLE,
   /// A record that the segment's checkpoint names is not there.
   MISSING,

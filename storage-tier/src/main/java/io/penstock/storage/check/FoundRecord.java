@@ -7,11 +7,11 @@ import io.penstock.storage.record.RecordKind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A record whose head is whole, as a walk found it.
+/// A record with a whole head, found by a walk.
 ///
 /// @param summary of its head
 /// @param segment that the record names
-/// @param difference from what was written; null if none was found
+/// @param difference from the written bytes; null if none was found
 /// @param isFinished whether the record was written to its end
 public record FoundRecord(RecordSummary summary, int segment, RecordCheck.@Nullable Difference difference,
     boolean isFinished) {

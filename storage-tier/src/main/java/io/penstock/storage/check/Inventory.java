@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/// Tells live records from dead ones: 28 bytes a record, and 11 at most to find it.
+/// Distinguishes live records from dead ones: 28 bytes a record, and 11 at most to find it.
 final class Inventory {
   /// The newest record of each block; its number is its segment.
   private final Map<SpaceId, RecordNames> blocks = new HashMap<>();

@@ -21,7 +21,7 @@ public final class Quarantine {
   private final Path journal;
   private final Path folder;
   private final QuarantineBound bound;
-  /// What the folder holds; null before the first look, and after a failure.
+  /// Content of the folder; null before the first look, and after a failure.
   private @Nullable Stock stock;
 
   private static final class Stock {
@@ -37,8 +37,8 @@ public final class Quarantine {
     this.bound = bound;
   }
 
-  /// Keeps `bytes`, which were read where `damage` says. The copy is on the medium when this returns. Bytes that are
-  /// kept already are not kept again.
+  /// Keeps `bytes`, which were read at the place of `damage`. The copy is on the medium when this returns. Bytes that
+  /// are kept already are not kept again.
   ///
   /// @return the name of the copy, below the journal's directory
   /// @throws StorageFailedException if the disk refuses, or the bound is reached. If the disk refused only the line in
@@ -69,7 +69,7 @@ public final class Quarantine {
     }
   }
 
-  /// Reads what earlier runs kept, and deletes copies that they did not finish.
+  /// Reads the copies of earlier runs, and deletes unfinished ones.
   private Stock look() throws IOException {
     Stock found = new Stock();
     Path index = folder.resolve(INDEX);

@@ -208,7 +208,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
 
   /// Adds the records to `inventory`.
   void addTo(Inventory inventory) {
-    // First: a removal in the same segment may name one
+    // Checked first: a removal in this segment may name one
     damaged.stream().filter(each -> each.kind() == RecordKind.BLOCK)
         .forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
     own.stream().filter(FoundRecord::isGood).forEach(each -> inventory.add(each.summary()));

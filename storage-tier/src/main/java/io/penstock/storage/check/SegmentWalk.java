@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A head is whole if its magic, CRC and length are right. Its commit mark may stand in for its CRC.
 public final class SegmentWalk {
-  /// After more failures the walk fails.
+  /// Number of failures after which the walk fails.
   private static final int MOST_UNREADABLE = 8;
   private static final int PAGE_BYTES = 4096;
   private static final int STEP = 4; // every record begins at a multiple
@@ -23,7 +23,7 @@ public final class SegmentWalk {
   private int unreadable;
   private long lastUnreadable = -1;
 
-  /// Hears what the walk finds, in the order of the file.
+  /// Receives the findings of the walk, in the order of the file.
   public interface Visitor {
     /// A whole head is at `at`.
     ///
@@ -33,7 +33,7 @@ public final class SegmentWalk {
     /// No record begins in `[from, to)`. The next one begins at `to` or before.
     void broken(long from, long to);
 
-    /// The medium does not give what lies at `at`.
+    /// The medium does not give the bytes at `at`.
     void unreadable(long at, SegmentUnreadableException why);
 
     /// No record begins behind `from`.

@@ -112,7 +112,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     covered.forEach((segment, of) -> checkpoints.write(segment, of, forces));
   }
 
-  /// After a failed sync the next opening walks these segments.
+  /// Makes the next opening walk these segments, after a failed sync.
   private synchronized void doubt() {
     ended.clear();
     unsynced = true;
@@ -144,7 +144,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     }
   }
 
-  /// Writes checkpoints of what is on the medium. The next opening walks the other segments.
+  /// Writes checkpoints of segments that are on the medium. The next opening walks the other segments.
   private void writeLast() {
     Map<Integer, List<RecordSummary>> left;
     synchronized (this) {

@@ -7,9 +7,9 @@ import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import java.util.List;
 
-/// What an opening needs of a record's head.
+/// Part of a record's head that an opening needs.
 ///
-/// @param at where the record lies
+/// @param at place of the record
 /// @param key of the block; for a removal only the space is valid
 /// @param sequence of the record
 /// @param crc of its head

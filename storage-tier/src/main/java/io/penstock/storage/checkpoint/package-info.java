@@ -1,5 +1,5 @@
-/// Checkpoints: for each ended segment a small file with what its records' heads say, so that an opening need not walk
-/// the segment. An opening works without them, and believes none with a wrong checksum. `FORMAT.md` describes them.
+/// Checkpoints: for each ended segment a small file with the content of its records' heads, so that an opening need not
+/// walk the segment. An opening works without them, and trusts none with a wrong checksum. `FORMAT.md` describes them.
 @NullMarked
 package io.penstock.storage.checkpoint;
 

@@ -6,7 +6,7 @@ public final class ByteRate {
 
   private final JournalClock clock;
   private final double bytesPerMilli;
-  /// When the next bytes may go.
+  /// Earliest time of the next bytes.
   private double next;
 
   public ByteRate(long bytesPerSecond, JournalClock clock) {

@@ -44,7 +44,7 @@ public final class DiskHealth {
   private final StoreUnavailableException noAnswer;
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile @Nullable StorageFullException full;
-  /// What probes try; null before [#start].
+  /// Engine for probes; null before [#start].
   @GuardedBy("this") private @Nullable SegmentEngine engine;
   @GuardedBy("this") private boolean stalled;
   @GuardedBy("this") private @Nullable KvException writeTrouble;
@@ -56,7 +56,7 @@ public final class DiskHealth {
   @GuardedBy("this") private boolean ended;
 
   /// @param store named in errors
-  /// @param changed told when the state changed, on the thread of `ticks`
+  /// @param changed called when the state changed, on the thread of `ticks`
   public DiskHealth(String store, HealthOptions options, JournalClock probes, JournalClock ticks, Runnable changed) {
     this.store = store;
     this.options = options;
@@ -133,7 +133,7 @@ public final class DiskHealth {
     return suspects;
   }
 
-  /// @return what the reader of `record` hears: the failure or, if the record is given up, that it cannot be read
+  /// @return error for the reader of `record`: the failure or, if the record is given up, that it cannot be read
   KvException readFailed(Location record, KvException e) {
     if (!probes.runs()) {
       return e;
@@ -226,7 +226,7 @@ public final class DiskHealth {
 
   // The state
 
-  /// Runs `what` under the lock. Tells if that changed the state, and schedules a probe as long as anything is wrong.
+  /// Runs `what` under the lock. Reports a change of the state, and schedules a probe as long as anything is wrong.
   private void change(Runnable what) {
     if (!probes.runs()) {
       return;

@@ -9,7 +9,7 @@ final class DiskWatch {
   /// A read or an append may take this many ticks.
   static final int TICKS = 4;
 
-  /// Most calls that are watched at a time.
+  /// Maximum number of calls that are watched at a time.
   private static final int SLOTS = 64;
   /// Longs from one slot to the next: each has a cache line of its own.
   private static final int APART = 8;
@@ -20,7 +20,7 @@ final class DiskWatch {
   private volatile long now = 1;
 
   /// @param ticks that the call may take
-  /// @return to be handed to [#leave]
+  /// @return argument for [#leave]
   int enter(int ticks) {
     long late = now + ticks + 1;
     int first = (int) Thread.currentThread().threadId();

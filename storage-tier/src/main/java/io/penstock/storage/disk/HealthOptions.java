@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/// When a disk counts as stalled, and how often probes try it.
+/// Time after which a disk counts as stalled, and times of probes.
 ///
-/// @param stallAfter how long a read or an append may take; a sync may take four times as long
+/// @param stallAfter maximum time of a read or an append; a sync may take four times as long
 /// @param firstProbe time from a failure to the first probe
-/// @param lastProbe most time between two probes; each waits twice as long as the one before, up to this
-/// @param closeWithin how long a close waits for a stalled disk
+/// @param lastProbe maximum time between two probes; each waits twice as long as the one before, up to this
+/// @param closeWithin maximum wait of a close for a stalled disk
 public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration lastProbe, Duration closeWithin) {
   public static final Duration DEFAULT_STALL_AFTER = Duration.ofSeconds(5);
 

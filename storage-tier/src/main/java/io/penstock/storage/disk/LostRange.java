@@ -3,12 +3,12 @@ package io.penstock.storage.disk;
 /// The bytes of a [SyncQueue] that failed syncs covered, and that may never be on the medium, by their positions. One
 /// thread at a time.
 final class LostRange {
-  /// All lost bytes lie between these; some bytes in between may not be lost.
+  /// Bounds of all lost bytes; some bytes in between may not be lost.
   private long from;
   private long to;
   private long bytes;
 
-  /// Adds what a failed sync covered.
+  /// Adds the bytes of a failed sync.
   ///
   /// @param end of the bytes that may have holes
   void add(long synced, long end) {

@@ -11,7 +11,7 @@ import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
-/// An engine that tells its [DiskHealth] how long calls take, and which fail.
+/// An engine that reports durations and failures of calls to its [DiskHealth].
 public final class MonitoredEngine extends ForwardingEngine {
   /// Readers leave fewer bytes than this at the end of a record: its mark, and the padding before it.
   private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;

@@ -16,19 +16,19 @@ import org.jspecify.annotations.Nullable;
 /// stays given up until its block is lost or closed, its segment is deleted, or a read gives the whole record. Safe
 /// from any thread.
 public final class SuspectRecords {
-  /// After this many failures in a row the disk is at fault.
+  /// Number of failures in a row after which the disk is at fault.
   public static final int TOO_MANY = 3;
 
-  /// After more failures a record is given up, although no other read proves that the disk gives anything.
+  /// Number of failures after which a record is given up, although no other read proves that the disk gives anything.
   static final int PATIENCE = 8;
 
-  /// After this many failures a record is given up if other reads succeed.
+  /// Number of failures after which a record is given up if other reads succeed.
   private static final int SURE = 3;
 
-  /// Most records. A further one replaces the oldest that is given up.
+  /// Maximum number of records. A further one replaces the oldest that is given up.
   static final int MOST = 256;
 
-  /// Most records that a probe reads.
+  /// Maximum number of records that a probe reads.
   static final int TRIED = 4;
 
   /// A probe reads a long record in pieces.

@@ -21,12 +21,12 @@ public final class SyncQueue {
   private final Object forcing = new Object();
   @GuardedBy("this") private long appended;
   @GuardedBy("this") private long synced;
-  /// The end of what the newest sync covers.
+  /// End of the bytes that the newest sync covers.
   @GuardedBy("this") private long taken;
   /// The position after the append that is in progress.
   @GuardedBy("this") private long admitted;
   @GuardedBy("this") private final LostRange lost = new LostRange();
-  /// When the oldest unsynced byte was appended, or before.
+  /// Time at which the oldest unsynced byte was appended, or before.
   @GuardedBy("this") private long since;
   /// False during the opening, which uses the journal alone.
   @GuardedBy("this") private boolean started;
@@ -133,7 +133,7 @@ public final class SyncQueue {
     }
   }
 
-  /// After a failed sync the next try comes an interval later.
+  /// Schedules the next try an interval after a failed sync.
   private void again() {
     synchronized (this) {
       if (timed || closed) {
@@ -160,7 +160,7 @@ public final class SyncQueue {
     });
   }
 
-  /// Syncs; [#stat] tells a failure.
+  /// Syncs; [#stat] reports a failure.
   private boolean tried() {
     try {
       sync();
@@ -239,7 +239,7 @@ public final class SyncQueue {
     }
   }
 
-  /// Ends the segment, since a failed sync may leave holes in it: what comes next must not lie behind one.
+  /// Ends the segment, since a failed sync may leave holes in it: later records must not lie behind one.
   private void roll() {
     try {
       engine.roll();
@@ -257,7 +257,7 @@ public final class SyncQueue {
     syncs++;
   }
 
-  /// Adds also what was appended during the sync: it lies in the same segment.
+  /// Adds also bytes that were appended during the sync: they lie in that segment.
   private synchronized void lost() {
     lost.add(synced, Math.max(appended, admitted));
   }
@@ -314,9 +314,9 @@ public final class SyncQueue {
     }
   }
 
-  /// Forces what is left, unless the rule forces nothing. The last sync.
+  /// Forces the rest, unless the rule forces nothing. The last sync.
   ///
-  /// @return what could not be done, if anything
+  /// @return the failure, if there is one
   public @Nullable KvException close() {
     boolean done = false;
     boolean sure = isSure();

@@ -6,21 +6,21 @@ import io.penstock.check.Checks;
 import io.penstock.tier.Receipt.Durability;
 import java.time.Duration;
 
-/// When appended bytes are forced to the medium.
+/// Time at which appended bytes are forced to the medium.
 ///
-/// | | receipts | what a failure of the machine may take |
+/// | | receipts | a failure of the machine may lose |
 /// |---|---|---|
 /// | `none` | written | anything |
-/// | `interval` | written | what is younger than `interval`, and than a sync that still runs; `bytes` at most |
+/// | `interval` | written | bytes younger than `interval`, and than a sync that still runs; `bytes` at most |
 /// | `always` | forced | nothing that was acknowledged |
 ///
-/// All this as long as no sync fails. A failure of the machine may take the bytes of a failed sync, and
+/// All this as long as no sync fails. A failure of the machine may lose the bytes of a failed sync, and
 /// [SyncStat#lostBytes()] counts them: a system reports a write error once, so a later sync that succeeds proves
 /// nothing about them. The rule holds again for bytes appended later.
 ///
 /// @param interval age at which unsynced bytes are synced; only for `INTERVAL`
-/// @param bytes most unsynced bytes: a sync begins at half of them, and appending waits for it at all of them; only for
-///     `INTERVAL`
+/// @param bytes maximum unsynced bytes: a sync begins at half of them, and appending waits for it at all of them; only
+///     for `INTERVAL`
 public record SyncRule(SyncMode mode, Duration interval, long bytes) {
   /// As in [#defaults()].
   public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
@@ -59,7 +59,7 @@ public record SyncRule(SyncMode mode, Duration interval, long bytes) {
     return new SyncRule(mode, interval, bytes);
   }
 
-  /// What a receipt promises.
+  /// Promise of a receipt.
   public Durability receipt() {
     return mode == SyncMode.ALWAYS ? Durability.FORCED : Durability.WRITTEN;
   }

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-/// How full a medium is, by all programs.
+/// Space of a medium, used by all programs.
 ///
 /// @param totalBytes of the medium, `Long.MAX_VALUE` if unknown
 /// @param usableBytes that are free

@@ -78,9 +78,9 @@ public sealed interface EngineFailure {
   /// Another engine, another version or something else wrote the files at this place. The engine leaves them as they
   /// are.
   final class JournalFormatException extends PermanentKvException implements EngineFailure {
-    /// @param name of what is wrong
-    /// @param rule what it must be
-    /// @param value what it was
+    /// @param name of the wrong value
+    /// @param rule for the value
+    /// @param value that was found
     public JournalFormatException(String name, String rule, String value) {
       super(name + " must be " + rule + " (was " + value + ")");
     }

@@ -4,14 +4,15 @@ import io.penstock.check.Checks;
 import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import java.io.IOException;
 
-/// How a [SegmentEngine] lays out its segments.
+/// Layout of the segments of a [SegmentEngine].
 ///
 /// @param segmentBytes capacity of one segment; a record may take an eighth of it
 /// @param keepFreeBytes bytes that stay free on the medium when a segment is begun
-/// @param spareSegments most files of deleted segments that are kept and written anew. With any, a failure of the
-///     machine may take more than unsynced bytes: the medium may have the name of one segment and the bytes of another
-/// @param cacheBytes most bytes, the newest, that stay in the system's page cache after they were forced; [#UNLIMITED]
-///     for no bound
+/// @param spareSegments maximum number of files of deleted segments that are kept and reused. With any, a failure of
+///     the machine may lose more than unsynced bytes: the medium may have the name of one segment and the bytes of
+///     another
+/// @param cacheBytes maximum bytes, the newest, that stay in the system's page cache after they were forced;
+///     [#UNLIMITED] for no bound
 public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments, long cacheBytes) {
   /// No bound.
   public static final long UNLIMITED = Long.MAX_VALUE;
@@ -22,7 +23,7 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
   /// Largest capacity of a segment.
   public static final long MAX_SEGMENT_BYTES = 16L << 30;
 
-  /// Longest record, whatever the segments.
+  /// Longest record, for any segments.
   static final int MOST_RECORD_BYTES = 1 << 30;
 
   public EngineOptions {

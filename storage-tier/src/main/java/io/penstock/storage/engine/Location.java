@@ -2,7 +2,7 @@ package io.penstock.storage.engine;
 
 import io.penstock.check.Checks;
 
-/// The place of a record: the same as long as its segment exists, also after a restart.
+/// The place of a record: constant as long as its segment exists, also after a restart.
 ///
 /// @param segment number of the segment, from 1
 /// @param offset of the record's first byte inside the segment

@@ -107,7 +107,7 @@ public final class NativePages {
 
   /// Fills `parts` in turn from `offset` on by one call, so that the system fetches all bytes at once.
   ///
-  /// @return false if the file did not give all bytes; the parts have anything then
+  /// @return false if the file did not give all bytes; the parts are undefined then
   public static boolean readAtOnce(NativeFile file, long offset, MemorySegment[] parts) {
     try {
       return file.read(offset, parts) == RecordParts.bytes(parts);
@@ -116,7 +116,7 @@ public final class NativePages {
     }
   }
 
-  /// The same, without readahead behind the parts.
+  /// Reads by one call without readahead behind the parts.
   public static boolean readWithoutReadahead(Path path, long offset, MemorySegment[] parts) {
     try (NativeFile file = openToAdvise(path)) {
       return file != null && advise(file, 0, 0, NativeFile.Advice.RANDOM) && readAtOnce(file, offset, parts);

@@ -33,7 +33,7 @@ public final class OpenFiles {
     }
   }
 
-  /// Empty where the system does not tell.
+  /// Limits of open files; empty where the system does not report them.
   private static String limits() {
     try {
       return Files.isReadable(LIMITS) ? Files.readString(LIMITS) : "";

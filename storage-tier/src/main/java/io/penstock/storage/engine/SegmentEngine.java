@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// | | |
 /// |---|---|
-/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; all else runs beside them on any |
+/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; all other calls run in parallel on any |
 /// | blocking | every call may wait for the disk: never on an event loop, and never interrupt its thread |
 /// | memory | records are written from, and read into, native memory; no copy is made on the heap |
 /// | segments | begun when needed, ended by [#roll] or when a record does not fit; never continued after a restart |
@@ -26,7 +26,7 @@ public interface SegmentEngine extends AutoCloseable {
   /// Short name, as in options and in the directory's format file.
   String name();
 
-  /// The folder for small files beside the segments; null if there is none.
+  /// The folder for small files next to the segments; null if there is none.
   default @Nullable Path directory() {
     return null;
   }
@@ -68,7 +68,7 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, into);
   }
 
-  /// Keeps the bytes of a segment readable until the pin is closed, even if the segment is deleted meanwhile.
+  /// Keeps the bytes of a segment readable until the pin is closed, even if the segment is deleted.
   ///
   /// @throws UnknownLocationException if there is no such segment
   Owned pin(int segment);
@@ -100,15 +100,15 @@ public interface SegmentEngine extends AutoCloseable {
   /// Forces all appended bytes to the medium. No other call waits for this one.
   void sync();
 
-  /// How full the medium is, by all programs.
+  /// Space of the medium, used by all programs.
   ///
-  /// @throws StorageFailedException if the medium does not tell
+  /// @throws StorageFailedException if the medium does not report it
   default DiskSpace space() {
     return DiskSpace.ENDLESS;
   }
 
-  /// Lets go of forced bytes in the system's page cache beyond [EngineOptions#cacheBytes()]. No other call waits for
-  /// this one.
+  /// Releases forced bytes in the system's page cache beyond [EngineOptions#cacheBytes()]. No other call waits for this
+  /// one.
   default void trim() {}
 
   /// Probes the medium: writes, forces, reads and deletes a small file beside the segments. By default the medium

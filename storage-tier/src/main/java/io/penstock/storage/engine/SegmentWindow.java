@@ -51,7 +51,7 @@ public final class SegmentWindow implements AutoCloseable {
   /// The source of the bytes.
   @FunctionalInterface
   interface Source {
-    /// Fills what remains of `into` from `at` on. Keeps what was read before a failure.
+    /// Fills the rest of `into` from `at` on. Keeps bytes that were read before a failure.
     void read(long at, ByteBuffer into) throws IOException;
   }
 
@@ -119,7 +119,7 @@ public final class SegmentWindow implements AutoCloseable {
     return number;
   }
 
-  /// Where the first record may begin.
+  /// Offset at which the first record may begin.
   public long start() {
     return start;
   }

@@ -6,7 +6,7 @@ import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.engine.Location;
 
-/// Which checksum of a record is wrong: a [BlockCorruptException] without the key.
+/// Wrong checksum of a record: a [BlockCorruptException] without the key.
 public record CrcMismatch(String boundary, int granule, int expected, int actual) {
   /// The damage of the record at `at`, whose head names `key`.
   public Damage damage(Location at, BlockKey key, long sequence) {

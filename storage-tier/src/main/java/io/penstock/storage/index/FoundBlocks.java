@@ -101,7 +101,7 @@ public final class FoundBlocks {
     return dead;
   }
 
-  /// Records that count no more, and that no removal names.
+  /// Dead records that no removal names.
   List<DeadRecord> replaced() {
     List<DeadRecord> dead = new ArrayList<>();
     replaced.forEach((key, older) -> older.values()

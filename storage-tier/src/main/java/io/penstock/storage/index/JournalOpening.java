@@ -204,7 +204,7 @@ public final class JournalOpening {
     return locations;
   }
 
-  /// Records that count no more, and that no removal names.
+  /// Dead records that no removal names.
   public List<DeadRecord> dead() {
     return found.replaced();
   }

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The places of a journal's blocks: 24 bytes a block, named by a number.
 ///
-/// The blocks of a segment form a ring, so that each can leave it at once. The head of the ring has what they share. A
-/// number belongs to its taker until the taker releases it. Safe from any thread.
+/// The blocks of a segment form a ring, so that each can leave it at once. The head of the ring has their common data.
+/// A number belongs to its taker until the taker releases it. Safe from any thread.
 public final class LocationTable {
   /// No number.
   public static final int NONE = IntRows.NONE;
@@ -142,7 +142,7 @@ public final class LocationTable {
     return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
   }
 
-  /// The block that came first to `segment`; [#NONE] if there is none.
+  /// The first block that was added to `segment`; [#NONE] if there is none.
   public synchronized int first(int segment) {
     for (int ring : rings.getOrDefault(segment, List.of())) {
       if (rows.get(ring, AFTER) != ring) {

@@ -2,7 +2,7 @@ package io.penstock.storage.index;
 
 import io.penstock.storage.engine.Location;
 
-/// The place of a record, and what tells it from any other record.
+/// The place of a record, and values that distinguish it from any other record.
 ///
 /// @param at the bytes of the record
 /// @param sequence of the record

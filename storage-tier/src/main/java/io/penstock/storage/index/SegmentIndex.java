@@ -26,7 +26,7 @@ public final class SegmentIndex {
   private long live;
   /// Number of records written.
   private long written;
-  /// Most records of one segment.
+  /// Maximum number of records of one segment.
   private int fullest = 1;
 
   private static final class Usage {
@@ -38,7 +38,7 @@ public final class SegmentIndex {
     /// Its copies lie between these positions of the `SyncQueue`.
     private long copiedFrom;
     private long copiedAt;
-    /// How many records were written before its newest one.
+    /// Number of records that were written before its newest one.
     private long age;
   }
 
@@ -67,7 +67,7 @@ public final class SegmentIndex {
     }
   }
 
-  /// The record with sequence `to` is a copy of `from`, which counts no more.
+  /// Records that the record with sequence `to` is a copy of `from`, which is dead now.
   public void moved(DeadRecord from, long to) {
     originals.put(to, from);
     usage(from.segment()).copies.add(to);
@@ -142,7 +142,7 @@ public final class SegmentIndex {
 
   /// Forgets deleted segments that cannot come back.
   ///
-  /// @param isForced whether a moment that was told to [#deleted] is forced
+  /// @param isForced whether a moment that [#deleted] recorded is forced
   public void forced(LongPredicate isForced) {
     unforced.values().removeIf(isForced::test);
   }

@@ -151,7 +151,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     return damagedKeys;
   }
 
-  /// How many blocks of a checkpoint are missing.
+  /// Number of blocks of a checkpoint that are missing.
   int missing(List<RecordSummary> known) {
     Set<Long> there = new HashSet<>();
     whole.forEach(each -> there.add(each.sequence()));
@@ -174,7 +174,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     return isUnreadable;
   }
 
-  /// Where only zeros follow; below 0 if nowhere.
+  /// Offset from which only zeros follow; below 0 if nowhere.
   long emptyFrom() {
     return emptyFrom;
   }

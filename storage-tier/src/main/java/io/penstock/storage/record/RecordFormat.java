@@ -36,19 +36,19 @@ public final class RecordFormat {
   static final int PLANE_BYTES_AT = 76;
   static final int CRC_BYTES = 4;
 
-  /// Where a removal lists the records that it removes.
+  /// Offset of the list of records that a removal removes.
   static final int NAMES_AT = PLANE_BYTES_AT;
 
   /// Bytes of a removed record's name: its sequence, the hash of its key.
   static final int NAME_BYTES = 8 + BlockHash.BYTES;
 
-  /// Most records that a removal names: it fits every segment.
+  /// Maximum number of records that a removal names: it fits every segment.
   public static final int MOST_REMOVALS = 4096;
 
   /// The shortest head: that of a removal without its list.
   static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
 
-  /// The longest head. Behind damage a walk compares the CRC of whatever looks like a head, so its length is bounded.
+  /// The longest head. Behind damage a walk compares the CRC of bytes that look like a head, so its length is bounded.
   public static final int LONGEST_HEAD = 1 << 20;
 
   /// The shortest record.

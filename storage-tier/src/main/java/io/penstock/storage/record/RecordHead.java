@@ -99,7 +99,7 @@ public final class RecordHead {
     return decode(start, recordBytes, null);
   }
 
-  /// The same of a head whose own CRC may be damaged: the commit mark repeats that CRC, and stands in for it.
+  /// Decodes a head whose own CRC may be damaged: the commit mark repeats that CRC, and stands in for it.
   ///
   /// @param mark the last 8 bytes of the record; null if they are unknown
   public static @Nullable RecordHead decode(MemorySegment start, int recordBytes, @Nullable MemorySegment mark) {
@@ -190,7 +190,7 @@ public final class RecordHead {
     return bytes;
   }
 
-  /// The segment that the record was written to: a file that is written anew holds records of others, too.
+  /// The segment that the record was written to: a reused file holds records of others, too.
   public int segment() {
     return segment;
   }

@@ -4,7 +4,7 @@ package io.penstock.storage.record;
 public enum RecordKind {
   /// The bytes of a block.
   BLOCK(1),
-  /// Names of earlier records that count no more.
+  /// Names of earlier records that are dead.
   REMOVAL(2);
 
   private final int code;

@@ -28,7 +28,7 @@ public final class RecordNames {
     return slots;
   }
 
-  /// Adds a record of `hash`. An older one of that hash counts no more.
+  /// Adds a record of `hash`. An older one of that hash is dead then.
   ///
   /// @param number any but [#NONE]
   public void put(BlockHash hash, long sequence, int number) {

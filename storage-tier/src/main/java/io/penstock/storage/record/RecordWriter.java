@@ -14,7 +14,7 @@ import java.util.List;
 /// Makes records, in parts to be appended one after the other. The parts are memory of the writer, so it makes one
 /// record at a time, on one thread.
 public final class RecordWriter {
-  /// Most records that one removal names; readers accept more.
+  /// Maximum number of records that one removal names; readers accept more.
   public static final int REMOVALS = 256;
 
   private final BlockLayout layout;

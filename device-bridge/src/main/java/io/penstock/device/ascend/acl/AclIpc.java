@@ -41,7 +41,7 @@ public final class AclIpc {
     }
   }
 
-  /// Where the memory is for this process.
+  /// Address of the memory in this process.
   public long open(IpcKey key) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment pointer = arena.allocate(ADDRESS);

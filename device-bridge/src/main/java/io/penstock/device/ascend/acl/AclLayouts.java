@@ -13,12 +13,12 @@ import java.util.Map;
 
 /// The structs of AscendCL, written once: LP64, little-endian, as the headers have them.
 public final class AclLayouts {
-  /// The id comes before the type.
+  /// The id precedes the type.
   public static final StructLayout LOCATION =
       MemoryLayout.structLayout(JAVA_INT.withName("id"), JAVA_INT.withName("type"))
           .withName("aclrtMemLocation");
 
-  /// The destination comes before the source; the reserved bytes must be 0.
+  /// The destination precedes the source; the reserved bytes must be 0.
   public static final StructLayout BATCH_ATTRIBUTE =
       MemoryLayout.structLayout(LOCATION.withName("dstLoc"), LOCATION.withName("srcLoc"),
           MemoryLayout.sequenceLayout(16, JAVA_BYTE).withName("rsv")).withName("aclrtMemcpyBatchAttr");
@@ -49,8 +49,8 @@ public final class AclLayouts {
     return struct.byteOffset(groupElement(field));
   }
 
-  /// Size of each struct by its name, and offset of each field by `struct.field`: what a library's own table is
-  /// compared with.
+  /// Size of each struct by its name, and offset of each field by `struct.field`, to compare with a library's own
+  /// table.
   static Map<String, Long> sizesAndOffsets() {
     Map<String, Long> values = new LinkedHashMap<>();
     for (StructLayout struct : ALL) {

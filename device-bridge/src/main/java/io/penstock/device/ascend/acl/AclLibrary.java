@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 /// A library stays loaded until the process ends, since the runtime behind it has threads of its own.
 public @SuppressWarnings("restricted") // native calls are restricted, and this class is the place for them
 final class AclLibrary {
-  /// What a library may export so that its sizes and offsets can be compared: entries of (name, value), up to a null
-  /// name. Real ones have none.
+  /// Symbol of a table that a library may export so that its sizes and offsets can be compared: entries of (name,
+  /// value), up to a null name. Real libraries have none.
   static final String ABI_TABLE = "penstock_abi";
 
   private static final MemoryLayout ABI_ENTRY = MemoryLayout.structLayout(ADDRESS, JAVA_LONG);
@@ -62,7 +62,7 @@ final class AclLibrary {
 
   /// Loads the library at `path`, or of that name where the system looks for libraries; null if there is none.
   ///
-  /// @throws LibraryMismatchException if what is there is not what was expected
+  /// @throws LibraryMismatchException if the library differs from the expected one
   public static @Nullable AclLibrary load(String path) {
     SymbolLookup symbols;
     try {
@@ -151,7 +151,7 @@ final class AclLibrary {
     return has(AclFunction.RECENT_MESSAGE) ? text(AclFunction.RECENT_MESSAGE) : "";
   }
 
-  /// What a function without arguments answers as text; empty for none, or if it is missing.
+  /// Text that a function without arguments returns; empty if it returns none, or is missing.
   String text(AclFunction function) {
     if (!has(function)) {
       return "";
@@ -163,7 +163,7 @@ final class AclLibrary {
     }
   }
 
-  /// A downcall throws nothing of its own: what comes is a mistake in the call.
+  /// A downcall throws nothing of its own: an exception is a mistake in the call.
   public static RuntimeException unexpected(Throwable e) {
     return switch (e) {
       case RuntimeException known -> known;

@@ -8,7 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Memory of a device, and what an address is. All of it needs a context on the thread, but for [#locate].
+/// Memory of a device, and the places of addresses. All calls except [#locate] need a context on the thread.
 public final class AclMemory {
   private static final int HUGE_PAGES_FIRST = 0;
   private static final long ID = AclLayouts.offset(AclLayouts.LOCATION, "id");

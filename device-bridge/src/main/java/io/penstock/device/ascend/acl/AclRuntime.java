@@ -94,8 +94,8 @@ public final class AclRuntime {
     }
   }
 
-  /// Returns the machine's number of the device that this process calls `logical`; the same number where the library
-  /// cannot tell.
+  /// Returns the machine's number of the device that this process calls `logical`; `logical` itself if the library
+  /// cannot answer.
   public int physicalId(int logical) {
     if (!library.has(AclFunction.PHYSICAL_ID)) {
       return logical;
@@ -209,7 +209,7 @@ public final class AclRuntime {
     }
   }
 
-  /// Gives up what is queued on `stream`.
+  /// Aborts the work that is queued on `stream`.
   ///
   /// @return the code; that of a feature that is unsupported if the library cannot
   public int abort(MemorySegment stream) {

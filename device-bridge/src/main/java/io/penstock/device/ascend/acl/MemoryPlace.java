@@ -35,12 +35,12 @@ public record MemoryPlace(int device, boolean shared) {
     return device == HOST_ID;
   }
 
-  /// As in an `aclrtMemLocation`.
+  /// Id as in an `aclrtMemLocation`.
   public int type() {
     return isHost() ? 0 : DEVICE_TYPE;
   }
 
-  /// As in an `aclrtMemLocation`.
+  /// Id as in an `aclrtMemLocation`.
   public int id() {
     return isHost() ? 0 : device;
   }

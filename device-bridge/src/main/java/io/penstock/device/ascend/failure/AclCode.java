@@ -8,10 +8,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// The answers of AscendCL that callers tell apart, and their meaning.
+/// The answers of AscendCL that callers distinguish, and their meaning.
 ///
-/// Two ranges mean nearly the same: those of the library, and those of the runtime below it, whose codes have a 7 in
-/// third place.
+/// Two ranges have nearly equal meanings: the codes of the library, and the codes of the runtime below it, which have a
+/// 7 in third place.
 public enum AclCode {
   INVALID_PARAM(100_000, "invalid parameter", Kind.ARGUMENT),
   BAD_ALLOC(200_000, "no memory", Kind.MEMORY),
@@ -70,7 +70,7 @@ public enum AclCode {
     return known == null ? "unknown code" : known.meaning;
   }
 
-  /// In plain words, and for one that says that time was up, which setting allows more.
+  /// Plain words for a code; for a time-out, they name the setting that allows more time.
   public static String explained(int number) {
     return meaning(number) + hint(number);
   }

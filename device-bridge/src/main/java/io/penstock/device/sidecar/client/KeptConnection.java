@@ -93,7 +93,7 @@ final class KeptConnection {
     return closing;
   }
 
-  /// Has the node unmap everything, hangs up, and stays closed.
+  /// Makes the node unmap everything, closes the connection, and stays closed.
   void leave() {
     if (closing) {
       return;
@@ -159,7 +159,7 @@ final class KeptConnection {
     }
   }
 
-  /// From a connection to being healthy, and back.
+  /// Changes of the state from a connection to healthy, and back.
   private final class Progress implements ClientSession.Listener {
     @Override
     public void begun(ClientSession talking) {

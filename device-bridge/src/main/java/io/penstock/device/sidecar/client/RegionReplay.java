@@ -86,7 +86,7 @@ final class RegionReplay {
             : failure;
   }
 
-  /// Gives back what was mapped, the last one first; what cannot be given back goes with the connection.
+  /// Unmaps the regions of this attempt, the last one first; a region that cannot be unmapped goes with the connection.
   private void undo(KvException why) {
     RegionSpec mapped = ours.poll();
     if (talk.isOver()) {

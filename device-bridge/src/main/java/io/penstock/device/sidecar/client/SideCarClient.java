@@ -72,7 +72,7 @@ public final class SideCarClient {
     return upkeep.health().isHealthy();
   }
 
-  /// How it is now.
+  /// Present health.
   public SideCarHealth status() {
     return upkeep.health();
   }
@@ -94,7 +94,7 @@ public final class SideCarClient {
     });
   }
 
-  /// Makes all of `copies`, by the node.
+  /// Makes the node perform all of `copies`.
   ///
   /// @throws IllegalArgumentException if there are none, or more than [RegionCopy#MAX_ELEMENTS]
   public Mono<Void> copy(List<RegionCopy> copies) {

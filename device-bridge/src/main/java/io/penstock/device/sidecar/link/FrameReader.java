@@ -12,7 +12,7 @@ public final class FrameReader {
 
   private ByteBuffer kept = ByteBuffer.allocate(FIRST_ROOM);
 
-  /// Where the next bytes are to be put; at least one fits.
+  /// Buffer for the next bytes; at least one fits.
   public ByteBuffer room() {
     if (!kept.hasRemaining()) {
       kept = ByteBuffer.allocate(Math.min(2 * kept.capacity(), FrameCodec.LENGTH_BYTES + FrameCodec.MAX_BYTES))

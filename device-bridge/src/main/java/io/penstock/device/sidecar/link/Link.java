@@ -13,9 +13,9 @@ public interface Link {
   /// Idempotent.
   void close();
 
-  /// A message and the request that it is, or that it answers.
+  /// A message and the number of the request that it is, or that it answers.
   ///
-  /// @param request counts from 1 on each link; 0 in an answer to what could not be read
+  /// @param request counts from 1 on each link; 0 in an answer to an unreadable frame
   record Frame(long request, SideCarMessage message) {}
 
   /// What happens on one connection, in order: opened at most once, frames, closed exactly once. Must not wait.
@@ -24,7 +24,7 @@ public interface Link {
 
     void received(Frame frame);
 
-    /// What came could not be read; nothing else will be.
+    /// The received bytes could not be read; no more frames follow.
     void malformed(MalformedFrameException problem);
 
     void closed(KvException why);

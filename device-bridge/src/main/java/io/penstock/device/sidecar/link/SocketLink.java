@@ -110,8 +110,7 @@ public final class SocketLink implements Link {
     }
   }
 
-  /// Until there may be something to read, or the link is closed, or a piece of other work was made; writes what is
-  /// left meanwhile.
+  /// Waits until bytes may be read, the link is closed, or other work was added; writes the waiting bytes.
   private void await() throws IOException {
     if (spare.getAsBoolean()) {
       key.selector().selectNow();

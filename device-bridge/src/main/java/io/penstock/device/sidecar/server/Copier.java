@@ -111,7 +111,7 @@ final class Copier {
     return inTurn(device, holds, share -> AddressCopies.copy(device, request.hold(share)));
   }
 
-  /// Waits for a turn at the device, beside copies of blocks.
+  /// Waits for a turn at the device, together with copies of blocks.
   ///
   /// @param copy receives a hold on turn and windows, for as long as the device uses them
   private static Mono<Void> inTurn(Device device, RefCount holds, Function<Owned, Mono<Void>> copy) {
@@ -162,7 +162,7 @@ final class Copier {
     }
   }
 
-  /// Both sides are mapped.
+  /// Moves bytes between two mapped sides.
   private static void move(Element each) {
     NativeMemory.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
         slice((Mapped) each.to(), each.toOffset(), each.bytes()));

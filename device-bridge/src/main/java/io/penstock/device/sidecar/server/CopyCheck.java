@@ -18,7 +18,7 @@ final class CopyCheck {
   private final NodeWorkers node;
   private final List<Copier.Element> elements;
   private final Set<NodeRegion> touched = new LinkedHashSet<>();
-  /// Of the copy before: most go on between the same two.
+  /// Region of the previous copy: most copies use the same two regions.
   private @Nullable NodeRegion from;
   private @Nullable NodeRegion to;
 
@@ -39,7 +39,7 @@ final class CopyCheck {
     return null;
   }
 
-  /// What may be made.
+  /// Copies that may be made.
   List<Copier.Element> elements() {
     return elements;
   }

@@ -29,7 +29,7 @@ final class NodeClient {
   private final List<Runnable> whenSettled = new ArrayList<>();
   private final List<Runnable> whenGone = new ArrayList<>();
   private @Nullable NodeSession session;
-  /// Of regions that are mapped, on their way in, or on their way out.
+  /// Bytes of regions that are mapped, are being mapped, or are being unmapped.
   private long hostBytes;
   private int copies;
   private boolean leaving;
@@ -199,7 +199,7 @@ final class NodeClient {
     node.copy(check.elements(), holds, first, reply);
   }
 
-  /// Refuses what comes, ends what is in flight, unmaps all; `then` runs after that.
+  /// Refuses new requests, ends copies in flight, unmaps all; `then` runs after that.
   void leave(Runnable then) {
     whenGone.add(then);
     if (!leaving) {

@@ -21,8 +21,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What a node on Linux reaches of its clients' memory: the host's by itself, a device's through the devices that it
-/// has.
+/// Memory of clients that a node on Linux can reach: host memory by itself, device memory through its devices.
 final class NodeRegions implements RegionOpener {
   private final Map<Integer, Device> devices;
   private final Scheduler workers;

@@ -122,7 +122,7 @@ final class NodeSession implements Link.Events {
     }
   }
 
-  /// This session goes on with `of`, when all that an earlier one began has ended.
+  /// This session continues with `of`, when the work of an earlier one has ended.
   void attach(NodeClient of, long request) {
     client = of;
     of.attach(this, () -> {
@@ -159,7 +159,7 @@ final class NodeSession implements Link.Events {
     gone();
   }
 
-  /// Hangs up; what is the client's stays.
+  /// Closes the connection; the client's regions stay.
   void yieldTo() {
     client = null;
     hangUp();

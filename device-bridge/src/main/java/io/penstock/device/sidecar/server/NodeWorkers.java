@@ -50,7 +50,7 @@ final class NodeWorkers {
     return options;
   }
 
-  /// For threads that read connections of this node.
+  /// Queue for threads that read connections of this node.
   PieceQueue pieceQueue() {
     return pieceQueue;
   }
@@ -70,7 +70,7 @@ final class NodeWorkers {
     return null;
   }
 
-  /// In the mailbox.
+  /// Runs in the mailbox.
   void giveBack(RegionSpec region) {
     hostBytes -= region.hostBytes();
   }
@@ -155,7 +155,7 @@ final class NodeWorkers {
     return new Failed(code, region, found);
   }
 
-  /// In the mailbox.
+  /// Runs in the mailbox.
   void count(int clients, int regions, long bytes, int copies, long copiedBytes, int failed, int refused) {
     SideCarStat now = stat;
     stat = new SideCarStat(now.clients() + clients, now.regions() + regions, now.bytes() + bytes, now.copies() + copies,

@@ -126,7 +126,7 @@ final class SideCarNode {
     }
   }
 
-  /// Refuses what comes, ends copies in flight, unmaps everything, hangs up. Lazy and idempotent.
+  /// Refuses new requests, ends copies in flight, unmaps everything, closes connections. Lazy and idempotent.
   Mono<Void> close() {
     return Mono.defer(() -> {
       mailbox.run(() -> {

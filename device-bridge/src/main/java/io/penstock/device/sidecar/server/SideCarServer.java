@@ -92,7 +92,7 @@ public final class SideCarServer {
         memory);
   }
 
-  /// Listens on `path`, which only this user may use. What a node that was killed has left there is removed.
+  /// Listens on `path`, which only this user may use. Removes the socket of a node that was killed.
   ///
   /// @param devices by the number that the machine has for them; stay the caller's, closed after this
   /// @throws IOException if another node listens there, or something else is there, or the system refuses

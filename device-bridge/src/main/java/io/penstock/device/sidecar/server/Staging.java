@@ -18,8 +18,8 @@ final class Staging {
     this.holds = holds;
   }
 
-  /// Runs `body` with one, when its turn comes. It goes back when this has ended, or was cancelled, and no share of it
-  /// is open.
+  /// Runs `body` with a buffer, when its turn comes. The buffer goes back when `body` has ended, or was cancelled, and
+  /// no share of it is open.
   static Mono<Void> use(StagingPool pool, Function<Staging, Mono<Void>> body) {
     return Mono.defer(() -> {
       BlockScope scope = new BlockScope();

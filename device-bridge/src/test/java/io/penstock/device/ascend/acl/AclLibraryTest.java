@@ -55,7 +55,7 @@ final class AclLibraryTest {
     Path text = Files.writeString(folder.resolve("libascendcl.so"), "no library");
     assertThatThrownBy(() -> AscendDevices.find(at(text), AscendListener.noop()))
         .isInstanceOf(LibraryMismatchException.class)
-        .hasMessage("library " + text + " must be one that this system can load (was not)");
+        .hasMessage("library " + text + " cannot be loaded by this system");
   }
 
   @Test

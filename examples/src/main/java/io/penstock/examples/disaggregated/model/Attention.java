@@ -1,11 +1,11 @@
 package io.penstock.examples.disaggregated.model;
 
-/// The linear parts of attention of one layer, head by head: what a rank computes depends on the heads that it has, and
-/// a head's numbers do not.
+/// The linear parts of attention of one layer, head by head: the set of heads of a rank does not change the numbers of
+/// a head.
 ///
 /// A cached token has two vectors a KV head, one in each plane.
 public interface Attention {
-  /// What cached keys are multiplied with, for one query head of one token.
+  /// Factor of cached keys, for one query head of one token.
   ///
   /// @param x the token's normalised vector
   float[] query(float[] x, int head, int position);
@@ -13,7 +13,7 @@ public interface Attention {
   /// The vector of one KV head of one token in `plane` of the cache.
   float[] cached(float[] x, int plane, int kvHead, int position);
 
-  /// What one query head adds to the layer's output.
+  /// Contribution of one query head to the layer's output.
   ///
   /// @param mixed cached values, weighted by the softmax of the head's scores
   float[] output(float[] mixed, int head);
@@ -21,6 +21,6 @@ public interface Attention {
   /// The KV head that a query head reads.
   int kvHead(int head);
 
-  /// How scores and values are read from the two planes.
+  /// Reader of scores and values from the two planes.
   TileScorer scorer();
 }

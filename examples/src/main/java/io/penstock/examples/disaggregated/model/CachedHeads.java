@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.model;
 
-/// One plane of one layer of a rank's cache, copied to where a kernel computes: a row a KV head and token.
+/// One plane of one layer of a rank's cache, copied to the memory of a kernel: a row a KV head and token.
 public final class CachedHeads {
   /// Nothing.
   public static final CachedHeads NONE = new CachedHeads(0, new float[0]);

@@ -1,8 +1,8 @@
 package io.penstock.examples.disaggregated.model;
 
-import io.penstock.node.text.Json;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
 import io.penstock.examples.disaggregated.tensors.StoredType;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// The `config.json` of a checkpoint, with the names of Llama, and those of DeepSeek for latent attention and the draft
-/// head. What would change the numbers and is not computed here is refused.
+/// head. It refuses fields that would change the numbers and are not supported here.
 final class ConfigFile {
   static final String NAME = "config.json";
   private static final long MOST_BYTES = 1 << 20;

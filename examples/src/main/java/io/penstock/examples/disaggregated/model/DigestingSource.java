@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/// Hashes all that a model is loaded from: two sides that exchange caches must have the same weights.
+/// Hashes all tensors that a model is loaded from: two sides that exchange caches must have equal weights.
 final class DigestingSource implements TensorSource {
   private static final int DIGEST_BYTES = 8;
 

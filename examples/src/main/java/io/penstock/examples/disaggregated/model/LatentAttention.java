@@ -13,10 +13,10 @@ final class LatentAttention implements Attention {
   private final int hidden;
   private final Rotary rotary;
   private final Matrix query;
-  /// From `x` to latent and rotary key.
+  /// Matrix from `x` to latent and rotary key.
   private final Matrix down;
   private final RmsNorm latentNorm;
-  /// For each head, `[nope][rank]` and `[rank][value]`.
+  /// Matrices of each head, `[nope][rank]` and `[rank][value]`.
   private final Matrix[] keyUp;
   private final Matrix[] valueUp;
   private final Matrix output;

@@ -10,7 +10,7 @@ record Linears(TensorSource source, String prefix, float epsilon) {
     return Matrix.ofLinear(outputs, inputs, raw(name, outputs, inputs));
   }
 
-  /// The same as it is stored.
+  /// The tensor as it is stored.
   float[] raw(String name, int outputs, int inputs) throws ModelFileException {
     return source.tensor(prefix + name + ".weight", outputs, inputs);
   }

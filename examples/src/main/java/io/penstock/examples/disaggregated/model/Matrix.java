@@ -58,7 +58,8 @@ public final class Matrix {
     return y;
   }
 
-  /// Adds to `y` what the inputs from `row` on, `x.length` of them, give to the columns from `column` on.
+  /// Multiplies `x` with the rows from `row` on, `x.length` of them, and adds the results of the columns from `column`
+  /// on to `y`.
   void addTimes(float[] x, int row, int column, float[] y) {
     for (int i = 0; i < x.length; i++) {
       float factor = x[i];

@@ -94,12 +94,12 @@ public final class Model {
     writer.write(folder.resolve(WEIGHTS));
   }
 
-  /// The same with all bits: the model that is read back equals the seeded one.
+  /// Writes the seeded model with all bits, so that reading it back gives an equal model.
   public static void write(ModelConfig config, long seed, Path folder) throws IOException {
     write(config, seed, StoredType.F32, folder);
   }
 
-  /// The same for equal configurations with equal weights, and no other.
+  /// Digest of configuration and weights: equal for equal models only.
   public String digest() {
     return digest;
   }
@@ -113,9 +113,9 @@ public final class Model {
     return embedding.row(token);
   }
 
-  /// The vector that goes into the draft layer.
+  /// The input of the draft layer.
   ///
-  /// @param before the vector that came out of the last layer for the token before `token`
+  /// @param before the output of the last layer for the token before `token`
   public float[] embedDraft(int token, float[] before) {
     return requireDraft().input(embed(token), before);
   }
@@ -136,14 +136,14 @@ public final class Model {
     return layers.get(layer).outputNorm().of(x);
   }
 
-  /// The logits of the token after the one whose vector came out of the last layer.
+  /// The logits of the next token, from the output of the last layer.
   public float[] logits(float[] x) {
     return output.times(norm.of(x));
   }
 
   /// The draft head's logits.
   ///
-  /// @param x what came out of the draft layer
+  /// @param x the output of the draft layer
   public float[] draftLogits(float[] x) {
     return output.times(requireDraft().outputNorm().of(x));
   }

@@ -81,7 +81,7 @@ public record ModelConfig(int hiddenSize, int layers, int heads, int kvHeads, in
     return new ModelConfig(48, 4, 8, 4, 8, 96, ByteTokenizer.TOKENS, 512, 1e-5f, 10_000, false, null, 1);
   }
 
-  /// The same with latent attention.
+  /// A tiny model with latent attention.
   public static ModelConfig tinyLatent() {
     return tiny().withLatent(new LatentConfig(16, 4, 8, 8));
   }

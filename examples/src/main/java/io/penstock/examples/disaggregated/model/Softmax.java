@@ -1,6 +1,7 @@
 package io.penstock.examples.disaggregated.model;
 
-/// A softmax over some tokens of a sequence, not yet divided: it can be joined with that of the tokens that follow.
+/// A softmax over some tokens of a sequence, not yet divided: it can be joined with the softmax of the following
+/// tokens.
 ///
 /// Ranks that have different tokens of one head exchange these. Joins are made in the order of the tokens, because
 /// `float` sums depend on their order.
@@ -20,7 +21,7 @@ public final class Softmax {
     return new Softmax(Float.NEGATIVE_INFINITY, 0, new float[width]);
   }
 
-  /// Adds the tokens of `next`, which follow those of this one.
+  /// Adds the tokens of `next`, which follow those of this softmax.
   public void join(Softmax next) {
     float newMax = Math.max(max, next.max);
     float factor = Exponential.of(max - newMax);

@@ -7,7 +7,7 @@ import io.penstock.check.Checks;
 /// @param draftLayers layers of the draft head, which has the number after the model's last layer: 0 or 1
 /// @param draftTokens tokens that the draft head guesses a step; 0 decodes without it
 public record SpeculativeConfig(int draftLayers, int draftTokens) {
-  /// Most tokens guessed a step.
+  /// Maximum number of tokens guessed a step.
   public static final int MOST_DRAFT_TOKENS = 16;
   /// No draft head.
   public static final SpeculativeConfig NONE = new SpeculativeConfig(0, 0);

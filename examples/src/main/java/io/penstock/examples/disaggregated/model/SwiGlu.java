@@ -21,7 +21,7 @@ public final class SwiGlu {
         linears.load("down_proj", hidden, wide));
   }
 
-  /// What the columns of one tile add to the layer's output.
+  /// Contribution of the columns of one tile to the layer's output.
   public float[] tile(float[] x, int tile) {
     int column = tile * ModelConfig.COLUMN_TILE;
     float[] gated = gate.times(x, column, ModelConfig.COLUMN_TILE);

@@ -2,8 +2,8 @@ package io.penstock.examples.disaggregated.model;
 
 /// Reads one tile of cached tokens for one query head.
 ///
-/// A tile is a fixed number of tokens that follow each other in the sequence, whatever blocks and ranks they lie in. So
-/// sums over tokens have one order: inside a tile, then tile after tile.
+/// A tile is a fixed number of consecutive tokens of the sequence, in any blocks and ranks. So sums over tokens have
+/// one order: inside a tile, then tile after tile.
 public enum TileScorer {
   /// Scores from plane 0, values from plane 1.
   GROUPED(1) {

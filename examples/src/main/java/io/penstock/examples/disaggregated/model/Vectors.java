@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.model;
 
-/// The few operations on vectors. Each sums in ascending order; so every machine gets the same bits.
+/// The few operations on vectors. Each sums in ascending order; so every machine gets equal bits.
 public final class Vectors {
   private Vectors() {}
 

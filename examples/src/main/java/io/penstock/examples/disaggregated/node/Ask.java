@@ -2,8 +2,8 @@ package io.penstock.examples.disaggregated.node;
 
 import java.util.List;
 
-/// What the story asks of a node, a line of JSON for a process. No cache goes this way, and nothing
-/// of its transfer.
+/// Question of the story to a node, a line of JSON for a process. No cache travels this way, and no data of its
+/// transfer.
 ///
 /// @param kind of the question
 /// @param request id

@@ -25,8 +25,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a prefill gives beside the cache of a request: the first token, the cached count, and the vectors from which a
-/// decode goes on. It is one block of a space of its own, so it travels as the cache does.
+/// Data that a prefill gives in addition to the cache of a request: the first token, the cached count, and the vectors
+/// from which a decode continues. It is one block of a space of its own, so it travels as the cache does.
 final class AuxBlocks implements AutoCloseable {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
@@ -90,7 +90,7 @@ final class AuxBlocks implements AutoCloseable {
     return block;
   }
 
-  /// What came in a block; not verified.
+  /// Content of a block; not verified.
   static AuxData data(String name, KvBlock block) {
     MemorySegment memory = block.memory(0);
     return new AuxData(name, memory.getAtIndex(INT, 0), List.of(), memory.getAtIndex(INT, 1),

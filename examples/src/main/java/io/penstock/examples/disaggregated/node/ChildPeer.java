@@ -1,7 +1,7 @@
 package io.penstock.examples.disaggregated.node;
 
-import io.penstock.node.text.Json;
 import io.penstock.examples.process.OtherJvm;
+import io.penstock.node.text.Json;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -29,7 +29,7 @@ final class ChildPeer implements Peer {
     return new ChildPeer(OtherJvm.start(List.of(), args));
   }
 
-  /// What the node says when it has started.
+  /// Reply of the node when it has started.
   synchronized Reply started() {
     return read();
   }
@@ -41,7 +41,7 @@ final class ChildPeer implements Peer {
       asks.newLine();
       asks.flush();
     } catch (IOException e) {
-      throw new UncheckedIOException("node must take questions (exit code " + exitCode() + ")", e);
+      throw new UncheckedIOException("child process must accept questions (exit code " + exitCode() + ")", e);
     }
     return read().requireDone();
   }

@@ -15,7 +15,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Moves what one prefill rank gives to one decode rank, over a connection that each attempt asks for.
+/// Moves the blocks of one prefill rank to one decode rank, over a connection that each attempt asks for.
 final class ConnectingMover implements ShardMover, PullBlocks.Places {
   private static final int MOST_WAITING = 1024;
 

@@ -184,11 +184,11 @@ public final class DecodeNode implements Peer {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("decode must not be interrupted", e);
     } catch (ExecutionException | TimeoutException e) {
-      throw new IllegalStateException("all layers must come (was " + e + ")", e);
+      throw new IllegalStateException("decode must receive all layers (was " + e + ")", e);
     }
   }
 
-  /// What the ranks have under way, and have counted.
+  /// Requests under way at the ranks, and their counts.
   List<DecodeConnector.Figures> figures() {
     return ranks.stream().map(DecodeConnector::figures).toList();
   }

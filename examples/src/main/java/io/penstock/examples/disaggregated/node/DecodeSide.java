@@ -32,8 +32,8 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// How the cache of one request comes to a decode: the planner says which prefill rank gives what to which decode rank,
-/// and the requests of each decode rank see to it that it comes, once, or fails by the deadline.
+/// Moves the cache of one request to a decode: the planner assigns prefill ranks to decode ranks, and the requests of
+/// each decode rank make sure that it comes, once, or fails by the deadline.
 final class DecodeSide {
   private static final int RETRIES = 2;
 
@@ -55,7 +55,7 @@ final class DecodeSide {
     Mono<ViewSource> aux();
   }
 
-  /// What one decode rank receives.
+  /// Blocks that one decode rank receives.
   private record Part(DecodeConnector rank, ReceiveOrder order) {
     Mono<End> receive() {
       return rank.receive(order).map(received -> new End(this, received));
@@ -82,8 +82,8 @@ final class DecodeSide {
         .plan(new KvRequest(request, prompt.length, cachedTokens));
   }
 
-  /// Takes the cache, and what comes beside it. A push must be asked for before the prefill begins, a pull when it is
-  /// done. An error is the end of the request, too: the memory of the sequence is given up then.
+  /// Receives the cache and its aux data. A push must be requested before the prefill begins, a pull when it is done.
+  /// An error ends the request, too: the memory of the sequence is given up then.
   ///
   /// @param ranks the requests of each decode rank
   /// @return cold, subscribed to once
@@ -131,7 +131,7 @@ final class DecodeSide {
     return prefill.parallelism().index(source);
   }
 
-  /// Of a prompt that is not computed yet names are known, and afterwards the content.
+  /// For a prompt that is not computed yet only names are known, and afterwards the content.
   private List<BlockKey> keys(Rank source, boolean isPush) {
     Shard shard = prefill.shard(source);
     return isPush

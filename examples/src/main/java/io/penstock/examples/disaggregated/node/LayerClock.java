@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 final class LayerClock {
   private final LongSupplier micros;
   @GuardedBy("this") private final List<LayerTime> computed = new ArrayList<>();
-  /// For each layer when its first and its last bytes came.
+  /// Times of the first and the last bytes of each layer.
   @GuardedBy("this") private final Map<Integer, long[]> landed = new TreeMap<>();
   @GuardedBy("this") private long before;
   @GuardedBy("this") private long bytes;

@@ -2,9 +2,9 @@ package io.penstock.examples.disaggregated.node;
 
 import io.penstock.check.Checks;
 
-/// What happened to one layer of one request.
+/// Event of one layer of one request.
 ///
-/// @param what happened
+/// @param what kind of the event
 /// @param layer of the model
 /// @param startMicros since the epoch
 /// @param endMicros since the epoch
@@ -14,7 +14,7 @@ public record LayerTime(What what, int layer, long startMicros, long endMicros) 
     COMPUTE('█', "#2f6f9f"),
     /// The decode has asked, the layer is computed, and no byte of it has come.
     WAIT('·', "#d8d8d8"),
-    /// Its bytes come.
+    /// Bytes of the layer arrive.
     TRANSFER('▒', "#e0872f");
 
     private final char mark;
@@ -25,12 +25,12 @@ public record LayerTime(What what, int layer, long startMicros, long endMicros) 
       this.colour = colour;
     }
 
-    /// In a text.
+    /// Mark in a text.
     public char mark() {
       return mark;
     }
 
-    /// In an image.
+    /// Colour in an image.
     public String colour() {
       return colour;
     }
@@ -43,7 +43,7 @@ public record LayerTime(What what, int layer, long startMicros, long endMicros) 
     }
   }
 
-  /// The same, counted from another start.
+  /// The time counted from another start.
   public LayerTime since(long micros) {
     return new LayerTime(what, layer, startMicros - micros, endMicros - micros);
   }

@@ -8,8 +8,8 @@ import reactor.netty.resources.LoopResources;
 /// The threads of one node.
 ///
 /// @param loops read and write sockets
-/// @param timers tell time limits
-/// @param sending packs what is pushed
+/// @param timers run time limits
+/// @param sending packs pushed layers
 public record Network(LoopResources loops, Scheduler timers, Scheduler sending) implements AutoCloseable {
   public static Network create(String name) {
     return new Network(LoopResources.create(name, 1, true), Schedulers.newSingle(name + "-timers"),

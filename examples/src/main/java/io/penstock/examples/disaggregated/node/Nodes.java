@@ -16,12 +16,12 @@ public interface Nodes extends AutoCloseable {
   @Override
   void close();
 
-  /// What the registry calls a prefill.
+  /// Name of a prefill in the registry.
   static String prefillName(int number) {
     return "prefill " + number;
   }
 
-  /// What prefills call a decode.
+  /// Name of a decode for prefills.
   static String decodeName(int number) {
     return "decode " + number;
   }

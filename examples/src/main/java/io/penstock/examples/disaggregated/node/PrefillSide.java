@@ -46,9 +46,9 @@ final class PrefillSide implements AutoCloseable {
   private final Map<Integer, PushLayers> outlets = new HashMap<>();
   private final List<PrefillConnector> kept;
 
-  /// @param requests most that are kept at one time
+  /// @param requests maximum number that is kept at one time
   /// @param tiers makes the tier of a rank's finished blocks, which this closes
-  /// @param sending packs what is pushed
+  /// @param sending packs pushed layers
   /// @param timers of leases
   PrefillSide(Instance instance, int requests, Function<Shard, BlockTier> tiers, Scheduler sending,
       LifecycleOptions lifecycle, Scheduler timers) {
@@ -67,17 +67,17 @@ final class PrefillSide implements AutoCloseable {
     return instance.deployment();
   }
 
-  /// Where the readers of a rank ask.
+  /// Tier for the readers of a rank.
   PushLayers outlet(int rank) {
     return requireNonNull(outlets.get(rank), "outlet");
   }
 
-  /// Where the readers of aux data ask: at the first rank.
+  /// Tier for the readers of aux data, at the first rank.
   PushLayers auxOutlet() {
     return auxOutlet;
   }
 
-  /// What a rank keeps for decodes, and who hears that they are done.
+  /// Requests that a rank keeps for decodes.
   PrefillConnector kept(int rank) {
     return kept.get(rank);
   }
@@ -92,9 +92,9 @@ final class PrefillSide implements AutoCloseable {
     return instance.claimedBlocks();
   }
 
-  /// Computes what the tiers of the ranks lack of a prompt, whose readers may have asked already.
+  /// Computes the part of a prompt that the tiers of the ranks lack. Readers may have asked for it already.
   ///
-  /// @param steps told before readers may have what a step gives them
+  /// @param steps called before readers may have the layers of a step
   Prefilled push(String request, int[] prompt, Pace pace, PrefillSteps steps) {
     Sequence sequence = instance.open(request);
     int cachedTokens = tiers.load(sequence, prompt);
@@ -116,7 +116,7 @@ final class PrefillSide implements AutoCloseable {
     return prefilled;
   }
 
-  /// Computes what the tiers of the ranks lack of a prompt, and puts its blocks there.
+  /// Computes the part of a prompt that the tiers of the ranks lack, and puts its blocks there.
   Prefilled compute(String request, int[] prompt, Pace pace, PrefillSteps steps) {
     try (Sequence sequence = instance.open(request)) {
       int cachedTokens = tiers.load(sequence, prompt);

@@ -20,11 +20,11 @@ final class Pushing implements PrefillSteps, AutoCloseable {
   private final Deployment deployment;
   private final List<RankPush> ranks = new ArrayList<>();
 
-  /// What one rank sends. A rank without a block of the prompt sends nothing.
+  /// Blocks that one rank sends. A rank without a block of the prompt sends nothing.
   private static final class RankPush {
     private final RankCache cache;
     private final int blocks;
-    /// Those of the chunks so far; the production hands them to the thread that sends.
+    /// Blocks of the chunks so far; the production hands them to the thread that sends.
     private final KvBlock[] chunked;
     private final Production production;
     private int sentBlocks;
@@ -86,7 +86,7 @@ final class Pushing implements PrefillSteps, AutoCloseable {
     ranks.forEach(rank -> rank.production.end());
   }
 
-  /// What a rank keeps of the request. Readers that have not got all of it when it is given up fail.
+  /// Blocks of the request that a rank keeps. If it is given up, readers that have not got all of it fail.
   HeldBlocks held(RankCache cache) {
     return () -> Mono.fromRunnable(() -> {
       ranks.stream().filter(rank -> rank.cache.equals(cache)).forEach(rank -> rank.production.close());

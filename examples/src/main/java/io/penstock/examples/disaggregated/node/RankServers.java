@@ -65,7 +65,7 @@ final class RankServers implements AutoCloseable {
     this.registered = staying(ranks, registry::stay).subscribe();
   }
 
-  /// Keeps all ranks registered. One that the registry refuses ends alone.
+  /// Keeps all ranks registered. A refusal of the registry ends only its rank.
   static Flux<InstanceView> staying(List<Registration> ranks, Function<Registration, Flux<InstanceView>> stay) {
     return Flux.fromIterable(ranks).flatMap(rank -> stay.apply(rank).onErrorResume(refusal -> {
       LOG.error("rank {} is not registered any more: {}", rank.who(), refusal.getMessage());

@@ -4,11 +4,11 @@ import io.penstock.examples.disaggregated.rank.Generated;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a node answers.
+/// Answer of a node.
 ///
 /// @param outcome of a decoded request
 /// @param times of layers, in microseconds since the epoch
-/// @param failure why the node could not do what it was asked for; null if it did
+/// @param failure reason why the node could not do its work; null if it did
 public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable Failure failure) {
   public static final Reply DONE = new Reply(null, List.of());
 
@@ -27,7 +27,7 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable 
     return new Reply(null, List.of(), failure);
   }
 
-  /// This reply, if the node did what it was asked for.
+  /// This reply, if the node did its work.
   ///
   /// @throws RequestFailedException if it did not
   Reply requireDone() {

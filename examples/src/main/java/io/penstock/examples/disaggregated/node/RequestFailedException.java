@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.node;
 
-/// A node could not serve a request; it goes on with others.
+/// A node could not serve a request; it continues with others.
 final class RequestFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

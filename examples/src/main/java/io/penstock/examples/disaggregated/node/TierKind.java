@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.node;
 
-/// Where the finished blocks of a rank lie.
+/// Tier of the finished blocks of a rank.
 public enum TierKind {
   /// Memory of a simulated device.
   HBM,

@@ -11,7 +11,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A source that tells a clock which layers landed.
+/// A source that reports landed layers to a clock.
 ///
 /// @param source of one rank
 /// @param clock of one request

@@ -49,7 +49,7 @@ public final class Deployment {
     return new Deployment(model, manifest, format);
   }
 
-  /// All in one rank.
+  /// A deployment with all in one rank.
   public static Deployment monolithic(Model model, KvFormat format) {
     return of(model, Parallelism.ofTp(1), format);
   }
@@ -58,7 +58,7 @@ public final class Deployment {
     return model;
   }
 
-  /// What a planner needs to know of the instance.
+  /// Description of the instance for a planner.
   public Manifest manifest() {
     return manifest;
   }
@@ -71,7 +71,7 @@ public final class Deployment {
     return manifest.parallelism();
   }
 
-  /// What each rank has, in the order of the ranks.
+  /// Shard of each rank, in the order of the ranks.
   public List<Shard> shards() {
     return shards;
   }

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 /// finished layer is verified, and other threads may send it.
 public final class KvBlock implements AutoCloseable {
   private final BlockDraft draft;
-  /// For each layer one of two: a hold for writing, or, once it is finished, a share for reading.
+  /// For each layer one of two handles: a hold for writing, or, once it is finished, a share for reading.
   private final BlockDraft.@Nullable Span[] writing;
   private final @Nullable LayerSpan[] reading;
   @GuardedBy("this") private @Nullable Block sealed;
 
-  /// Takes over `draft`, and fills it with zeros: what stays unwritten behind the end of a prompt.
+  /// Takes over `draft`, and fills it with zeros, which stay behind the end of a prompt.
   public KvBlock(BlockDraft draft) {
     this.draft = draft;
     int layers = draft.layout().layers();
@@ -35,7 +35,7 @@ public final class KvBlock implements AutoCloseable {
     }
   }
 
-  /// For those that land bytes from elsewhere.
+  /// The draft, for code that lands bytes from elsewhere.
   public BlockDraft draft() {
     return draft;
   }

@@ -6,7 +6,7 @@ import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.examples.disaggregated.model.TileScorer;
 
-/// How an instance keeps its cache.
+/// Form of the cache of an instance.
 ///
 /// @param blockTokens tokens a block; a multiple of the tokens of a tile
 /// @param order of tokens and heads inside a plane

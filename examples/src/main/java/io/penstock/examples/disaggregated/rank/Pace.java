@@ -2,10 +2,10 @@ package io.penstock.examples.disaggregated.rank;
 
 import io.penstock.check.Checks;
 
-/// How a prefill goes through a prompt.
+/// Speed of a prefill through a prompt.
 ///
-/// @param chunkTokens most tokens computed at a time
-/// @param layerRepeats how often each layer is computed: as a larger model, it takes longer
+/// @param chunkTokens maximum number of tokens computed at a time
+/// @param layerRepeats number of computations of each layer: more take as long as a larger model
 public record Pace(int chunkTokens, int layerRepeats) {
   public Pace {
     Checks.positive("--chunk", chunkTokens);

@@ -7,7 +7,7 @@ public final class Prefill {
   private final Sequence sequence;
   private final Pace pace;
   private final PrefillSteps steps;
-  /// What came out of the last layer for the token before the next one.
+  /// Output of the last layer for the previous token.
   private float[] before;
 
   public Prefill(Sequence sequence, Pace pace, PrefillSteps steps) {

@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.rank;
 
-/// Hears how a prefill goes on, on its thread.
+/// Receives the progress of a prefill, on its thread.
 public interface PrefillSteps {
   /// No listener.
   PrefillSteps NONE = new PrefillSteps() {};
@@ -13,7 +13,7 @@ public interface PrefillSteps {
   /// The cache of `layer` is written for all tokens of the chunk. The draft head's layer comes last.
   default void layer(int layer) {}
 
-  /// Tells `first` before this one.
+  /// Calls `first` before this one.
   default PrefillSteps after(PrefillSteps first) {
     PrefillSteps second = this;
     return new PrefillSteps() {

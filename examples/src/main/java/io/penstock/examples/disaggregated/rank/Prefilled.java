@@ -2,12 +2,13 @@ package io.penstock.examples.disaggregated.rank;
 
 import io.penstock.examples.disaggregated.model.Vectors;
 
-/// What a decode needs beside the cache: the vector of the prompt's last token, and the logits of the first new token.
+/// Data that a decode needs in addition to the cache: the vector of the prompt's last token, and the logits of the
+/// first new token.
 public final class Prefilled {
   private final float[] hidden;
   private final float[] logits;
 
-  /// @param hidden what came out of the last layer for the last token of the prompt
+  /// @param hidden output of the last layer for the last token of the prompt
   /// @param logits of the token that follows it
   public Prefilled(float[] hidden, float[] logits) {
     this.hidden = hidden;

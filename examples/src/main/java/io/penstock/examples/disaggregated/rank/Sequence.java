@@ -57,10 +57,10 @@ public final class Sequence implements AutoCloseable {
     workers.forEach(worker -> worker.cache().sealBelow(tokens));
   }
 
-  /// The vectors that come out of the last layer for `tokens`, the first of which is at `from`. Their keys and values
-  /// are in the cache afterwards.
+  /// The output of the last layer for `tokens`, the first of which is at `from`. Their keys and values are in the cache
+  /// afterwards.
   ///
-  /// @param repeats how often each layer is computed; the result is the same
+  /// @param repeats number of computations of each layer; the result does not depend on it
   /// @param layerDone called after each layer with its number: its part of the cache is written
   float[][] forward(int[] tokens, int from, int repeats, IntConsumer layerDone) {
     float[][] xs = new float[tokens.length][];
@@ -81,9 +81,9 @@ public final class Sequence implements AutoCloseable {
     return forward(tokens, from, 1, layer -> {});
   }
 
-  /// The vectors that come out of the draft layer.
+  /// The output of the draft layer.
   ///
-  /// @param before for each token the vector that came out of the last layer for the token before it
+  /// @param before for each token the output of the last layer for the token before it
   float[][] draft(int[] tokens, float[][] before, int from) {
     float[][] xs = new float[tokens.length][];
     for (int i = 0; i < tokens.length; i++) {
@@ -97,7 +97,7 @@ public final class Sequence implements AutoCloseable {
     return Stream.of(xs).map(float[]::clone).toArray(float[][]::new);
   }
 
-  /// Replaces each vector by what comes out of `layer`.
+  /// Replaces each vector by the output of `layer`.
   private void layer(int layer, float[][] xs, int from) {
     List<Worker> stage = stage(layer);
     float[][] normed = new float[xs.length][];

@@ -13,15 +13,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// What one rank has of a model and of the cache.
+/// Part of a model and of the cache that one rank has.
 ///
 /// @param rank of its deployment
 /// @param space of the rank's blocks: other layers and heads are another space
 /// @param firstLayer of the rank's pipeline stage
 /// @param firstKvHead of those that the rank's query heads read
 /// @param endKvHead after the last of them
-/// @param contextRank which of the ranks that share the tokens of its heads this is
-/// @param contextRanks how many those are
+/// @param contextRank number of this rank among the ranks that share the tokens of its heads
+/// @param contextRanks number of those ranks
 public record Shard(Rank rank, CacheSpace space, int firstLayer, int firstKvHead, int endKvHead, int contextRank,
     int contextRanks) {
   static Shard of(ModelConfig model, Manifest manifest, int blockTokens, Rank rank) {

@@ -4,7 +4,7 @@ import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.disagg.plan.Parallelism;
 
-/// How one side is split, and how it keeps its cache.
+/// Parallelism of one side, and form of its cache.
 public record SideReport(int tp, int pp, int pcp, int dcp, int blockTokens, TokenOrder order, ElementType type) {
   public static SideReport of(Deployment side) {
     Parallelism ranks = side.parallelism();

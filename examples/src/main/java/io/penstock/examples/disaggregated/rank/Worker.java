@@ -7,10 +7,10 @@ import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
 import java.util.Arrays;
 
-/// What one rank computes for one request. It reads the weights of its own heads, columns and layers, and its own part
+/// Computation of one rank for one request. It reads the weights of its own heads, columns and layers, and its own part
 /// of the cache.
 ///
-/// What it answers is a part of a sum; [Sequence] adds up the parts of all ranks in one order.
+/// Its results are parts of sums; [Sequence] adds up the parts of all ranks in one order.
 public final class Worker implements AutoCloseable {
   private final Model model;
   private final RankCache cache;
@@ -66,12 +66,12 @@ public final class Worker implements AutoCloseable {
     return attention.scorer().tile(query, plane(0), plane(1), row, count);
   }
 
-  /// What one head adds to the layer's output, from the softmax over all tokens.
+  /// Contribution of one head to the layer's output, from the softmax over all tokens.
   float[] attended(int layer, int head, Softmax all) {
     return model.attention(layer).output(all.divided(), head);
   }
 
-  /// What one tile of columns adds to the layer's output.
+  /// Contribution of one tile of columns to the layer's output.
   float[] fedForward(int layer, int tile, float[] x) {
     return model.feedForward(layer).tile(x, tile);
   }

@@ -14,10 +14,10 @@ import java.util.Set;
 /// Weights in a safetensors file: eight bytes with the length of a JSON header, the header, and the tensors side by
 /// side. A tensor is read when it is asked for.
 public final class SafetensorsFile implements TensorSource, AutoCloseable {
-  /// Most bytes of a header, as the format says.
+  /// Maximum bytes of a header, as the format says.
   static final long MOST_HEADER_BYTES = 100_000_000;
   static final int LENGTH_BYTES = 8;
-  /// Most bytes of a tensor that is loaded.
+  /// Maximum bytes of a tensor that is loaded.
   private static final long MOST_TENSOR_BYTES = 1 << 30;
 
   private final Path path;

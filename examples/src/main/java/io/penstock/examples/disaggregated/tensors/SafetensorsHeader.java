@@ -13,8 +13,8 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Reads the JSON header of a safetensors file, whose author may be hostile: whatever breaks the format is a
-/// [ModelFileException] that names the tensor and the rule.
+/// Reads the JSON header of a safetensors file, whose author may be hostile: a [ModelFileException] names the tensor
+/// and the rule that is broken.
 final class SafetensorsHeader {
   private static final JsonMapper STRICT = JsonMapper.builder()
       .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)

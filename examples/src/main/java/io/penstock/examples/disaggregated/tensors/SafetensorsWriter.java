@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// Collects tensors while a model is loaded from another source, and writes them as a safetensors file: so the file has
-/// what a load asks for.
+/// Collects tensors while a model is loaded from another source, and writes them as a safetensors file, which so has
+/// every tensor that a load asks for.
 public final class SafetensorsWriter implements TensorSource {
   private static final int ALIGNMENT_BYTES = 8;
 
@@ -41,7 +41,7 @@ public final class SafetensorsWriter implements TensorSource {
     return values;
   }
 
-  /// Writes what was collected; a file that is there is replaced.
+  /// Writes the collected tensors; replaces an existing file.
   public void write(Path path) throws IOException {
     try (FileChannel to = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
         StandardOpenOption.TRUNCATE_EXISTING)) {

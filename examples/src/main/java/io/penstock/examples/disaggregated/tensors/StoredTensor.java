@@ -3,7 +3,7 @@ package io.penstock.examples.disaggregated.tensors;
 import java.util.Arrays;
 import java.util.List;
 
-/// What the header of a safetensors file says of one tensor.
+/// Entry of one tensor in the header of a safetensors file.
 ///
 /// @param type of the elements
 /// @param shape lengths of the axes, the slowest first

@@ -1,6 +1,6 @@
 package io.penstock.examples.disaggregated.tensors;
 
-/// Where the weights of a model come from, by the names of a Llama checkpoint.
+/// Source of the weights of a model, by the names of a Llama checkpoint.
 @FunctionalInterface
 public interface TensorSource {
   /// The numbers of one tensor, row-major.

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.penstock.node.text.Json;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
 import io.penstock.examples.disaggregated.tensors.SafetensorsFile;
 import io.penstock.examples.disaggregated.tensors.StoredType;
+import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

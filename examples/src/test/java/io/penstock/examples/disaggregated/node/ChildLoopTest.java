@@ -14,7 +14,7 @@ final class ChildLoopTest {
     @Override
     public Reply ask(Ask ask) {
       if (ask.request().equals("lost")) {
-        throw new IllegalStateException("all layers must come (was FAILED)");
+        throw new IllegalStateException("decode must receive all layers (was FAILED)");
       }
       return Reply.DONE;
     }
@@ -32,9 +32,10 @@ final class ChildLoopTest {
   void aRequestThatFails_isAnsweredWithItsFailure_andTheNextOneIsServed() {
     Reply failed = answer("lost");
     assertThat(failed.failure()).isEqualTo(
-        new Reply.Failure("lost", "IllegalStateException", "all layers must come (was FAILED)"));
+        new Reply.Failure("lost", "IllegalStateException", "decode must receive all layers (was FAILED)"));
     assertThatThrownBy(failed::requireDone).isInstanceOf(RequestFailedException.class).hasMessage(
-        "request lost must be served (failed with IllegalStateException: all layers must come (was FAILED))");
+        "request lost must be served (failed with IllegalStateException: decode must receive all layers "
+            + "(was FAILED))");
     assertThat(answer("next").requireDone().failure()).isNull();
   }
 }

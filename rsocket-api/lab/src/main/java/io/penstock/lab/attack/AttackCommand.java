@@ -62,7 +62,7 @@ public final class AttackCommand implements Callable<Integer> {
   private static final List<Setting<?>> SETTINGS = LayoutSettings.ALL;
   private static final double SHORTEST_MINUTES = 0.02;
   private static final double LONGEST_MINUTES = 1440;
-  /// Most keys that the good client keeps: it asks for all of them at once.
+  /// Maximum number of keys that the good client keeps: it asks for all of them at once.
   private static final long MOST_KEPT = 65_536;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -87,7 +87,7 @@ public final class AttackCommand implements Callable<Integer> {
   private List<AttackKind> kinds = List.of();
 
   @Option(names = "--seed", paramLabel = "S", defaultValue = "1",
-      description = "From which all is drawn (default: ${DEFAULT-VALUE}).")
+      description = "Seed of all random choices (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
@@ -95,8 +95,8 @@ public final class AttackCommand implements Callable<Integer> {
   private @Nullable HostPort admin;
 
   @Option(names = "--fill", paramLabel = "SIZE", defaultValue = "1GiB", converter = SizeOption.class,
-      description = "Most bytes that the good client keeps in the node (default: ${DEFAULT-VALUE}). A node that is "
-          + "not full has room to give away.")
+      description = "Maximum number of bytes that the good client keeps in the node (default: "
+          + "${DEFAULT-VALUE}). A node that is not full has room to give away.")
   private long fill;
 
   @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
@@ -145,7 +145,7 @@ public final class AttackCommand implements Callable<Integer> {
     }
     if (!anywhere && !InetAddress.getByName(node.host()).isLoopbackAddress()) {
       throw new IllegalArgumentException(
-          "--anywhere must be given for a node on another host, which others may use (was without: " + node
+          "--anywhere must be given for a node on another host, which others may use (was " + node
               + " is no loopback address)");
     }
   }
@@ -183,7 +183,7 @@ public final class AttackCommand implements Callable<Integer> {
     }
   }
 
-  /// In the order of their declaration, each once.
+  /// Kinds in the order of their declaration, each once.
   private List<AttackKind> played() {
     return Arrays.stream(AttackKind.values()).filter(kind -> kinds.isEmpty() || kinds.contains(kind)).toList();
   }
@@ -226,7 +226,7 @@ public final class AttackCommand implements Callable<Integer> {
         report.held() ? "held" : "BROKEN", Plural.of(report.keptBlocks(), "block"), report.seed());
   }
 
-  /// What the admin endpoints told.
+  /// Memory as the admin endpoints reported it.
   private static String memory(AttackReport report) {
     List<Long> peaks = new ArrayList<>();
     report.phases().forEach(phase -> {

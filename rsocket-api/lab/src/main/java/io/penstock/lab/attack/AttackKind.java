@@ -97,7 +97,7 @@ enum AttackKind {
       return new BadFrames(attackers, target, random);
     }
   },
-  MIX("up to three of the others at a time, drawn anew every second") {
+  MIX("up to three of the others at a time; a new draw every second") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {
       return new Mix(attackers, Arrays.stream(values()).filter(kind -> kind != MIX)
@@ -115,7 +115,7 @@ enum AttackKind {
     this.description = description;
   }
 
-  /// What its attackers do, in a few words.
+  /// A few words about the work of the attackers.
   String description() {
     return description;
   }
@@ -130,7 +130,7 @@ enum AttackKind {
     });
   }
 
-  /// As options and reports spell it.
+  /// Spelling in options and reports.
   String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
@@ -138,7 +138,7 @@ enum AttackKind {
   /// An attack of this kind.
   abstract Attack on(Attackers attackers, Target target, RandomGenerator random);
 
-  /// For the command line.
+  /// Converter for the command line.
   static final class Converter implements ITypeConverter<AttackKind> {
     @Override
     public AttackKind convert(String text) {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What is played, in which order, and for how long each. Waiting for the node to recover comes on top of it.
+/// Phases of a run, their order, and their length. The time in which the node recovers is not included.
 ///
 /// @param phase time of each of `phases`, and of the quiet phase before them: slowest calls are compared
 record AttackPlan(Duration phase, List<AttackKind> phases) {
@@ -15,7 +15,7 @@ record AttackPlan(Duration phase, List<AttackKind> phases) {
     phases = List.copyOf(phases);
   }
 
-  /// Each of `kinds` alone, then mixes of them for the rest of the time; without mixes, the kinds again.
+  /// A plan with each of `kinds` alone, then mixes of them for the rest of the time; without mixes, the kinds again.
   ///
   /// @param kinds at least one
   static AttackPlan of(Duration total, List<AttackKind> kinds) {

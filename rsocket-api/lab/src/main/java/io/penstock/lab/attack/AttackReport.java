@@ -2,12 +2,12 @@ package io.penstock.lab.attack;
 
 import java.util.List;
 
-/// What a run of attacks found.
+/// Result of a run of attacks.
 ///
 /// @param held whether the run ended and no bound broke
-/// @param seed from which everything was drawn
+/// @param seed of all random choices
 /// @param keptBlocks that the good client kept in the node
-/// @param quiet what the good client saw, and the node held, without an attack
+/// @param quiet figures of the good client and of the node without an attack
 record AttackReport(boolean held, String node, long seed, long keptBlocks, Quiet quiet, List<PhaseReport> phases) {
   AttackReport {
     phases = List.copyOf(phases);

@@ -12,19 +12,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// Plays a plan against a node: a quiet phase, then one attack after the other, each of which begins with the node as
-/// it was. One thread, beside the event loops of the attackers and of the good client.
+/// Plays a plan against a node: a quiet phase, then one attack after the other. Each attack begins when the node has
+/// recovered. Uses one thread; the attackers and the good client have event loops of their own.
 final class AttackRun {
-  /// How long the node may take to let go of what an attack held.
+  /// Maximum time for the node to release what an attack held.
   private static final Duration MOST_TO_LET_GO = Duration.ofSeconds(10);
-  /// How long it is waited for if it does not answer: what comes next would measure this attack.
+  /// Maximum wait for a node that does not answer: the next phase would measure this attack.
   private static final Duration MOST_SILENCE = Duration.ofMinutes(2);
-  /// Of the quiet phase, this part does not count.
+  /// Divisor of the quiet phase: its first part does not count.
   private static final int WARMING_PART = 4;
   private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long VISIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /// Told how the run goes on.
+  /// Receives the progress of the run.
   interface Listener {
     void begins(String what);
 
@@ -95,7 +95,7 @@ final class AttackRun {
 
   private static void requireGood(Tally tally) {
     if (tally.failedCalls() > 0 || tally.wrongBlocks() > 0) {
-      throw new IllegalStateException("a good client must be served before an attack (was not: %d blocks with wrong"
+      throw new IllegalStateException("the good client was not served before the attack (%d blocks with wrong"
           .formatted(tally.wrongBlocks()) + " bytes, errors " + tally.errors() + ")");
     }
   }
@@ -129,15 +129,15 @@ final class AttackRun {
         still, tally.failedCalls(), tally.errors(), tally.wrongBlocks(), peak, seconds, after, broken);
   }
 
-  /// Most memory that was seen in an attack so far; 0 if none was.
+  /// Maximum memory seen in an attack so far; 0 if none was.
   private long mostResident() {
     return phases.stream().map(PhaseReport::peakResidentBytes).filter(Objects::nonNull).mapToLong(each -> each).max()
         .orElse(0);
   }
 
-  /// Has the good client work for `time`, and a newcomer connect now and then.
+  /// Lets the good client work for `time`, and a newcomer connect at intervals.
   ///
-  /// @return most resident memory of the node meanwhile; null if unknown
+  /// @return maximum resident memory of the node during that time; null if unknown
   private @Nullable Long play(Tally tally, Duration time) {
     long began = System.nanoTime();
     long end = began + time.toNanos();
@@ -158,7 +158,7 @@ final class AttackRun {
     return peak == 0 ? null : (Long) peak;
   }
 
-  /// Waits until the node is as idle as it was; answers what it holds then, null if it does not answer.
+  /// Waits until the node is as idle as before. Returns its figures, or null if it does not answer.
   private @Nullable NodeFigures letGo(NodeFigures quiet, long sinceNanos) {
     NodeFigures last = null;
     while (System.nanoTime() - sinceNanos < (last == null ? MOST_SILENCE : MOST_TO_LET_GO).toNanos()) {

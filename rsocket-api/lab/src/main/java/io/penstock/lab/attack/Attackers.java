@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.resources.LoopResources;
 
-/// All connections of the attackers, on one event loop. They come from an address of their own where this host has a
-/// second one, since a node bounds what one address may do.
+/// All connections of the attackers, on one event loop. They use an address of their own where this host has a second
+/// one, since a node bounds the use by one address.
 final class Attackers implements AutoCloseable {
   private static final int LONGEST_FRAME = 0xFF_FFFF;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
@@ -56,7 +56,7 @@ final class Attackers implements AutoCloseable {
     }
   }
 
-  /// Begins an attack, which goes on until [#end()].
+  /// Begins an attack, which runs until [#end()].
   ///
   /// @param attack made of its connections
   void begin(Function<Attackers, Attack> attack) {
@@ -64,7 +64,7 @@ final class Attackers implements AutoCloseable {
     ticking = group.next().scheduleAtFixedRate(begun::tick, 0, Attack.TICK.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /// Ends what was begun and closes every connection.
+  /// Ends the attack and closes every connection.
   void end() {
     if (ticking != null) {
       ticking.cancel(false);

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/// Connections that send what no client sends: random bytes, damaged frames, frames of streams that are none, lengths
-/// that lie, slices that were not asked for. A few new ones a tick, each for half a second.
+/// Connections that send frames which no client sends: random bytes, damaged frames, frames of unknown streams, wrong
+/// lengths, slices without a request. A few new ones a tick, each for half a second.
 final class BadFrames implements Attack {
   private static final int CONNECTIONS = 32;
   private static final int LIFE_TICKS = 5;

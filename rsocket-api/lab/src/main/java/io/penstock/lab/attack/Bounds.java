@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What an attack may do to others, and what it did beyond that.
+/// Bounds on the effect of an attack, and the bounds that it broke.
 final class Bounds {
-  /// Most that the slowest call may take beside the slowest one of the quiet phase, unless it is quick all the same.
+  /// Maximum ratio of the slowest call to the slowest one of the quiet phase, unless the call is quick in any case.
   private static final int TIMES_QUIET = 5;
   private static final double QUICK_MILLIS = 50;
   private static final double LEAST_KEPT = 0.9;
@@ -65,10 +65,10 @@ final class Bounds {
         + (node.connections() == null ? "" : ", " + node.connections() + " connections");
   }
 
-  /// A heap that grew does not shrink: what an earlier attack made it take is no fault of this one.
+  /// Checks memory. A heap does not shrink, so growth by an earlier attack does not count against this one.
   ///
   /// @param peak null if unknown; so `quiet`
-  /// @param before most that was seen before this attack
+  /// @param before maximum seen before this attack
   Bounds memory(@Nullable Long peak, @Nullable Long quiet, long before, long budgetBytes) {
     if (peak != null && quiet != null) {
       long most = quiet + budgetBytes + MEMORY_BESIDE_BUDGET;

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /// The connections of one attack, kept at a number: those that the node ended are replaced, a few at a time.
 final class Crowd {
-  /// Most connections that are opened in a tick.
+  /// Maximum number of connections that are opened in a tick.
   private static final int MOST_AT_A_TIME = 128;
 
   private final Attackers attackers;

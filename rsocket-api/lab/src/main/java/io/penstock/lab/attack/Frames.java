@@ -17,8 +17,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
-/// Frames as `PROTOCOL.md` describes them, written without the rules that our own client keeps to. The caller owns
-/// what they return.
+/// Frames as `PROTOCOL.md` describes them, written without the rules of our own client. The caller owns the buffers.
 final class Frames {
   static final int KEEP_ALIVE = 20_000;
   static final int LIFETIME = 90_000;
@@ -65,7 +64,7 @@ final class Frames {
         .addComponent(true, length(frame.readableBytes())).addComponent(true, frame);
   }
 
-  /// The length before a frame, whatever follows.
+  /// The length field before a frame, for any following bytes.
   static ByteBuf length(int bytes) {
     return ALLOCATOR.buffer(LENGTH_BYTES).writeMedium(bytes);
   }

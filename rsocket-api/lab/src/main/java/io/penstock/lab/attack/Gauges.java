@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What `/metrics` of a node tells; null where it tells nothing.
+/// Gauges that `/metrics` of a node shows; null where a gauge is missing.
 record Gauges(@Nullable Long connections, @Nullable Long streams, @Nullable Long residentBytes) {
   static final Gauges UNKNOWN = new Gauges(null, null, null);
 

@@ -84,7 +84,7 @@ final class GoodClient implements AutoCloseable {
     return space;
   }
 
-  /// The connection, made anew if it was lost.
+  /// The connection; a new one if the earlier one was lost.
   KvClient connected() {
     KvClient open = client;
     if (open == null) {
@@ -108,7 +108,7 @@ final class GoodClient implements AutoCloseable {
     }
   }
 
-  /// Drops a connection; whether its end is heard in time does not matter.
+  /// Drops a connection; the report of its end may come late.
   private static void leave(KvClient open) {
     open.close().onErrorComplete().subscribe();
   }
@@ -127,8 +127,8 @@ final class GoodClient implements AutoCloseable {
     return value(connected().stat());
   }
 
-  /// Puts blocks until `most` of them are in the node; those that left it meanwhile are forgotten. Tells how many are
-  /// there.
+  /// Puts blocks until `most` of them are in the node; blocks that left it are forgotten. Returns the number of blocks
+  /// that are there.
   int keep(long most) {
     List<BlockKey> lost = missing();
     put(lost);
@@ -148,7 +148,7 @@ final class GoodClient implements AutoCloseable {
     return List.copyOf(kept);
   }
 
-  /// How many of them the node has.
+  /// Number of them that the node has.
   int visible() {
     return kept.size() - missing().size();
   }
@@ -183,12 +183,12 @@ final class GoodClient implements AutoCloseable {
     }
   }
 
-  /// Removes `keys` and tells how many of them were there.
+  /// Removes `keys` and returns how many of them were there.
   int removed(List<BlockKey> keys) {
     return value(connected().remove(keys)).count();
   }
 
-  /// Reads `keys`, and some of those that it keeps, and compares all bytes.
+  /// Reads `keys`, and some of the kept blocks, and compares all bytes.
   ///
   /// @return blocks with wrong bytes
   /// @throws IllegalStateException if one of `keys` is missing, or a block that was found did not come
@@ -213,7 +213,7 @@ final class GoodClient implements AutoCloseable {
     }, 1).then(Mono.fromSupplier(() -> {
       if (came.size() != lease.found().count()) {
         throw new IllegalStateException(
-            "blocks that were found must come (was %d of %d)".formatted(came.size(), lease.found().count()));
+            "node must deliver all blocks that it found (was %d of %d)".formatted(came.size(), lease.found().count()));
       }
       return (int) came.stream().filter(differs -> differs).count();
     }));

@@ -3,7 +3,7 @@ package io.penstock.lab.attack;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/// How long calls took, in milliseconds; all 0 if there were none.
+/// Durations of calls, in milliseconds; all 0 if there were none.
 record Latency(long calls, double p50, double p99, double slowest) {
   private static final double NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -12,7 +12,7 @@ record Latency(long calls, double p50, double p99, double slowest) {
         nanos.getValueAtPercentile(99) / NANOS, nanos.getMaxValue() / NANOS);
   }
 
-  /// How many times as long the slowest call took as the slowest of `quiet`.
+  /// Ratio of the slowest call to the slowest of `quiet`.
   double timesOf(Latency quiet) {
     return quiet.slowest == 0 ? 0 : slowest / quiet.slowest;
   }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/// Several attacks at a time, drawn anew every second.
+/// Several attacks at a time, with a new draw every second.
 final class Mix implements Attack {
   private static final int ROUND_TICKS = Attack.ticks(Duration.ofSeconds(1));
   private static final int MOST_AT_A_TIME = 3;

@@ -3,12 +3,12 @@ package io.penstock.lab.attack;
 import io.penstock.wire.client.ServerStat;
 import org.jspecify.annotations.Nullable;
 
-/// What a node holds at one moment.
+/// State of a node at one moment.
 ///
 /// @param blocks that are visible
 /// @param inFlightBytes in and out
-/// @param besideBytes of memory that is lent for something else than visible blocks
-/// @param connections null if no admin endpoint tells it; so are the others below
+/// @param besideBytes of memory that is lent for other purposes than visible blocks
+/// @param connections null without an admin endpoint; so are the others below
 /// @param streams that run
 /// @param residentBytes memory of the process that is in RAM
 record NodeFigures(long blocks, long inFlightBytes, long besideBytes, @Nullable Long connections,

@@ -24,10 +24,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/// One connection of an attacker. It knows which of its requests the node still works on, and drops what comes. Every
-/// call comes on the attackers' event loop.
+/// One connection of an attacker. It knows which of its requests the node still works on, and drops answers. The
+/// attackers' event loop makes every call.
 final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
-  /// What the node allows, by its Welcome.
+  /// Limits in the Welcome of the node.
   record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
     private static Limits of(JsonNode welcome) {
       return new Limits(welcome.path("maxSliceBytes").asInt(), welcome.path("windowBlocks").asInt(),
@@ -45,20 +45,20 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
 
   private final Consumer<Peer> greeting;
   private final Deque<Integer> streams = new ArrayDeque<>();
-  /// Frames still to send of requests that go on slowly.
+  /// Remaining frames of requests that are sent slowly.
   private final Map<Integer, Iterator<Supplier<ByteBuf>>> later = new HashMap<>();
-  /// Those of them that have credit.
+  /// Those requests that have credit.
   private final Set<Integer> credited = new LinkedHashSet<>();
   private @Nullable Channel channel;
   private @Nullable Limits limits;
   private int next = HELLO;
 
-  /// @param greeting what to say when the connection is there
+  /// @param greeting called when the connection is open
   Peer(Consumer<Peer> greeting) {
     this.greeting = greeting;
   }
 
-  /// One that sets up and says hello as it should, and is ready when the node welcomed it.
+  /// A peer that sets up and says hello correctly, and is ready when the node has welcomed it.
   static Peer polite() {
     return new Peer(Peer::greet);
   }
@@ -68,7 +68,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     ask((stream, none) -> Frames.hello(stream), new Limits(0, 0, 0));
   }
 
-  /// What the node allows; null until it said so.
+  /// Limits of the node; null before its Welcome.
   @Nullable Limits limits() {
     return limits;
   }
@@ -103,7 +103,7 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     later.put(next - 2, frames.apply(next - 2));
   }
 
-  /// Sends the next frame of each request that goes on slowly.
+  /// Sends the next frame of each slow request.
   void goOn() {
     credited.forEach(this::sendNext);
   }

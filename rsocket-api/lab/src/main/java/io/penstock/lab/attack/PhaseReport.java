@@ -4,22 +4,22 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What one attack did to others.
+/// Effect of one attack on others.
 ///
 /// @param seed that plays this attack again
 /// @param held whether no bound broke
 /// @param puts of the good client
-/// @param putsTimesQuiet slowest put beside the slowest of the quiet phase; so `getsTimesQuiet`
+/// @param putsTimesQuiet ratio of the slowest put to the slowest of the quiet phase; so `getsTimesQuiet`
 /// @param gets of the good client
 /// @param connects of newcomers
 /// @param visibleBefore blocks of the good client that the node had before
-/// @param visibleAfter those that it still had afterwards
+/// @param visibleAfter blocks of them that it still had afterwards
 /// @param failedCalls of the good client
-/// @param errors their kinds and how often each came
+/// @param errors their kinds and counts
 /// @param wrongBlocks that were read with wrong bytes
-/// @param peakResidentBytes most memory seen; null if unknown
-/// @param letGoSeconds from the end of the attack until the node was as idle as before, or was no longer waited for
-/// @param after what the node held then; null if it did not answer
+/// @param peakResidentBytes maximum memory seen; null if unknown
+/// @param letGoSeconds from the end of the attack until the node was as idle as before, or the wait ended
+/// @param after figures of the node then; null if it did not answer
 /// @param broken bounds, in words
 record PhaseReport(String kind, long seed, boolean held, double seconds, Latency puts, double putsTimesQuiet,
     Latency gets,

@@ -5,25 +5,25 @@ import java.time.Duration;
 /// Some connections, each with some requests that the node works on. Those that ended are made again, one a tick; all
 /// are given up and made again from time to time.
 final class Requests implements Attack {
-  /// How many, and how often.
+  /// Number and frequency of requests.
   ///
-  /// @param connections that set up as they should
+  /// @param connections that set up correctly
   /// @param streams requests of each at a time
-  /// @param renewal after which they are given up
-  /// @param deaf whether they take nothing from their sockets once they asked
+  /// @param renewal after which they are abandoned
+  /// @param deaf whether they read nothing from their sockets after the request
   record Plan(int connections, int streams, Duration renewal, boolean deaf) {
     Plan(int connections, int streams, Duration renewal) {
       this(connections, streams, renewal, false);
     }
   }
 
-  /// Has a peer send one request.
+  /// Makes a peer send one request.
   @FunctionalInterface
   interface Asking {
     void ask(Peer peer, Peer.Limits limits);
   }
 
-  /// Between two frames of a request that goes on slowly: quicker than a node counts as silence.
+  /// Ticks between two frames of a slow request: shorter than the silence that a node accepts.
   private static final int PACE_TICKS = Attack.ticks(Duration.ofSeconds(2));
 
   private final Plan plan;
@@ -31,7 +31,7 @@ final class Requests implements Attack {
   private final Crowd crowd;
   private int ticks;
 
-  /// Requests that need nothing but to be sent.
+  /// Requests that are only sent.
   static Requests of(Attackers attackers, Plan plan, Peer.Request request) {
     return new Requests(attackers, plan, (peer, limits) -> peer.ask(request, limits));
   }

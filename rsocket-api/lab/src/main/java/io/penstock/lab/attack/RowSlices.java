@@ -23,7 +23,7 @@ final class RowSlices {
 
   private RowSlices() {}
 
-  /// What makes the payloads of `stream`, one for each row.
+  /// Supplies the payloads of `stream`, one for each row.
   ///
   /// @param hashes of the put, of which the first counts
   static Stream<Supplier<ByteBuf>> frames(int stream, Target target, byte[] hashes) {

@@ -10,7 +10,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
-/// What the good client noticed in one phase. One thread.
+/// Observations of the good client in one phase. One thread.
 final class Tally {
   private static final int DIGITS = 3;
   private static final int MOST_KINDS = 20;
@@ -47,7 +47,7 @@ final class Tally {
     });
   }
 
-  /// What `call` answers, or `otherwise` if it fails, which counts as every failure.
+  /// Result of `call`, or `otherwise` if it fails; every failure counts.
   <T> T tried(String what, Supplier<T> call, T otherwise) {
     try {
       return call.get();
@@ -99,7 +99,7 @@ final class Tally {
     return failed;
   }
 
-  /// How often each error was seen, by its words; the first kinds only.
+  /// Number of each error, by its text; only the first kinds.
   Map<String, Long> errors() {
     return Map.copyOf(errors);
   }

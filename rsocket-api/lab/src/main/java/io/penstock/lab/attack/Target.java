@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/// What attackers know about the node: its space, how much it keeps, and keys of blocks that it has.
+/// Knowledge of attackers about the node: its space, its capacity, and keys of blocks that it has.
 ///
-/// @param capacityBlocks that the node told; `Long.MAX_VALUE` if it told none
+/// @param capacityBlocks reported by the node; `Long.MAX_VALUE` if it reports none
 /// @param known hashes of blocks that the node has, one after the other
 record Target(byte[] space, BlockLayout layout, long capacityBlocks, byte[] known) {
   static Target of(CacheSpace space, long capacityBlocks, List<BlockKey> known) {

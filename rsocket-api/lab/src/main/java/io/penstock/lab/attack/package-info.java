@@ -1,5 +1,5 @@
-/// `penstock attack`: hostile clients against a running node, and a well-behaved one beside them that measures what
-/// others notice.
+/// `penstock attack`: hostile clients against a running node, and a well-behaved client that measures their effect on
+/// others.
 @NullMarked
 package io.penstock.lab.attack;
 

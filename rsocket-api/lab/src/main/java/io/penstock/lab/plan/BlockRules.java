@@ -76,7 +76,7 @@ final class BlockRules {
     return Map.of("output", Map.of("src_groups", source, "dst_groups", destination));
   }
 
-  /// Groups of neighbours stay as they are where blocks of both sides lie without gaps. Elsewhere they are cut anew.
+  /// Groups of neighbours stay as they are where blocks of both sides lie without gaps. Elsewhere they are split again.
   static Map<String, Object> splitRuns(Case one) {
     Fields input = one.input();
     List<List<Integer>> sources = input.integerLists("src_groups");
@@ -265,7 +265,7 @@ final class BlockRules {
     return number;
   }
 
-  /// As the engine reads its settings: a text that is a number will do.
+  /// Number as the engine reads its settings: a text that is a number is accepted.
   private static int number(JsonNode node) {
     if (node.isIntegralNumber() && node.canConvertToInt()) {
       return node.intValue();

@@ -15,12 +15,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.StringNode;
 
-/// All cases of one file, against the rules.
+/// Result of checking all cases of one file against the rules.
 ///
 /// @param file its name
 /// @param kinds numbers of cases, by kind
-/// @param differences where a case says something else than its rule
-/// @param faults why the file or a case of it cannot be checked
+/// @param differences places where a case and its rule differ
+/// @param faults reasons why the file or a case of it cannot be checked
 record CaseCheck(String file, Map<String, Integer> kinds, List<Found> differences, List<Fault> faults) {
   /// A difference and its case.
   ///
@@ -90,7 +90,7 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
           found(one, new Difference("error", refusal, MissingNode.getInstance()));
         }
       } else if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
-        faults.add(Fault.of(one, "must have a recorded answer (was without "
+        faults.add(Fault.of(one, " has no recorded answer ( "
             + String.join(", ", answer.keySet().stream().sorted().toList()) + ")"));
       } else {
         Difference.between(one.json(), answer).forEach(difference -> found(one, difference));

@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 /// @param fits whether a case is of the kind, by its fields
 /// @param answer the fields that a case should have, by its inputs
 record CaseRule(String kind, Predicate<Case> fits, Answer answer) {
-  /// Computes the recorded fields of a case anew.
+  /// Computes the recorded fields of a case again.
   interface Answer {
     /// @throws io.penstock.node.plan.FieldException if an input is not of its form
     Map<String, Object> of(Case one);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// A plan under context parallelism as an engine writes it down: by context rank of the source, with ports and kernel
+/// A plan under context parallelism in the form of an engine: by context rank of the source, with ports and kernel
 /// blocks. An engine also pulls from ranks that have nothing to give, to tell them that it is done; a plan releases
 /// those.
 final class ContextShards {
@@ -62,7 +62,7 @@ final class ContextShards {
     return shards;
   }
 
-  /// How often each port is asked, those of empty shards counted.
+  /// Number of requests to each port, those of empty shards counted.
   Map<String, Integer> pullsByPort() {
     Map<String, Integer> pulls = new LinkedHashMap<>();
     prefill.allRanks().forEach(rank -> pulls.put("" + port(rank), 0));

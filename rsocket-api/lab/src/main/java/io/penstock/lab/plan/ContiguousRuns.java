@@ -4,7 +4,7 @@ import io.penstock.check.Checks;
 import io.penstock.disagg.plan.Run;
 import java.util.List;
 
-/// Which blocks lie in a row in the memory of both sides, so that one copy moves them: the stride rule.
+/// Finds blocks that lie in a row in the memory of both sides, so that one copy moves them: the stride rule.
 public final class ContiguousRuns {
   private ContiguousRuns() {}
 

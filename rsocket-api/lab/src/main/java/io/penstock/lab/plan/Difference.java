@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
 
-/// A place where a case says something else than the rule.
+/// A place where a case and its rule differ.
 ///
 /// @param path of the field, such as `output[3].ports[0]`
 /// @param recorded in the case; missing if the case has no such field

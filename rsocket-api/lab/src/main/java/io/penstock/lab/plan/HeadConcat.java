@@ -25,7 +25,7 @@ public record HeadConcat(int pulls, int tokens, int heads, int width) {
     return tokens * heads * width;
   }
 
-  /// Where element `element` of the ordered block lies among the pulled ones.
+  /// Index of element `element` of the ordered block among the pulled elements.
   public int source(int element) {
     Checks.within("element", element, size());
     int head = element / width % heads;

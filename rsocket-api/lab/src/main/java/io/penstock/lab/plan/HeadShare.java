@@ -2,8 +2,8 @@ package io.penstock.lab.plan;
 
 import io.penstock.check.Checks;
 
-/// How two sides with unequal tensor parallelism name their heads in one pool: by the ranks of the larger side. A rank
-/// of the smaller side stands for several of these, and so reads and writes several sub-keys.
+/// Names of heads in one pool for two sides with unequal tensor parallelism: names follow the ranks of the larger side.
+/// A rank of the smaller side stands for several of these, and so reads and writes several sub-keys.
 ///
 /// @param enabled whether the sides differ and the pool can serve both
 /// @param ranks of the namespace

@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.Map;
 
-/// On which host the rank behind a port lives, when one prefill instance spans several hosts.
+/// Finds the host of the rank behind a port, when one prefill instance spans several hosts.
 ///
 /// @param hosts by distance of the port from `firstPort`, or from `basePort`
 /// @param firstPort [RankPorts#firstPort()], equal on all hosts of the instance
 /// @param basePort of the data-parallel replica that has the request
-/// @param other where every other port is
+/// @param other host of every other port
 public record HostRoutes(Map<Integer, Host> hosts, int firstPort, int basePort, Host other) {
   public HostRoutes {
     hosts = Map.copyOf(hosts);

@@ -10,17 +10,17 @@ import java.util.BitSet;
 /// @param blockTokens tokens of a block
 /// @param windowTokens how far back a token looks, itself included; 0 for a kind without a window
 public record KvGroup(Kind kind, int blockTokens, int windowTokens) {
-  /// How the layers look back.
+  /// Tokens that the layers look back at.
   public enum Kind {
-    /// At all tokens.
+    /// All tokens.
     FULL,
-    /// At all tokens, by latents that all ranks share (MLA).
+    /// All tokens, by latents that all ranks share (MLA).
     LATENT,
-    /// At the last `windowTokens`.
+    /// The last `windowTokens` tokens.
     SLIDING_WINDOW,
-    /// At all tokens, in a draft model: it needs one granule behind the position, so it holds one back.
+    /// All tokens, in a draft model: it needs one granule behind the position, so it holds one back.
     DRAFT,
-    /// At a state that stands for all tokens so far, saved at some positions.
+    /// A state that stands for all tokens so far, saved at some positions.
     STATE
   }
 

@@ -27,7 +27,7 @@ public record KvGroups(List<KvGroup> groups) {
     return Math.multiplyExact(a / gcd, b);
   }
 
-  /// Which blocks every rank has: a block of which one rank lacks its part cannot be loaded.
+  /// Blocks that every rank has: a block cannot be loaded if one rank lacks its part.
   ///
   /// @param ranks the blocks that each rank has; at least one rank
   public static BitSet onAll(List<BitSet> ranks) {

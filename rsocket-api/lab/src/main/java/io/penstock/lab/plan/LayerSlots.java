@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/// Which layers take turns in one buffer, and what each waits for: a layer is loaded into its buffer when the layer
-/// before it there has been saved.
+/// Layers that share buffers by turns, and the layer that each one waits for: a layer is loaded into its buffer when
+/// the previous layer of that buffer has been saved.
 ///
 /// @param shared buffers that layers take turns in
 /// @param prefetch layers to load ahead

@@ -99,7 +99,7 @@ public final class PlanCheckCommand extends PlanCommand {
     return super.planned(one).or(() -> CaseRules.plan(one).map(plan -> plan.apply(one)));
   }
 
-  /// What a rule says that is no plan of transfers.
+  /// Prints the answer of a rule that is no plan of transfers.
   @Override
   protected void answer(Case one) {
     CaseRule rule = CaseRules.of(one).orElseThrow(() -> new IllegalArgumentException(

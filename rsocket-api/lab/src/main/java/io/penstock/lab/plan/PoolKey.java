@@ -30,7 +30,7 @@ public record PoolKey(String model, int pcp, int dcp, int rank, int stage, int g
   private static final Pattern TEXT = Pattern.compile("(.+)@pcp(\\d+)@dcp(\\d+)@head_or_tp_rank:(\\d+)"
       + "(?:@pp_rank:(\\d+))?@group:(\\d+)@cache_role:(kv|state)@cache_family:([^@]+)(?:@layer_id:(\\d+))?@([^@]+)");
 
-  /// What a group caches.
+  /// Content that a group caches.
   public enum Role {
     /// Keys and values, or latents.
     KV,

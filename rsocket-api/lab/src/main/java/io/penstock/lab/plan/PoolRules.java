@@ -152,7 +152,8 @@ final class PoolRules {
         "local_heads", share.localHeads(), "effective_heads", share.heads(), "sub_keys", share.subKeys()));
   }
 
-  /// As an engine reads its settings: a text that is a number will do, and what is none counts as left out.
+  /// Number as an engine reads its settings: a text that is a number is accepted, and any other text counts as left
+  /// out.
   private static int positive(JsonNode node, int otherwise) {
     int number = node.isNumber()
         ? (int) node.doubleValue()

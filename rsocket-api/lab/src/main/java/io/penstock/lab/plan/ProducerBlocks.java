@@ -3,8 +3,8 @@ package io.penstock.lab.plan;
 import io.penstock.check.Checks;
 import java.util.List;
 
-/// Which of a request's blocks a prefill engine offers: those of the prompt first, then those of a window of them. The
-/// order matters, for a window counts from the end of the prompt.
+/// Selects the blocks of a request that a prefill engine offers: the blocks of the prompt first, then those of a window
+/// of them. The order matters, for a window counts from the end of the prompt.
 public final class ProducerBlocks {
   private ProducerBlocks() {}
 

@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// How a proxy chooses among instances of one role: the one with the least load, of equals the one that came first. An
-/// instance that is to be removed is chosen only when no other is left. Not thread-safe.
+/// A proxy's choice among instances of one role: the instance with the least load; of equals the one that was added
+/// first. An instance that is to be removed is chosen only when no other is left. Not thread-safe.
 public final class ProxyInstances {
-  /// Share of kept KV blocks in the load of a prefill instance, beside its tokens.
+  /// Weight of the kept KV blocks in the load of a prefill instance; its tokens have weight 1.
   private static final double KV_WEIGHT = 0.3;
 
   private final Map<String, Load> loads = new LinkedHashMap<>();
@@ -32,7 +32,7 @@ public final class ProxyInstances {
     return requestBytes / 4.0 * 0.0345 + 120.0745;
   }
 
-  /// Adds an instance behind the others; one that is there stays, and is no longer to be removed.
+  /// Adds an instance behind the others. If the instance is already there, it stays, and its removal is cancelled.
   public void add(String instance, Load load) {
     loads.putIfAbsent(instance, load);
     leaving.remove(instance);
@@ -40,7 +40,7 @@ public final class ProxyInstances {
 
   /// The instance to use next.
   public Optional<String> next() {
-    // min() takes the first of equals, and the map keeps the order in which instances came
+    // min() takes the first of equals, and the map keeps the order of addition
     Comparator<Map.Entry<String, Load>> busy =
         Comparator.comparing((Map.Entry<String, Load> instance) -> leaving.contains(instance.getKey()));
     return loads.entrySet().stream()
@@ -65,12 +65,12 @@ public final class ProxyInstances {
     leaving.remove(instance);
   }
 
-  /// Loads by instance, in the order in which they came.
+  /// Loads by instance, in the order of addition.
   public Map<String, Load> loads() {
     return Collections.unmodifiableMap(loads);
   }
 
-  /// Instances that are to be removed, by name.
+  /// Names of instances that are to be removed.
   public Set<String> leaving() {
     return Collections.unmodifiableSet(leaving);
   }

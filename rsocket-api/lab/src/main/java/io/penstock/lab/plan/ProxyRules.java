@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/// Cases of a proxy that chooses instances: scores, and steps of a trace, each of which goes on from the state that the
-/// step before it recorded.
+/// Cases of a proxy that chooses instances: scores, and steps of a trace, each of which continues from the recorded
+/// state of the step before it.
 final class ProxyRules {
   private static final String PREFILL = "prefill";
   private static final String DECODE = "decode";
@@ -50,8 +50,8 @@ final class ProxyRules {
         : new ProxyRules(one.fields(), new Fields("before", before).at("state"), false).answer(true);
   }
 
-  /// A trace begins with instances without load, or is the later part of a longer one. Of a later part the state before
-  /// its first step is not known, so that state is taken as recorded, and what the step picks is checked alone.
+  /// A trace begins with instances without load, or is the later part of a longer one. The state before the first step
+  /// of a later part is unknown, so it is taken as recorded, and only the choice of the step is checked.
   private static Map<String, Object> firstStep(Case one) {
     Fields state = one.fields().at("state");
     ProxyRules later = new ProxyRules(one.fields(), state, false);

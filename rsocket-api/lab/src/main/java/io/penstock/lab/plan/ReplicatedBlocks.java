@@ -4,8 +4,8 @@ import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Blocks of a cache that every context rank keeps whole, beside one that the ranks split: an indexer's. A block id
-/// that a scheduler sees stands for `ranks` blocks of it, one after the other.
+/// Blocks of a cache that every context rank keeps whole, such as that of an indexer, in addition to a cache that the
+/// ranks split. One block id of a scheduler stands for `ranks` consecutive blocks of it.
 ///
 /// @param source id on the prefill side
 /// @param destination id on the decode side

@@ -52,8 +52,8 @@ final class TopologyRules {
     return one.input().has("remote_ptp_size");
   }
 
-  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not tell them,
-  /// so they are read from the ranks that the first decode ranks pull.
+  /// The groups that were drawn, one for each copy at decode. A case with an announced parallelism does not record
+  /// them, so they are derived from the ranks that the first decode ranks pull.
   private static List<Integer> chosen(Case one, Manifest prefill, Manifest decode) {
     int readers = Math.max(1, decode.heads(0).tp() / decode.heads(0).heads());
     int groups = Math.max(1, prefill.heads(0).tp() / prefill.heads(0).heads());
@@ -84,7 +84,7 @@ final class TopologyRules {
     return answer;
   }
 
-  /// As engines count, which drop what is left over.
+  /// Count as engines make it: they drop the remainder.
   private static int headsOfRank(Manifest side) {
     return Math.max(1, side.heads(0).heads() / side.parallelism().tp());
   }
@@ -121,9 +121,9 @@ final class TopologyRules {
             choice(one, prefill, decode));
   }
 
-  /// Under context parallelism, and between sides of equal size, replicas are read in turn. Elsewhere they are drawn,
-  /// and the case tells neither the draw nor the request's id, so the groups are read from the first ports of the first
-  /// ranks.
+  /// Under context parallelism, and between sides of equal size, replicas are read by turns. Elsewhere they are drawn,
+  /// and the case records neither the draw nor the request's id, so the groups are derived from the first ports of the
+  /// first ranks.
   private static ReplicaChoice choice(Case one, Manifest prefill, Manifest decode) {
     HeadShards source = prefill.heads(0);
     HeadShards destination = decode.heads(0);
@@ -138,7 +138,7 @@ final class TopologyRules {
         .map(port -> Math.floorMod(port - firstPort, groups)).boxed().toList());
   }
 
-  /// The push of one step of a prefill. Replicas are taken in turn by the requests of a batch.
+  /// The push of one step of a prefill. The requests of a batch use the replicas by turns.
   static TransferPlan push(Case one) {
     Fields input = one.input();
     int blockTokens = input.positive("block_size");
@@ -221,7 +221,7 @@ final class TopologyRules {
     return Map.of("per_decode_endpoint", endpoints);
   }
 
-  /// What the engine refuses, and this planner does: fewer copies at prefill than at decode.
+  /// Sides that the engine refuses and this planner accepts: fewer copies at prefill than at decode.
   private static Map<String, Object> refusedGroups(Case one) {
     List<Object> arguments = one.input().integersAndFlags("args");
     if (arguments.size() < 7 || arguments.stream().filter(Integer.class::isInstance).count() < 7) {

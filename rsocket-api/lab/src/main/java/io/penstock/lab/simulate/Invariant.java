@@ -1,6 +1,6 @@
 package io.penstock.lab.simulate;
 
-/// What must hold in every run, whatever the faults.
+/// Invariants of every run, for all faults.
 enum Invariant {
   BYTES_IN_FLIGHT("bytes in flight must be <= the byte budget of the party they travel to"),
   QUEUES_BOUNDED("slices that wait for a link must fit the send window"),

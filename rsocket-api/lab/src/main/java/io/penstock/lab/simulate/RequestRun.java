@@ -24,20 +24,20 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// One request from its question to its end: leases by a decode party, what is missing is put by a prefill party, every
-/// byte is compared, and what a fault took is asked for again, a bounded number of times.
+/// One request from its question to its end: a decode party leases blocks, a prefill party puts the missing ones, every
+/// byte is compared, and blocks lost by a fault are requested again, a bounded number of times.
 final class RequestRun {
   private static final int PASSES = 12;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
-  /// How a request ended.
+  /// End of a request.
   ///
   /// @param hits of its first decision; -1 if there was none
-  /// @param error why it was given up, null if it was not
+  /// @param error reason why it was given up, null if it was not
   record Result(int number, boolean delivered, boolean left, int passes, int hits, @Nullable Throwable error) {}
 
-  /// Where everything is.
+  /// Parts of the simulation that a request uses.
   record Place(Scenario scenario, SimulatedParty decoder, SimulatedParty prefiller, SimulatedNode node,
       Scheduler scheduler, Verdict verdict) {}
 
@@ -57,7 +57,7 @@ final class RequestRun {
     this.check = new SliceCheck(place.scenario().layout(), keys, place.verdict());
   }
 
-  /// Always ends with a result, whatever went wrong.
+  /// Always ends with a result.
   Mono<Result> run() {
     return Mono.defer(() -> {
       if (plan.reader().ending() == Ending.LEAVES_BY_CLOCK) {
@@ -112,7 +112,7 @@ final class RequestRun {
         .flatMap(now -> pass());
   }
 
-  /// The reader has left: the node must let go too, unless the connection went.
+  /// The reader has left: the node must release its resources too, unless the connection was lost.
   private Mono<Result> drained() {
     Result result = new Result(plan.number(), false, true, passes, hits, null);
     RemoteLease open = lease;
@@ -177,12 +177,12 @@ final class RequestRun {
     }
   }
 
-  /// What a writer fails with on purpose.
+  /// Failure of a writer on purpose.
   static final class WriterGoneException extends TransientKvException {
     private static final long serialVersionUID = 1L;
 
     WriterGoneException() {
-      super("writer must live (was told to die)");
+      super("the writer died as planned");
     }
   }
 }

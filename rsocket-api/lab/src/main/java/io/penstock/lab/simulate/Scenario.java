@@ -10,18 +10,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Everything that one run is made of, drawn from its seed.
+/// All parts of one run, drawn from its seed.
 ///
 /// @param seed names the run
 /// @param calm nothing goes wrong on purpose: no fault, no client leaves, no call changes anything; then every request
 ///     must succeed at once
 /// @param space whose blocks move
 /// @param node the one node
-/// @param decoders who reads
-/// @param prefillers who writes
-/// @param requests what is asked, in the order in which it begins
-/// @param sideCalls calls beside the requests: removals, questions, statistics
-/// @param faults what goes wrong
+/// @param decoders readers
+/// @param prefillers writers
+/// @param requests in the order in which they begin
+/// @param sideCalls other calls: removals, questions, statistics
+/// @param faults of links and node
 record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders,
     List<PartyPlan> prefillers,
     List<RequestPlan> requests, List<SideCallPlan> sideCalls, FaultPlan faults) {
@@ -37,18 +37,18 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
   record PartyPlan(int windowBlocks, int sliceBytes, int arenaBlocks, int budgetSlices, int creditSlices,
       SliceShape.Order order) {}
 
-  /// @param decoder index of who reads
-  /// @param prefiller index of who writes what is missing
+  /// @param decoder index of the reader
+  /// @param prefiller index of the writer of missing blocks
   /// @param ids trace ids of the blocks, in order
-  /// @param pause before it begins, after the reader's request before
+  /// @param pause before it begins, after the reader's previous request
   record RequestPlan(int number, int decoder, int prefiller, List<Long> ids, Duration pause, ReaderPlan reader,
       WriterPlan writer) {}
 
-  /// How slices are read.
+  /// Behaviour of a reader.
   ///
   /// @param demand slices asked for at a time
   /// @param pause before more are asked for
-  /// @param ending what makes the reader leave
+  /// @param ending reason why the reader leaves
   /// @param after slices, or microseconds if it leaves by the clock
   record ReaderPlan(int demand, Duration pause, Ending ending, int after) {}
 
@@ -56,7 +56,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     READS_ALL, LEAVES_BY_CLOCK, LEAVES_WHEN_FOUND, LEAVES_AFTER_SLICES
   }
 
-  /// How missing blocks are written, the first time.
+  /// Behaviour of a writer of missing blocks, the first time.
   ///
   /// @param after slices that go well
   record WriterPlan(Writing writing, int after) {}
@@ -65,7 +65,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     WHOLE, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF
   }
 
-  /// A call beside the requests.
+  /// A call in addition to the requests.
   record SideCallPlan(Duration at, int decoder, SideCall sideCall, List<Long> ids) {}
 
   enum SideCall {
@@ -74,8 +74,8 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
 
   /// Faults of links and node.
   ///
-  /// @param link how every connection behaves when nothing is wrong
-  /// @param faults what goes wrong, by number of the connection; later connections have none
+  /// @param link behaviour of every connection without a fault
+  /// @param faults by number of the connection; later connections have none
   /// @param restarts waits, one after the other, before the node goes down and comes back empty
   record FaultPlan(LinkPlan link, List<List<LinkFault>> faults, List<Duration> restarts) {
     LinkPlan of(int connection) {
@@ -96,7 +96,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     return space.layout();
   }
 
-  /// In short, for the reader of a failing seed.
+  /// Short text for the reader of a failing seed.
   String summary() {
     return decoders.size() + " decoders, " + prefillers.size() + " prefillers, " + requests.size()
         + " requests, blocks of "

@@ -39,7 +39,7 @@ final class ScenarioDraw {
   private static final List<SideCall> HARMLESS =
       List.of(SideCall.CONTAINS, SideCall.MATCH, SideCall.STAT, SideCall.EVENTS);
   private static final int SPAN_MILLIS = 400;
-  /// Longer than the slowest reader takes; after this, nothing more will come.
+  /// Longer than the slowest reader takes; no slice comes after this time.
   private static final Duration LONG_AWAIT = Duration.ofSeconds(600);
 
   private final long seed;
@@ -87,7 +87,7 @@ final class ScenarioDraw {
         random.chance(20) ? "salt" : "");
   }
 
-  /// At least what the protocol allows; below the size of a plane it cuts rows.
+  /// At least the minimum of the protocol; below the size of a plane it cuts rows.
   private static int sliceBytes(SeededRandom random, BlockLayout layout) {
     int row = 4096;
     for (int granule = 0; granule < layout.planes().size(); granule++) {
@@ -146,7 +146,7 @@ final class ScenarioDraw {
     return ids;
   }
 
-  /// A few conversations that grow, all with the same beginning.
+  /// A few conversations that grow, all with an equal beginning.
   private static List<List<Long>> conversations(SeededRandom random, int count) {
     int shared = random.between(0, 6);
     int[] lengths = new int[random.between(1, 4)];

@@ -24,7 +24,7 @@ record SeedRange(long first, long last) {
     }
   }
 
-  /// For the command line.
+  /// Converter for the command line.
   static final class Converter implements ITypeConverter<SeedRange> {
     @Override
     public SeedRange convert(String text) {

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// What a seed draws, the same on every machine. Each subject draws from random of its own, so that one more draw of
+/// Random draws of a seed, equal on every machine. Each subject has random numbers of its own, so that one more draw of
 /// one changes no other.
 final class SeededRandom {
   private final SplittableRandom random;
 
-  /// @param subject what is drawn for
+  /// @param subject of the draws
   SeededRandom(long seed, String subject) {
     this.random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + subject.hashCode());
   }

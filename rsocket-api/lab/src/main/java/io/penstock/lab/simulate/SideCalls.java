@@ -14,7 +14,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The calls beside the requests.
+/// The calls in addition to the requests.
 final class SideCalls {
   private static final Duration HELD = Duration.ofMillis(50);
   private final Scenario scenario;
@@ -27,7 +27,7 @@ final class SideCalls {
     this.verdict = verdict;
   }
 
-  /// Always completes: what it fails with must be typed.
+  /// Always completes: its failure must be typed.
   Mono<Void> run(SideCallPlan plan, SimulatedParty party, List<BlockKey> keys) {
     return Mono.delay(plan.at(), scheduler)
         .then(party.client())

@@ -17,7 +17,7 @@ final class SimulatedNetwork {
   /// One connection that was made.
   ///
   /// @param number counts all attempts to connect, as faults do
-  /// @param client name of who connected
+  /// @param client name of the client
   record Connection(int number, String client, Traffic up, Traffic down) {}
 
   private final SimulatedLink link;

@@ -31,7 +31,7 @@ import reactor.core.scheduler.Scheduler;
 final class SimulatedNode {
   private static final int MAX_WAITERS = 1024;
 
-  /// From start to stop.
+  /// One life of the node, from start to stop.
   private static final class Life {
     final HostTier host;
     final WatchedTier tier;
@@ -52,7 +52,7 @@ final class SimulatedNode {
   private final UnaryOperator<BlockTier> sabotage;
   private final List<Life> lives = new ArrayList<>();
 
-  /// @param sabotage wraps the tier, to plant what must be found out
+  /// @param sabotage wraps the tier, to plant a fault that the run must find
   SimulatedNode(Scenario scenario, SimulatedNetwork network, Scheduler scheduler, Verdict verdict,
       UnaryOperator<BlockTier> sabotage) {
     this.scenario = scenario;
@@ -93,7 +93,7 @@ final class SimulatedNode {
     return 4L * scenario.node().sliceBytes();
   }
 
-  /// Ends the present life: no connection, no memory, whatever was under way.
+  /// Ends the present life: drops connections and memory at any moment.
   Mono<Void> stop() {
     return Mono.defer(() -> {
       Life life = lives.getLast();
@@ -106,7 +106,7 @@ final class SimulatedNode {
     return stop().then(start());
   }
 
-  /// Between two steps: what happened so far must be what the model says.
+  /// Checks between two steps that the events so far agree with the model.
   void check() {
     lives.getLast().tier.checkEvents();
   }
@@ -120,7 +120,7 @@ final class SimulatedNode {
     return lives.stream().anyMatch(life -> life.tier.vouchesFor(receipt));
   }
 
-  /// When all leases and streams are over: nothing is held but what is visible, and what is visible is whole.
+  /// Checks, when all leases and streams are over, that only visible blocks are held, and that they are whole.
   void checkIdle() {
     WatchedTier tier = lives.getLast().tier;
     tier.checkEvents();
@@ -135,7 +135,7 @@ final class SimulatedNode {
     checkLentBytes();
   }
 
-  /// After [#stop()]: nothing at all.
+  /// Checks after [#stop()] that nothing is held.
   void checkGone() {
     for (Life life : lives) {
       long slots = life.host.arena().claimedSlots();

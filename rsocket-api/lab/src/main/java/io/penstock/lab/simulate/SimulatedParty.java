@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// A decode or prefill process: memory, a budget, and a connection that is made anew when it is gone.
+/// A decode or prefill process: memory, a budget, and a connection that is opened again when it is lost.
 final class SimulatedParty {
   /// Longer than anything that a well network can cause: longer than a keep-alive timeout and every slow reader
   /// together.
@@ -32,7 +32,7 @@ final class SimulatedParty {
   private @Nullable Mono<KvClient> connecting;
   private boolean closed;
 
-  /// @param extraBudgetBytes granted beyond the plan, to plant what must be found out
+  /// @param extraBudgetBytes granted beyond the plan, to plant a fault that the run must find
   SimulatedParty(String name, Scenario scenario, Scenario.PartyPlan plan, SimulatedNetwork network, Scheduler scheduler,
       long extraBudgetBytes) {
     this.name = name;
@@ -64,7 +64,7 @@ final class SimulatedParty {
     return 4L * plan.sliceBytes();
   }
 
-  /// The connection there is, or a new one; everybody who asks meanwhile waits for the same.
+  /// The open connection, or a new one; all callers wait for the connection that is being opened.
   Mono<KvClient> client() {
     return Mono.defer(() -> {
       KvClient open = client;
@@ -123,7 +123,7 @@ final class SimulatedParty {
     made.forEach(one -> one.close().subscribe());
   }
 
-  /// When everything is over.
+  /// Checks at the end that nothing is held.
   void checkGone(Verdict verdict) {
     verdict.require(arena.claimedSlots() == 0, Invariant.NOTHING_LEAKED,
         name + " holds " + arena.claimedSlots() + " slots");

@@ -19,8 +19,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// One run: a node, its clients, what they ask and what goes wrong, in one thread and in virtual time, all drawn from
-/// one seed.
+/// One run: a node, its clients, their requests and faults, in one thread and in virtual time, all drawn from one seed.
 ///
 /// The tier, the server, the clients and RSocket are the real ones. For the time of a run Reactor's default schedulers
 /// are the simulation's, in the whole JVM; so run one at a time.
@@ -30,7 +29,7 @@ final class Simulation {
   private static final Duration REST = Duration.ofSeconds(10);
   /// Longer than the longest stall, and than the silence after which a connection counts as lost.
   private static final Duration CLOSING = Duration.ofMinutes(10);
-  /// What control frames may add to a send queue beside the slices of the send window.
+  /// Bytes that control frames may add to a send queue, beyond the slices of the send window.
   private static final long CONTROL_BYTES = 64 << 10;
 
   private final Scenario scenario;

@@ -3,12 +3,12 @@ package io.penstock.lab.simulate;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the runs of a range of seeds came to.
+/// Result of the runs of a range of seeds.
 ///
 /// @param seeds runs made
 /// @param digest of the digests of all runs: equal for equal ranges and versions
-/// @param requests asked in all runs
-/// @param delivered whole and proven
+/// @param requests of all runs
+/// @param delivered whole and checked
 /// @param left by their readers, on purpose
 /// @param givenUp with a typed error, after faults
 /// @param connections made

@@ -9,14 +9,15 @@ import io.penstock.node.content.KvPattern;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What one request has got so far: every byte made anew from its key and compared, every block in order.
+/// Bytes that one request has received so far: every byte is generated again from its key and compared, every block in
+/// order.
 final class SliceCheck {
   private final BlockLayout layout;
   private final List<BlockKey> keys;
   private final Verdict verdict;
-  /// For each block the offset of the byte that comes next.
+  /// For each block the offset of the next byte.
   private final int[] next;
-  /// For each key asked for in this pass its index in the request.
+  /// For each key of this pass its index in the request.
   private int[] asked = new int[0];
 
   SliceCheck(BlockLayout layout, List<BlockKey> keys, Verdict verdict) {
@@ -26,7 +27,7 @@ final class SliceCheck {
     this.next = new int[keys.size()];
   }
 
-  /// Begins a pass: the keys of the blocks that are not whole, which start anew.
+  /// Begins a pass: returns the keys of the blocks that are not whole, which start again.
   List<BlockKey> ask() {
     List<BlockKey> missing = new ArrayList<>();
     int[] positions = new int[keys.size()];

@@ -9,11 +9,11 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What [io.penstock.tier.BlockTier] and [OnMiss] promise about decisions, said as plainly as possible: lists, walked
-/// from the start.
+/// Promises of [io.penstock.tier.BlockTier] and [OnMiss] about decisions, in the plainest form: lists, walked from the
+/// start.
 ///
-/// Written from the contract, not from a tier's code. It knows keys only: no bytes, no memory, no waiting. It is told
-/// of decisions in the order in which they were made, and answers what they must have been.
+/// Written from the contract, not from a tier's code. It knows keys only: no bytes, no memory, no waiting. It receives
+/// decisions in the order in which they were made, and answers what they must have been.
 final class TierModel {
   /// A key in the policy's entries.
   private static final class Entry {
@@ -38,7 +38,7 @@ final class TierModel {
     }
   }
 
-  /// What a lease must be told.
+  /// Answer that a lease must get.
   record Answer(BitSet hits, BitSet found, BitSet admitted, BitSet awaited) {
     static Answer nothing() {
       return new Answer(new BitSet(), new BitSet(), new BitSet(), new BitSet());
@@ -48,7 +48,7 @@ final class TierModel {
   private final EvictionPolicy policy;
   private final long capacityBlocks;
   private final List<TierEvent.Level> levels;
-  /// From the next victim to the safest.
+  /// Entries from the next victim to the safest.
   private final List<Entry> entries = new ArrayList<>();
   private final List<Writing> writings = new ArrayList<>();
   private final List<TierEvent> events = new ArrayList<>();
@@ -93,7 +93,7 @@ final class TierModel {
     }
   }
 
-  /// The lease is over: what it admitted and no lease took over is forgotten.
+  /// Ends the lease: forgets blocks that it admitted and that no lease took over.
   void endLease(long lease) {
     forget(lease, true);
   }

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// One direction of one connection, seen from outside RSocket: the slices that were sent and did not arrive yet, of
-/// streams whose receiver still wants them. Counted from frames alone, so that it owes nothing to the budgets it is
+/// One direction of one connection, seen from outside RSocket: slices that were sent and have not arrived yet, of
+/// streams whose receiver still wants them. Counted from frames alone, so that it does not depend on the budgets it is
 /// compared with.
 final class Traffic {
   private static final int SLICE_MAGIC = 0x31534B50;
@@ -44,7 +44,7 @@ final class Traffic {
     return peakBytes;
   }
 
-  /// Most bytes that ever waited for the link.
+  /// Highest number of bytes that waited for the link.
   long peakQueuedBytes() {
     return sender == null ? 0 : sender.peakQueuedBytes();
   }
@@ -73,7 +73,7 @@ final class Traffic {
     }
   }
 
-  /// The receiver of `stream` said that it wants no more of it.
+  /// The receiver of `stream` wants no more of it.
   private void unwanted(int stream) {
     if (unwanted.add(stream)) {
       Long left = bytesByStream.remove(stream);
@@ -100,10 +100,10 @@ final class Traffic {
         : 0;
   }
 
-  /// An end of a connection that tells both directions what passes.
+  /// An end of a connection that reports its frames to both directions.
   ///
-  /// @param out what this end sends
-  /// @param in what it receives
+  /// @param out frames that this end sends
+  /// @param in frames that it receives
   record Tap(DuplexConnection connection, Traffic out, Traffic in) implements DuplexConnection {
     Tap {
       if (connection instanceof ConnectionGauges gauges) {

@@ -6,8 +6,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// What is found out during one run: the first invariant broken, and a digest of all that happened, for telling runs
-/// apart.
+/// Findings of one run: the first invariant broken, and a digest of all events, to distinguish runs.
 ///
 /// A broken invariant is kept, not thrown: it is found in the middle of a stream. The run looks after each step.
 final class Verdict {

@@ -7,7 +7,7 @@ import io.penstock.tier.spi.ForwardingLease;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/// A lease that tells when it has ended, whichever way.
+/// A lease that reports its end, in any way.
 final class WatchedLease extends ForwardingLease {
   private final BlockScope inner;
   private final Runnable onEnd;

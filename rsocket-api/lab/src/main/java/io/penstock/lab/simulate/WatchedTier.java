@@ -19,8 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must
-/// say the same.
+/// A tier with its model: every decision of the tier goes to the model in that order, and both answers must agree.
 ///
 /// The order is that of the calls: a tier decides when it is subscribed to, before it signals anything.
 final class WatchedTier extends ForwardingTier {
@@ -53,7 +52,7 @@ final class WatchedTier extends ForwardingTier {
     return closed;
   }
 
-  /// Compares the events that came since the last time. Call it between two steps, when nothing is half done.
+  /// Compares the events since the last call. Call it between two steps, when no step is half done.
   void checkEvents() {
     if (closed) {
       return;

@@ -12,21 +12,21 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 
-/// What a writer says: a word and numbers, a line each, handed to the system before it goes on. Any thread.
+/// Log of a writer: a word and numbers, a line each, handed to the system before it continues. Any thread.
 final class AckLog implements AutoCloseable {
-  /// What is said of the blocks with the numbers that follow.
+  /// Statement about the blocks with the numbers that follow.
   enum Word {
-    /// They are about to be put.
+    /// The blocks are about to be put.
     PUTS,
-    /// Their receipts came.
+    /// Their receipts have come.
     STORED,
-    /// They are about to be removed.
+    /// The blocks are about to be removed.
     REMOVES,
     /// `flush()` completed.
     REMOVED,
     /// Their put was refused, for the journal is full or busy.
     REFUSED,
-    /// What was read of them was not what was put, or an error.
+    /// A read of them gave other bytes than were put, or an error.
     WRONG
   }
 
@@ -53,7 +53,7 @@ final class AckLog implements AutoCloseable {
     }
   }
 
-  /// Tells each line that was written to its end, in order.
+  /// Passes each complete line to `listener`, in order.
   static void read(Path path, BiConsumer<Word, List<Long>> listener) throws IOException {
     if (!Files.exists(path)) {
       return; // ended before it had anything to say

@@ -26,7 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Opens a journal that no process has open, looks for all that a [Ledger] says, and counts what is not so.
+/// Opens a journal that no process has open, looks for all blocks that a [Ledger] names, and counts differences.
 final class JournalProof implements AutoCloseable {
   private static final GranuleRange ALL = GranuleRange.all(TortureJournal.SPACE.layout());
   private static final int MOST_FINDINGS = 20;
@@ -52,7 +52,7 @@ final class JournalProof implements AutoCloseable {
     this.ledger = ledger;
   }
 
-  /// Looks once; afterwards the ledger knows what is there.
+  /// Checks once; afterwards the ledger knows the blocks that are there.
   void run() {
     proofs++;
     if (ledger.promised() == 0 && !Files.exists(options.directory().resolve("format"))) {
@@ -84,7 +84,7 @@ final class JournalProof implements AutoCloseable {
     });
   }
 
-  /// What was just being written when the kill came is no damage.
+  /// A record that was just being written when the kill came is no damage.
   private boolean isPromised(Damage damage) {
     String key = damage.key();
     return key != null && ledger.mustBe(TortureJournal.number(BlockKey.parse(key)));
@@ -155,7 +155,7 @@ final class JournalProof implements AutoCloseable {
     return new Broken(lost, partial, wrong + ledger.wrong(), cameBack, damaged, failures);
   }
 
-  /// Blocks that had to be there, over all times.
+  /// Number of blocks that had to be there, over all checks.
   long checked() {
     return checked;
   }

@@ -4,13 +4,13 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/// When a writer is ended.
+/// Moment at which a writer is killed.
 ///
 /// @param aim the phase in which it should be; [Phase#IDLE] if only the time counts
 /// @param nth the beginning of that phase to wait for
 /// @param micros to wait from there on; from the first look at the writer if only the time counts
 record KillPlan(Phase aim, long nth, long micros) {
-  /// A phase that does not come is not waited for any longer.
+  /// Maximum wait for a phase that does not come.
   static final long PATIENCE_MICROS = 1_500_000;
 
   private static final int MOST_APPENDS = 600;
@@ -37,10 +37,10 @@ record KillPlan(Phase aim, long nth, long micros) {
     return new KillPlan(aim, 1 + random.nextInt(most), random.nextInt(aim.micros()));
   }
 
-  /// Returns when the writer behind `page` has come so far, or time is up. Spins at the end, and only there: it is
-  /// about microseconds, and the writer needs the processor.
+  /// Returns when the writer behind `page` has reached the moment, or time is up. Spins at the end only, because
+  /// microseconds matter there and the writer needs the processor.
   ///
-  /// @param isAlive false if there is nothing left to wait for
+  /// @param isAlive false if there is no writer left to wait for
   void await(PhasePage page, BooleanSupplier isAlive) {
     if (aim == Phase.IDLE) {
       spin(System.nanoTime() + 1_000 * micros, page, Long.MAX_VALUE, isAlive);

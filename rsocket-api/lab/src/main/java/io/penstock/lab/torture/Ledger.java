@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// What a journal owes: of each block whether it must be there, may be there, or must not.
+/// Obligations of a journal: each block must be there, may be there, or must not.
 final class Ledger {
   private enum Owed {
     MUST,
     MAY
   }
 
-  /// Those that are not in it must not be there.
+  /// Blocks that are not in it must not be there.
   private final Map<Long, Owed> owed = new HashMap<>();
   private long next;
   private long stored;
@@ -60,7 +60,8 @@ final class Ledger {
     return owed.keySet().stream().filter(number -> mustBe(number) && !found.contains(number)).sorted().toList();
   }
 
-  /// The writer is dead, and of what may be there this is there: from now on it must be, and the rest must not.
+  /// Records, after the writer's death, which of the optional blocks are there: from now on these must be, and the rest
+  /// must not.
   void settle(Set<Long> found) {
     owed.keySet().retainAll(found);
     owed.replaceAll((number, was) -> Owed.MUST);

@@ -2,9 +2,9 @@ package io.penstock.lab.torture;
 
 import java.util.Locale;
 
-/// What a writer is at when it is ended.
+/// Phase of a writer when it is killed.
 enum Phase {
-  /// Between the others.
+  /// Between the other phases.
   IDLE(0),
   /// The opening of the journal, with all that it mends and deletes.
   OPEN(60_000),
@@ -12,9 +12,9 @@ enum Phase {
   APPEND(80),
   /// A record that begins a segment, and with it the end of the one before.
   ROLL(1_000),
-  /// The small file that says what is in a segment.
+  /// The small file that describes the content of a segment.
   CHECKPOINT(4_000),
-  /// A live block that is moved out of a segment that is mostly dead: read, and written anew.
+  /// A live block is moved out of a segment that is mostly dead: read, and written again.
   RECLAIM(150),
   /// A segment without live records goes.
   DELETE(400),
@@ -29,7 +29,7 @@ enum Phase {
     this.micros = micros;
   }
 
-  /// About the longest that it takes: how much later than its beginning a kill that is aimed at it may come.
+  /// About the maximum length of the phase: the delay after its beginning at which a kill may come.
   int micros() {
     return micros;
   }

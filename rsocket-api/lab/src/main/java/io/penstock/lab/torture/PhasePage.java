@@ -11,13 +11,13 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/// A page of memory that two processes see: the writer says in it what it is at, and it still says so when the writer
-/// is dead.
+/// A page of memory that two processes see: the writer states its phase in it, and the statement is still there when
+/// the writer is dead.
 ///
 /// It has a word for the thread that opens and appends, one for the thread that syncs, and a count of beginnings for
 /// each phase.
 final class PhasePage implements AutoCloseable {
-  /// Which thread of the writer.
+  /// Thread of the writer.
   enum Lane {
     APPENDING,
     SYNCING
@@ -69,7 +69,7 @@ final class PhasePage implements AutoCloseable {
     return Phase.values()[(int) (long) WORD.getVolatile(page, offset(lane.ordinal()))];
   }
 
-  /// How often `phase` was begun.
+  /// Number of beginnings of `phase`.
   long count(Phase phase) {
     return (long) WORD.getVolatile(page, offset(COUNTS + phase.ordinal()));
   }

@@ -33,7 +33,7 @@ final class SsdTorture implements AutoCloseable {
   private int kills;
   private int rehearsals;
 
-  /// @param directory empty or not there; afterwards the journal is in it, with what the last writer said
+  /// @param directory empty or missing; afterwards it has the journal, and the last lines of the last writer
   SsdTorture(Path directory, EngineKind engine, SyncMode durability, long seed) throws IOException {
     this.directory = directory;
     this.engine = engine;
@@ -45,12 +45,12 @@ final class SsdTorture implements AutoCloseable {
     this.page = PhasePage.open(directory.resolve("phases"));
   }
 
-  /// Where the journal is.
+  /// Folder of the journal.
   static Path journal(Path directory) {
     return directory.resolve("journal");
   }
 
-  /// @param listener told the number of kills so far
+  /// @param listener receives the number of kills so far
   TortureReport run(int times, IntConsumer listener) throws IOException, InterruptedException {
     WriterProcess next = WriterProcess.start(rehearsal(), directory);
     openOnce();
@@ -68,7 +68,7 @@ final class SsdTorture implements AutoCloseable {
     return report();
   }
 
-  /// One writer works and the next one waits: the one that used this folder before is dead.
+  /// Lets one writer work while the next one waits; the earlier user of this folder is dead.
   private Orders rehearsal() throws IOException {
     rehearsals++;
     Path folder = directory.resolve("writer-" + rehearsals % 2);
@@ -83,7 +83,7 @@ final class SsdTorture implements AutoCloseable {
     Folders.delete(folder);
   }
 
-  /// Has `writer` work, and ends it; answers the next one, which waits.
+  /// Lets `writer` work, and kills it; returns the next writer, which waits.
   private WriterProcess kill(WriterProcess writer) throws IOException, InterruptedException {
     Orders orders = new Orders(journal(directory), directory, engine, durability, random.nextInt(Integer.MAX_VALUE),
         ledger.next(), 0);
@@ -96,7 +96,7 @@ final class SsdTorture implements AutoCloseable {
       writer.awaitBegin(page);
       next = WriterProcess.start(rehearsal(), directory);
       plan.await(page, writer::isAlive);
-      writer.kill().ifPresent(why -> proof.failed("the writer ended by itself: " + why));
+      writer.kill().ifPresent(why -> proof.failed("the writer ended without a signal: " + why));
     }
     aimed[plan.aim().ordinal()]++;
     Phase phase = page.phase(Lane.APPENDING);
@@ -105,7 +105,7 @@ final class SsdTorture implements AutoCloseable {
     return next;
   }
 
-  /// What is proven after each kill.
+  /// Checks after each kill.
   JournalProof proof() {
     return proof;
   }

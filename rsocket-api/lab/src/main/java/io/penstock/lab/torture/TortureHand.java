@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 
-/// One thread's worth of work on a journal: new blocks, some again, removals here and there, reads. What a seed draws.
+/// Work of one thread on a journal, drawn from a seed: new blocks, repeated ones, some removals, reads.
 final class TortureHand {
   private static final GranuleRange ALL = GranuleRange.all(TortureJournal.SPACE.layout());
   private static final int MOST_PUT = 24;
@@ -49,7 +49,7 @@ final class TortureHand {
     this.most = most;
   }
 
-  /// @param found what is there already
+  /// @param found blocks that are there already
   /// @param steps after which it ends; endless if 0
   void work(List<StoredBlock> found, int steps) {
     found.forEach(rest -> live.put(TortureJournal.number(rest.key()), rest));
@@ -71,7 +71,7 @@ final class TortureHand {
     return LongStream.range(from, from + count).boxed().toList();
   }
 
-  /// What was just removed, or one that is there.
+  /// Blocks that were just removed, or one that is there.
   private List<Long> again() {
     if (!removed.isEmpty()) {
       List<Long> numbers = removed.subList(0, Math.min(MOST_PUT, removed.size()));

@@ -20,11 +20,11 @@ final class TortureJournal {
   static final CacheSpace SPACE = CacheSpace.of("torture", BlockLayout.attention(2, 16, 4, 64, ElementType.BF16));
   static final long SEGMENT_BYTES = 1 << 20;
   static final int SEGMENTS = 16;
-  /// Blocks that the writer keeps: more than half of what there is room for.
+  /// Number of blocks that the writer keeps: more than half of the room.
   static final int LIVE_BLOCKS = 260;
 
   private static final long HIGH = 0x70656e73746f636bL;
-  /// Where everything waits for a processor, an answer takes long that the disk gave at once.
+  /// Limits for a machine on which everything waits for a processor: answers are late although the disk is not.
   private static final HealthOptions HEALTH = HealthOptions.defaults().withStallAfter(Duration.ofMinutes(10));
   private static final SyncRule INTERVAL = SyncRule.interval(Duration.ofMillis(20), 4 << 20);
 

@@ -21,7 +21,7 @@ import java.util.List;
 record TortureReport(boolean kept, String engine, String durability, long seed, int kills, long receipts, long removals,
     long refused,
     long checked, long read, Broken broken, Recovery recovery, List<PhaseKills> phases, List<String> findings) {
-  /// The same of work that is not done: it shows nothing yet.
+  /// Report on unfinished work, which proves nothing yet.
   TortureReport soFar() {
     return new TortureReport(false, engine, durability, seed, kills, receipts, removals, refused, checked, read, broken,
         recovery, phases, findings);

@@ -51,15 +51,15 @@ final class TortureSsdCommand implements Callable<Integer> {
   private @Nullable Path directory;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
-      description = "What receipts promise: none, interval or always (default: ${DEFAULT-VALUE}).")
+      description = "Durability that receipts promise: none, interval or always (default: ${DEFAULT-VALUE}).")
   private SyncMode durability = SyncMode.INTERVAL;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
-      description = "What keeps the records: chronicle or plain (default: ${DEFAULT-VALUE}).")
+      description = "Engine that keeps the records: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--seed", paramLabel = "S", defaultValue = "1",
-      description = "From which all is drawn (default: ${DEFAULT-VALUE}).")
+      description = "Seed of all random choices (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   @Option(names = "--json", description = "Print the outcome as one JSON document.")

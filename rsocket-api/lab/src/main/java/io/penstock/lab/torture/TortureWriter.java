@@ -35,14 +35,14 @@ final class TortureWriter {
   private static final int SPARES = 2;
   private static final int READERS = 2;
   private static final int MOST_TASKS = 4096;
-  /// What engines take of a segment beside records, and more.
+  /// Bytes of a segment that engines use in addition to records, with a margin.
   private static final int MARGIN_BYTES = 160 << 10;
   private static final int FAILED = 3;
   private static final String SEPARATOR = "\t";
 
   private TortureWriter() {}
 
-  /// What a writer is told on its command line.
+  /// Command line of a writer.
   ///
   /// @param directory of the journal
   /// @param notes folder of the [AckLog] and the [PhasePage]
@@ -73,8 +73,8 @@ final class TortureWriter {
       return notes.resolve("phases");
     }
 
-    /// In one of three lives segments end where the next record does not fit; in the others a little earlier, by an
-    /// order that can be seen.
+    /// In one of three lives segments end where the next record does not fit; in the others a little earlier, by a
+    /// visible order.
     long rollBytes() {
       return seed % 3 == 0 ? Long.MAX_VALUE : TortureJournal.SEGMENT_BYTES - MARGIN_BYTES;
     }
@@ -101,7 +101,7 @@ final class TortureWriter {
     }
   }
 
-  /// The process that started it holds the other end of its standard input, and writes no more.
+  /// Ends with the process that started it, which holds the other end of its standard input and writes no more.
   private static void endWithParent(BufferedReader input) {
     Thread.ofPlatform().daemon().name("torture-parent").start(() -> {
       try {
@@ -147,7 +147,7 @@ final class TortureWriter {
         task -> Thread.ofPlatform().daemon().name(name).unstarted(task));
   }
 
-  /// What a task of this thread was at ends with it.
+  /// The phase of a task of this thread ends with it.
   private static ScheduledThreadPoolExecutor timing(PhasePage page) {
     ScheduledThreadPoolExecutor timing =
         new ScheduledThreadPoolExecutor(1, task -> Thread.ofPlatform().daemon().name("torture-sync").unstarted(task)) {

@@ -9,12 +9,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/// An engine that says on a [PhasePage] what is done with it.
+/// An engine that states its operations on a [PhasePage].
 ///
 /// The thread that appends reads a record only to move it, and writes a checkpoint only behind a call of this, so each
 /// phase ends where the next call begins.
 final class WatchedEngine extends ForwardingEngine {
-  /// Where a record says of which kind it is, and the kind that removes others.
+  /// Offset of the kind of a record, and the kind that removes others.
   private static final int KIND_OFFSET = 10;
   private static final int REMOVAL = 2;
   private static final ValueLayout.OfShort KIND = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -29,7 +29,7 @@ final class WatchedEngine extends ForwardingEngine {
   private boolean moving;
   private int segment;
 
-  /// @param rollBytes a segment that has so many is ended by this, so that its end can be told
+  /// @param rollBytes size at which this ends a segment, so that the end is visible
   WatchedEngine(SegmentEngine engine, PhasePage page, long rollBytes) {
     super(engine);
     this.engine = engine;
@@ -37,7 +37,7 @@ final class WatchedEngine extends ForwardingEngine {
     this.rollBytes = rollBytes;
   }
 
-  /// From now on everything is said; before, it is the opening.
+  /// From now on all operations are stated; earlier ones belong to the opening.
   void watch(Thread appendingThread) {
     appending = appendingThread;
   }

@@ -39,7 +39,7 @@ final class WriterProcess implements AutoCloseable {
     return new WriterProcess(process, log);
   }
 
-  /// Has it work by `orders` until it is ended. One that is gone already hears nothing; why it went, [#kill] tells.
+  /// Makes it work by `orders` until it is killed. A writer that is gone already gets no orders; [#kill] reports why.
   void go(Orders orders) throws IOException, InterruptedException {
     try {
       process.getOutputStream().write(orders.line().getBytes(StandardCharsets.UTF_8));
@@ -65,7 +65,7 @@ final class WriterProcess implements AutoCloseable {
 
   /// Ends it as `kill -9` does.
   ///
-  /// @return what it said at its end, if that was not what ended it
+  /// @return its last message, if it ended for another reason
   Optional<String> kill() throws IOException, InterruptedException {
     process.destroyForcibly();
     int code = process.waitFor();

@@ -1,5 +1,4 @@
-/// Proof by killing: a process that writes to a disk level is ended over and over, and what it was promised is looked
-/// for.
+/// Proof by killing: a process that writes to a disk level is killed again and again, and its promises are checked.
 @NullMarked
 package io.penstock.lab.torture;
 

@@ -2,8 +2,8 @@ package io.penstock.lab.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.lab.torture.AckLog.Word;
 import io.penstock.lab.LabRun;
+import io.penstock.lab.torture.AckLog.Word;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.serve.QuickStart;
 import io.penstock.storage.EngineKind;

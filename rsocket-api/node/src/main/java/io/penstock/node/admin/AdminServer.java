@@ -65,7 +65,7 @@ public final class AdminServer {
   /// @param registry shown by `/metrics`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
-  /// @param warnings what an operator should mend, although the node serves; asked at every probe
+  /// @param warnings for an operator, although the node serves; asked at every probe
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
       Supplier<NodeState> state, PrometheusMeterRegistry registry,
       Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {

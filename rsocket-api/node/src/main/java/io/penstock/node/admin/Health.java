@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// @param warnings what an operator should mend, although the node serves
 record Health(String state, String version, boolean degraded, List<TierFacts> tiers,
     List<TransportState> transports, @Nullable String problem, List<String> warnings) {
-  /// What a probe or a person wants to know of a tier.
+  /// Figures of a tier, for a probe or a person.
   ///
   /// @param capacityBlocks null if unbounded
   /// @param levels fastest first; one if the tier is of one level
@@ -33,10 +33,10 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
     }
   }
 
-  /// The same of one level of a tier.
+  /// Figures of one level of a tier.
   ///
   /// @param state `active`, `degraded` (gives blocks and takes none) or `off`
-  /// @param problem what is wrong, null if nothing is
+  /// @param problem reason, null if the level is healthy
   /// @param capacityBlocks null if unbounded
   public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks,
       @Nullable Long capacityBlocks,

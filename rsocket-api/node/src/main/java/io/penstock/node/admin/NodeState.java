@@ -1,6 +1,6 @@
 package io.penstock.node.admin;
 
-/// Where a node is in its life.
+/// Phase of a node's life.
 public enum NodeState {
   /// Not listening yet.
   STARTING,
@@ -8,6 +8,6 @@ public enum NodeState {
   OPENING,
   /// Serving.
   READY,
-  /// Ending what runs, taking nothing new.
+  /// Running work ends; the node takes no new work.
   DRAINING
 }

@@ -22,7 +22,7 @@ public final class ResidentMemory {
     }
   }
 
-  /// NaN if the system does not tell it.
+  /// NaN if the system does not report it.
   public static double bytes() {
     try {
       return Files.readAllLines(STATUS).stream().filter(line -> line.startsWith(LINE))

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/// The processes that this one has started, at the moment when it is ended by a signal: what they write to goes away
-/// next.
+/// The processes that this one has started. They are ended when a signal ends this process, because their folders are
+/// deleted next.
 final class Children {
   private static final int PATIENCE_SECONDS = 5;
 

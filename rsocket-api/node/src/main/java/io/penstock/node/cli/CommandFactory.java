@@ -4,7 +4,7 @@ import java.lang.reflect.Constructor;
 import picocli.CommandLine;
 import picocli.CommandLine.IFactory;
 
-/// Makes command objects: one with a constructor that takes a [Console] is given it, any other is made as picocli does.
+/// Creates command objects: a constructor that takes a [Console] is given it, any other is called as picocli does.
 public final class CommandFactory implements IFactory {
   private final Console console;
 

@@ -16,11 +16,11 @@ import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/// Says what is wrong with a command line in our words: *name must be rule (was value)*.
+/// Reports a mistake in a command line in our words: *name must be rule (was value)*.
 final class Complaint {
   private Complaint() {}
 
-  /// What to name first: an unknown word before an argument that is missing, for it may be that argument, mistyped.
+  /// The error to report first: an unknown word before a missing argument, for it may be that argument, mistyped.
   static ParameterException first(ParameterException found) {
     List<String> unknown = found.getCommandLine().getUnmatchedArguments();
     return found instanceof MissingParameterException && !unknown.isEmpty()
@@ -32,7 +32,7 @@ final class Complaint {
     return switch (failure) {
       case UnmatchedArgumentException e -> ofUnmatched(e);
       case MissingParameterException e when !e.getMissing().isEmpty() -> ofMissing(e);
-      case OverwrittenOptionException e -> name(e.getOverwritten()) + " must be given once (was given again)";
+      case OverwrittenOptionException e -> name(e.getOverwritten()) + " was given more than once";
       default -> {
         ArgSpec argument = failure.getArgSpec();
         String value = failure.getValue();
@@ -55,7 +55,7 @@ final class Complaint {
             .formatted(command.getCommandSpec().qualifiedName(), word);
   }
 
-  /// An option without its value, or what the command cannot do without.
+  /// Text for an option without its value, or for a missing argument.
   private static String ofMissing(MissingParameterException failure) {
     boolean isValue = words(failure).contains(" for option ");
     return failure.getMissing().stream().map(Complaint::name).collect(Collectors.joining(", "))
@@ -66,7 +66,7 @@ final class Complaint {
     return String.valueOf(failure.getMessage());
   }
 
-  /// What was probably meant, if an option or a command is near.
+  /// The option or command that was probably meant, if one is near.
   static Optional<String> nearest(ParameterException failure) {
     if (!(failure instanceof UnmatchedArgumentException unmatched)) {
       return Optional.empty();

@@ -37,7 +37,7 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
         Terminal.isBehind(2) && !"dumb".equals(System.getenv("TERM")), Terminal.isBehind(1), System.getenv());
   }
 
-  /// The same streams, with progress in lines instead of bars.
+  /// A console with the same streams that shows progress in lines instead of bars.
   public Console withoutBars() {
     return new Console(in, out, err, false, showsResults, environment);
   }
@@ -65,7 +65,8 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
   /// @throws UncheckedIOException if `out` failed, for instance because the reader of a pipe went away
   public void requireHeard() {
     if (out.checkError()) {
-      throw new UncheckedIOException("standard output must take the results (was closed by its reader, or full)",
+      throw new UncheckedIOException("standard output must accept the results (was closed by its reader, or "
+          + "full)",
           new IOException("standard output failed"));
     }
   }
@@ -82,7 +83,7 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
         : text;
   }
 
-  /// What `result` is in JSON, and that it is what an interrupted work had come to.
+  /// JSON of `result`, marked as the state of interrupted work.
   static String interrupted(Object result) {
     ObjectNode document = Json.MAPPER.valueToTree(result);
     return document.put("interrupted", true).toString();

@@ -1,6 +1,6 @@
 package io.penstock.node.cli;
 
-/// A file that was to be read is not of its form: *file, line N must be rule (was value)*.
+/// An input file has another form than required: *file, line N must be rule (was value)*.
 public class DataException extends RuntimeException {
   public DataException(String message) {
     super(message);

@@ -3,7 +3,7 @@ package io.penstock.node.cli;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// The exit codes of every command, and of the launcher before it. Those from 64 on are those of `sysexits.h`.
+/// The exit codes of every command, and of the launcher before it. Codes from 64 on follow `sysexits.h`.
 public final class ExitCode {
   public static final int OK = 0;
   public static final int FOUND_FAILURE = 1;
@@ -16,7 +16,7 @@ public final class ExitCode {
 
   private ExitCode() {}
 
-  /// What each means, in the order of the numbers: the help and docs/operating.md say the same.
+  /// Meaning of each code, in the order of the numbers: the help and docs/operating.md agree with it.
   public static Map<String, String> meanings() {
     Map<String, String> meanings = new LinkedHashMap<>();
     meanings.put("" + OK, "done");

@@ -31,7 +31,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 import reactor.core.Exceptions;
 
-/// Turns what a command throws into a line on standard error and an exit code.
+/// Turns the exception of a command into a line on standard error and an exit code.
 public final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler, IExecutionStrategy {
   private final Console console;
 
@@ -92,7 +92,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     return ExitCode.USAGE;
   }
 
-  /// As it was called, without `penstock` in front of a command.
+  /// Name of a command as it was called, without `penstock` in front.
   private static String name(CommandLine command) {
     CommandSpec spec = command.getCommandSpec();
     return spec.parent() == null

@@ -10,8 +10,7 @@ public final class Flag {
 
   private Flag() {}
 
-  /// What `made` gives, of values whose flags have their names: *block.bytes must be …* becomes *--block-bytes must be
-  /// …*.
+  /// Result of `made`; errors name the flags of the values: *block.bytes must be …* becomes *--block-bytes must be …*.
   ///
   /// @throws IllegalArgumentException if `made` refuses one of them
   public static <T> T named(Supplier<T> made) {

@@ -11,9 +11,9 @@ import java.util.Comparator;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/// What is done to whole folders.
+/// Operations on whole folders.
 public final class Folders {
-  /// What the help of an option says of the folder that it names.
+  /// Sentence in the help of an option that names such a folder.
   public static final String MADE = "Made if it is not there.";
 
   private Folders() {}
@@ -32,10 +32,10 @@ public final class Folders {
     }
   }
 
-  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command
+  /// Makes `folder` and those above it, and reports it, unless it is there: the rule for every folder that a command
   /// writes to. The node of `serve` makes its own while it starts.
   ///
-  /// @param say is told if it was made
+  /// @param say receives a line if the folder was made
   /// @param option that named it, for the complaint
   /// @throws IOException if it is a file, or cannot be made or written to
   public static Path make(Consumer<String> say, String option, Path folder) throws IOException {
@@ -56,7 +56,7 @@ public final class Folders {
     }
   }
 
-  /// What is said of a folder that was made.
+  /// Line that reports a folder that was made.
   public static String made(Path folder) {
     return "made the folder " + folder;
   }

@@ -30,7 +30,7 @@ public final class InputFile {
     return file;
   }
 
-  /// What the file `name` says.
+  /// Content of the file `name`.
   ///
   /// @throws DataException if it is no text
   /// @throws FileSystemException as of [#of]
@@ -38,7 +38,7 @@ public final class InputFile {
     try {
       return Files.readString(of(name));
     } catch (CharacterCodingException e) {
-      throw new DataException(name + " must be text in UTF-8 (was not)");
+      throw new DataException(name + " is not text in UTF-8");
     }
   }
 

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Hooks;
 
-/// A line about what was done so far, printed if a signal ends the process before this is closed. The exit code, 130 or
-/// 143, is the system's.
+/// A line about the work done so far, printed if a signal ends the process before this is closed. The system sets the
+/// exit code, 130 or 143.
 public final class LastWord implements AutoCloseable {
   private final @Nullable Thread speaker;
 

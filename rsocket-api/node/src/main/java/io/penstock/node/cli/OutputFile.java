@@ -36,8 +36,8 @@ public final class OutputFile {
     }
   }
 
-  /// Finds out the same about a file that is written in place, bit by bit: then a device or a pipe will do, too, and of
-  /// a file that is there the folder need not be one to write in.
+  /// Checks a file that is written in place, bit by bit: then a device or a pipe is accepted, too, and the folder of an
+  /// existing file need not be writable.
   public static void require(String option, Path file) throws IOException {
     if (!Files.exists(file)) {
       of(option, file);
@@ -53,7 +53,7 @@ public final class OutputFile {
     return new IOException(Reason.after(option + " must be a file that can be written", reason), reason);
   }
 
-  /// Writes the whole of it, replacing what was there.
+  /// Writes the whole file and replaces its earlier content.
   public void write(byte[] content) throws IOException {
     try {
       Files.write(draft, content, CREATE_NEW);

@@ -14,14 +14,14 @@ public final class OwnCommand {
 
   private OwnCommand() {}
 
-  /// Of `penstock` with `arguments`.
+  /// Command line of `penstock` with `arguments`.
   public static List<String> of(List<String> arguments) {
     return of(List.of(), MAIN, arguments);
   }
 
-  /// Of another program of ours.
+  /// Command line of another program of ours.
   ///
-  /// @param flags for the JVM, behind those that this one has
+  /// @param flags for the JVM, behind the flags of this one
   public static List<String> of(List<String> flags, String main, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

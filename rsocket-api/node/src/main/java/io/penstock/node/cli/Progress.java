@@ -11,9 +11,9 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/// Shows how far long work has come, with its rate and the time left: a bar on a terminal, elsewhere a line about every
-/// ten seconds. If a signal ends the process first, a line says how far the work came, and the result so far is printed
-/// if one was given. One thread at a time.
+/// Shows the progress of long work, with its rate and the time left: a bar on a terminal, elsewhere a line about every
+/// ten seconds. If a signal ends the process first, it prints a line with the progress, and the result so far if one
+/// was given. One thread at a time.
 public final class Progress implements AutoCloseable {
   /// Width of a bar, which leaves the last column of 80 free.
   public static final int COLUMNS = Terminal.COLUMNS - 1;
@@ -48,12 +48,12 @@ public final class Progress implements AutoCloseable {
     this.lastWord = new LastWord(console, this::interrupted, () -> resultSoFar);
   }
 
-  /// Of work that counts `unit`s, such as `blocks`.
+  /// Progress of work that counts `unit`s, such as `blocks`.
   public static Progress of(Console console, String task, String unit) {
     return of(console, task, unit, 1);
   }
 
-  /// @param unitSize what of the counts makes one `unit`
+  /// @param unitSize number of counts in one `unit`
   public static Progress of(Console console, String task, String unit, long unitSize) {
     return of(console, task, unit, unitSize, System::nanoTime);
   }
@@ -69,7 +69,7 @@ public final class Progress implements AutoCloseable {
         .build();
   }
 
-  /// What comes next, in a few words: beside the bar, or a line at once.
+  /// Names the next step, in a few words: beside the bar, or on a line at once.
   public void next(String what) {
     if (bar == null) {
       console.say(task + ": " + what);
@@ -93,14 +93,14 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /// What else is to be said, in a few words, if a signal ends the process from now on.
+  /// Sets a few words to print if a signal ends the process from now on.
   public void soFar(String words) {
     soFar = words;
   }
 
-  /// What is to be printed as JSON, with `interrupted` beside what it has, if a signal ends the process from now on.
+  /// Sets the result to print as JSON, with a field `interrupted`, if a signal ends the process from now on.
   ///
-  /// @param result as [Console#json] takes it, such as it is now
+  /// @param result as [Console#json] takes it, in its present state
   public void resultSoFar(Object result) {
     resultSoFar = Console.interrupted(result);
   }

@@ -48,7 +48,7 @@ public final class ReportFiles {
     return !pages.isEmpty();
   }
 
-  /// Writes what is wanted and names it.
+  /// Writes the wanted reports and names them.
   ///
   /// @param json of the report
   /// @param page made if one is wanted

@@ -26,7 +26,7 @@ public final class TemporaryFolder implements AutoCloseable {
     }
   }
 
-  /// A new one, where the system has such folders.
+  /// A new temporary folder in the system's place for them.
   ///
   /// @throws IOException if it cannot be made, or the process is ending
   public static TemporaryFolder create(String prefix) throws IOException {

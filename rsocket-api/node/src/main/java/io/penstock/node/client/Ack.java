@@ -9,7 +9,7 @@ import io.penstock.tier.Receipt;
 import java.util.Locale;
 import tools.jackson.core.JacksonException;
 
-/// What is known of a block: a line of the file that `load` writes.
+/// Knowledge about a block: a line of the file that `load` writes.
 ///
 /// @param key as `put` prints it
 /// @param tier that promised it, or has it
@@ -27,7 +27,7 @@ record Ack(String key, String tier, String durability, long sequence) {
         receipt.sequence());
   }
 
-  /// Of a block that was in `tier` before this command put it.
+  /// Line for a block that was in `tier` before this command put it.
   static Ack seen(BlockKey key, String tier) {
     return new Ack(key.toString(), tier, Promise.SEEN.word(), 0);
   }

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A file of what receipts promised, a line each [Ack]. What is written here has been handed to the system: it outlives
-/// this process, however that ends.
+/// A file of the promises of receipts, a line each [Ack]. Each line is handed to the system at once: it outlives this
+/// process, however that ends.
 final class AckFile implements AutoCloseable {
   private final FileChannel file;
 
@@ -23,8 +23,8 @@ final class AckFile implements AutoCloseable {
     this.file = file;
   }
 
-  /// Goes on at the end of `path`, which is made if it is not there. Half a line at the end, of a writer that was
-  /// stopped, goes.
+  /// Opens `path` for appending, and creates it if it is missing. Half a line at the end, left by a writer that was
+  /// stopped, is removed.
   static AckFile append(Path path) throws IOException {
     FileChannel file =
         FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -54,8 +54,7 @@ final class AckFile implements AutoCloseable {
     }
   }
 
-  /// What was promised of each block; the strongest word if there were several. Half a line at the end is no
-  /// promise.
+  /// Promise for each block; the strongest one if there were several. Half a line at the end is no promise.
   ///
   /// @throws io.penstock.node.cli.DataException if a line is no ack
   static Map<BlockKey, Promise> read(String path) throws IOException {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// Compares what a node has with what its receipts promised: the second half of a proof, after [LoadCommand].
+/// Compares the blocks of a node with the promises of its receipts: the second half of a proof, after [LoadCommand].
 @Command(
     name = "check",
     description = {"Reads every block that a file of receipts names and compares its bytes with what `load` put.",
@@ -46,7 +46,7 @@ import picocli.CommandLine.Option;
 final class CheckCommand extends ClientCommand {
   private static final int MOST_NAMED = 100;
 
-  /// What became of the blocks of which the same was promised.
+  /// Fates of the blocks with one kind of promise.
   static final class Sum {
     private long present;
     private long missing;
@@ -91,7 +91,8 @@ final class CheckCommand extends ClientCommand {
   /// @param refusal why the first block was not given of which nothing is known; null if there is none
   record Outcome(boolean kept, Map<String, Sum> byPromise, Map<String, String> broken, @Nullable String refusal) {}
 
-  @Option(names = "--receipts", paramLabel = "FILE", required = true, description = "What `load` has written.")
+  @Option(names = "--receipts", paramLabel = "FILE", required = true, description = "File of receipts that "
+      + "`load` wrote.")
   private @Nullable String receipts;
 
   private final Map<Promise, Sum> sums = new EnumMap<>(Promise.class);

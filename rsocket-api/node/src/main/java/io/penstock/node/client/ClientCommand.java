@@ -35,10 +35,11 @@ import picocli.CommandLine.Spec;
 
 /// A command that talks to a node: it has the address of the node and the layout of its blocks.
 abstract class ClientCommand implements Callable<Integer> {
-  /// What names a space beside its layout. A node states it for each space, so its variables are those of a client.
+  /// Settings that name a space in addition to its layout. A node states them for each space, so their variables belong
+  /// to clients.
   private static final List<Setting<?>> OWN = List.of(SpaceSettings.SALT, SpaceSettings.VALUE_PART_BYTES);
 
-  /// What names the space of a client.
+  /// Settings that name the space of a client.
   static final List<Setting<?>> SPACE = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
 
   /// The layout, which node and client must both state, and limits of the client's own.
@@ -59,8 +60,8 @@ abstract class ClientCommand implements Callable<Integer> {
   private Endpoint connect = Endpoint.tcp("127.0.0.1", 7733);
 
   @Option(names = "--transport", paramLabel = "NAME", converter = NodeAddress.Way.Converter.class,
-      description = "tcp, ws, uds or auto: with HOST:PORT, uds and auto go on over the Unix domain socket of a node on"
-          + " this host; without one, uds is an error (default: that of the address).")
+      description = "tcp, ws, uds or auto. With HOST:PORT, uds and auto switch to the Unix domain socket of "
+          + "a node on this host; if it has none, uds is an error (default: that of the address).")
   private NodeAddress.@Nullable Way transport;
 
   @Option(names = "--salt-file", paramLabel = "FILE",
@@ -90,7 +91,7 @@ abstract class ClientCommand implements Callable<Integer> {
     Map<String, String> variables = new HashMap<>(console.environment());
     if (saltFile != null) {
       flags.merge(SpaceSettings.SALT, saltOf(saltFile), (given, fromFile) -> {
-        throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
+        throw new IllegalArgumentException("--salt must not be given with --salt-file");
       });
     }
     for (Setting<?> setting : OWN) {
@@ -133,7 +134,7 @@ abstract class ClientCommand implements Callable<Integer> {
   /// The work to do with a node. Wrong options and files are refused here, before a connection is made.
   abstract Work work(NodeConfig config) throws IOException;
 
-  /// What a command does with a node.
+  /// Work of a command with a node.
   interface Work {
     /// @return the exit code
     int with(NodeLink node) throws IOException;

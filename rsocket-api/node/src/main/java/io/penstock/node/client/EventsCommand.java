@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 
-/// Follows what happens to a node's blocks.
+/// Follows the events of a node's blocks.
 @Command(
     name = "events",
     description = {"Prints the events of a node's blocks, past and coming, one a line.", "",

@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.node.link.Answers;
 import io.penstock.node.link.Dialer;
 import io.penstock.node.link.NodeLink;
-import io.penstock.node.cli.ExitCode;
 import io.penstock.node.text.Plural;
-import io.penstock.node.config.NodeConfig;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -35,7 +35,7 @@ record KeyOutcomes(int keys, int done, List<Other> others) {
 
   /// Prints these outcomes.
   ///
-  /// @param verb what was done, such as `pinned`
+  /// @param verb past participle of the operation, such as `pinned`
   /// @return the exit code: a failure was found if it was not done for every key
   int tell(Console console, boolean json, String verb) {
     if (json) {

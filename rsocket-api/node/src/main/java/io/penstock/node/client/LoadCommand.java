@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// Puts blocks that can be recognised into a node, and writes down what it promised: the first half of a proof,
-/// [CheckCommand] is the other.
+/// Puts recognisable blocks into a node, and writes down its promises: the first half of a proof; [CheckCommand] is the
+/// other.
 @Command(
     name = "load",
     description = {
@@ -48,14 +48,14 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExample:%n",
     footer = {"  penstock load --blocks 10000 --seed 7 --receipts receipts.jsonl", ""})
 final class LoadCommand extends ClientCommand {
-  /// Blocks of a seed are those of so many trace ids.
+  /// Number of trace ids that the blocks of a seed use.
   private static final long MOST_BLOCKS = 1L << 32;
   private static final long LARGEST_SEED = (1L << 31) - 1;
 
-  /// What was done, in JSON.
+  /// Outcome in JSON.
   ///
-  /// @param ended false if there would have been more to do, but the node or a file failed, or a signal came
-  /// @param stored blocks with a receipt, by what it promised
+  /// @param ended false if blocks remain, because the node or a file failed, or a signal came
+  /// @param stored blocks with a receipt, by promise
   /// @param present blocks that the node had already, without a receipt
   /// @param elsewhere blocks that another client was writing
   record Outcome(long blocks, boolean ended, Map<String, Long> stored, long present, long elsewhere, double seconds,
@@ -69,7 +69,7 @@ final class LoadCommand extends ClientCommand {
   private long seed;
 
   @Option(names = "--receipts", paramLabel = "FILE", required = true,
-      description = "Where receipts are written down, after what is there already.")
+      description = "File to append receipts to.")
   private @Nullable Path file;
 
   private final Map<String, Long> stored = new TreeMap<>();
@@ -110,7 +110,7 @@ final class LoadCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /// Of what went wrong the first is what the command ends with.
+  /// Reports all failures; the command ends with the first.
   private static void tellAll(Exception first, Runnable tell) {
     try {
       tell.run();
@@ -152,7 +152,7 @@ final class LoadCommand extends ClientCommand {
     return Numbers.of(present) + " there already";
   }
 
-  /// Those of `keys` that the node has; another client is writing the others.
+  /// Keys that the node has; another client is writing the others.
   private Stream<BlockKey> there(NodeLink node, List<BlockKey> keys) {
     if (keys.isEmpty()) {
       return Stream.empty();

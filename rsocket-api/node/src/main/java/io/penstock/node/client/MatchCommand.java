@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// Tells which blocks a node has, without using them.
+/// Reports which blocks a node has, without using them.
 @Command(
     name = "match",
     description = {"Prints how many of the keys, from the first, a node has.", "", "A match does not count as a use.",
@@ -67,7 +67,7 @@ final class MatchCommand extends ClientCommand {
   @Override
   Work work(NodeConfig config) throws IOException {
     if (prefetch && lease == null) {
-      throw new IllegalArgumentException("--prefetch must come with --lease (was alone)");
+      throw new IllegalArgumentException("--prefetch must be given with --lease");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     return node -> match(node, keys);

@@ -7,7 +7,7 @@ import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/// Tells a request that a node refuses as a wrong value of an option.
+/// Reports a request that a node refuses as a wrong value of an option.
 final class Misuse {
   private Misuse() {}
 

@@ -82,7 +82,7 @@ record NamedValue(Console console, String name, Duration patience, boolean json)
     return bytes == length ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  /// Where the bytes of a value go.
+  /// Destination of the bytes of a value.
   interface Destination {
     /// Called once, when the value was found.
     WritableByteChannel open() throws IOException;

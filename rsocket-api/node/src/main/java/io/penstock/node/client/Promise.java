@@ -3,9 +3,9 @@ package io.penstock.node.client;
 import io.penstock.tier.Receipt.Durability;
 import java.util.Locale;
 
-/// What is known to be promised of a block; the later the word, the stronger.
+/// Known promise about a block; later constants are stronger.
 enum Promise {
-  /// Nothing: the node had the block when `load` came, and no receipt is known.
+  /// No promise: the node had the block when `load` came, and no receipt is known.
   SEEN,
   /// See [Durability#VOLATILE].
   VOLATILE,
@@ -23,7 +23,7 @@ enum Promise {
     return this == WRITTEN || this == FORCED;
   }
 
-  /// As it is written down.
+  /// Spelling in the file.
   String word() {
     return name().toLowerCase(Locale.ROOT);
   }

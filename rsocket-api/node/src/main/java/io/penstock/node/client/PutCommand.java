@@ -46,7 +46,7 @@ import picocli.CommandLine.Parameters;
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 --replace b.bin", ""})
 final class PutCommand extends ClientCommand {
-  /// What became of one block, in JSON.
+  /// Result for one block, in JSON.
   ///
   /// @param stored whether this command stored it
   /// @param present whether the node had it already, so that nothing was sent; if neither, another client is writing it
@@ -61,10 +61,10 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  /// The last line of JSON: what became of all.
+  /// The last line of JSON: the result for all blocks.
   ///
-  /// @param bytes without those that fill the last block
-  /// @param carried what carried them, and how long that took
+  /// @param bytes without the zeros that fill the last block
+  /// @param carried carriers of the bytes, and their times
   record Total(long blocks, long bytes, long stored, long present, Carriage carried) {}
 
   @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file to put; none or - reads standard input.")
@@ -94,7 +94,7 @@ final class PutCommand extends ClientCommand {
   private PinOptions pin = new PinOptions();
 
   @Option(names = "--group", paramLabel = "NAME", defaultValue = "",
-      description = "Enter the new blocks in a group: a hit on one of them leases all for a while.")
+      description = "Add the new blocks to a group: a hit on one of them leases all of them for some time.")
   private String group = "";
 
   private long blocks;
@@ -112,7 +112,7 @@ final class PutCommand extends ClientCommand {
       return value(config, name);
     }
     if (replace) {
-      throw new IllegalArgumentException("--replace must be left out without --name (was given)");
+      throw new IllegalArgumentException("--replace must be given with --name");
     }
     if (count != null) {
       int generated = count;
@@ -138,7 +138,7 @@ final class PutCommand extends ClientCommand {
     }
     if (pin.given() != null || !group.isEmpty()) {
       throw new IllegalArgumentException(
-          "--soft, --hard and --group must be left out with --name, for a value is not pinned as a whole (was given)");
+          "--soft, --hard and --group must not be given with --name, for a value is not pinned as a whole");
     }
     Path from = InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());
@@ -160,7 +160,7 @@ final class PutCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /// Where a bar may be drawn: not between keys on the same terminal.
+  /// Console for progress bars: none between keys on the same terminal.
   private Console bars() {
     return console.showsResults() ? console.withoutBars() : console;
   }
@@ -183,7 +183,7 @@ final class PutCommand extends ClientCommand {
     }
     if (choice.isGiven()) {
       throw new IllegalArgumentException(
-          choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
+          choice.given() + " must not be given with --count, which names its blocks by --seed");
     }
   }
 

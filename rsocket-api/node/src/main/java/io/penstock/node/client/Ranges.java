@@ -9,7 +9,7 @@ final class Ranges {
 
   private Ranges() {}
 
-  /// @param name of what is read, for the message
+  /// @param name of the list, for the message
   static List<Long> parse(String name, String text) {
     List<Long> numbers = new ArrayList<>();
     for (String part : text.split(",", -1)) {

@@ -17,8 +17,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "registry",
     description = {"Shows the prefill and decode instances that have registered at a node, and their ranks.", "",
-      "The node keeps a registry if its setting registry is true. An instance is ready when all its ranks are there; it"
-          + " has failed when some did not come within 300 s. A rank that misses two heartbeats of 5 s is gone.",
+      "The node keeps a registry if its setting registry is true. An instance is ready when all its ranks "
+          + "have registered. It has failed when some ranks did not register within 300 s. A rank that "
+          + "misses two heartbeats of 5 s is removed.",
       "Ends with 69 at a node that keeps no registry.",
       ""},
     mixinStandardHelpOptions = true,
@@ -64,7 +65,7 @@ final class RegistryCommand extends ClientCommand {
     return table;
   }
 
-  /// One instance, as it is printed for machines.
+  /// One instance in JSON.
   record Shown(String instance, String side, String state, int version, String model, Parallelism parallelism, int size,
       List<ShownRank> ranks) {
     static Shown of(InstanceView view) {
@@ -77,7 +78,7 @@ final class RegistryCommand extends ClientCommand {
     }
   }
 
-  /// One rank, as it is printed for machines.
+  /// One rank in JSON.
   record ShownRank(int rank, long generation, String endpoint) {
     static ShownRank of(InstanceView.Registered registered) {
       return new ShownRank(registered.who().rank().rank(), registered.who().generation(),

@@ -13,8 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// How a command reaches a node that has TLS or wants credentials. No option takes a secret, for a command line is not
-/// secret.
+/// Options for a node that has TLS or wants credentials. No option takes a secret, for a command line is not secret.
 final class SecurityOptions {
   static final String TOKEN = "PENSTOCK_TOKEN";
   static final String PASSWORD = "PENSTOCK_PASSWORD";
@@ -47,7 +46,7 @@ final class SecurityOptions {
       description = "File whose first line is the token to connect with; " + TOKEN + " may have it, too.")
   private @Nullable String tokenFile;
 
-  /// Refuses options of TLS for a Unix domain socket, which has none: what goes through it stays on this host.
+  /// Refuses options of TLS for a Unix domain socket, which has none: its bytes stay on this host.
   void requireFit(Endpoint place) {
     if (place.transport() != TransportKind.UDS) {
       return;
@@ -61,7 +60,7 @@ final class SecurityOptions {
     }
   }
 
-  /// As the options and `environment` say.
+  /// Credentials from the options and from `environment`.
   NodePass pass(Map<String, String> environment) throws IOException {
     return new NodePass(tls(), credentials(environment));
   }
@@ -72,7 +71,7 @@ final class SecurityOptions {
     }
     if (!tls && trust == null && cert == null) {
       if (anyHost) {
-        throw new IllegalArgumentException("--tls or --tls-trust must be given for --tls-any-host (was not)");
+        throw new IllegalArgumentException("--tls-any-host must be given with --tls or --tls-trust");
       }
       return null;
     }
@@ -90,13 +89,13 @@ final class SecurityOptions {
   private Credentials credentials(Map<String, String> environment) throws IOException {
     if (user == null) {
       if (passwordFile != null) {
-        throw new IllegalArgumentException("--user must be given for --password-file (was not)");
+        throw new IllegalArgumentException("--password-file must be given with --user");
       }
       String token = tokenFile == null ? environment.getOrDefault(TOKEN, "") : InputFile.firstLine(tokenFile);
       return token.isEmpty() ? Credentials.none() : Credentials.bearer(token.toCharArray());
     }
     if (tokenFile != null) {
-      throw new IllegalArgumentException("--token-file must be left out with --user (was given)");
+      throw new IllegalArgumentException("--token-file must not be given with --user");
     }
     String password = passwordFile == null ? environment.getOrDefault(PASSWORD, "") : InputFile.firstLine(passwordFile);
     if (password.isEmpty()) {

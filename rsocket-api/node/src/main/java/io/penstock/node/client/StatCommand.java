@@ -21,7 +21,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
-/// Shows what a node holds and what it has done.
+/// Shows the content and the work of a node.
 @Command(
     name = "stat",
     description = {"Shows what a node holds and what it has done.", "",
@@ -56,7 +56,7 @@ final class StatCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /// With the name of the medium as all names are spelled here.
+  /// Copy with the names of media in lower case, as everywhere here.
   private static ServerStat lowerCase(ServerStat stat) {
     return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
         stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining(),

@@ -45,8 +45,8 @@ final class WindowCheck {
     this.patience = patience;
   }
 
-  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then; the damaged
-  /// one, the node has let go of by that time. Once the node has gone, nothing is known of any.
+  /// Fates of `keys`. A damaged block ends a stream, so the others are then asked for alone; by that time the node has
+  /// dropped the damaged one. Once the node has gone, all fates are unknown.
   Map<BlockKey, BlockFate> fates(List<BlockKey> keys) {
     Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
     try {
@@ -64,7 +64,7 @@ final class WindowCheck {
     return fates;
   }
 
-  /// A level that gives nothing may have what is missing.
+  /// Excuses missing blocks that a level may have which gives none at present.
   private void excuse(Map<BlockKey, BlockFate> fates) {
     try {
       Answers.of(node.tier().stat(), patience).levels().stream().filter(level -> !level.health().state().gives())
@@ -81,10 +81,10 @@ final class WindowCheck {
     return health.problem() == null ? "" : ": " + health.problem();
   }
 
-  /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of
-  /// it.
+  /// Asks a second time if the first request fails for another reason than damage: a node drops a block that it cannot
+  /// read.
   ///
-  /// @param suspect whether it was there until the node met with damage
+  /// @param suspect whether it was there until the node found damage
   private BlockFate alone(BlockKey key, boolean suspect) {
     RuntimeException failure = null;
     for (int asked = 0; asked < 2; asked++) {

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// What became of a window of blocks that was put into a node. A key in neither has a block that another client is
-/// writing.
+/// Result of a window of blocks that was put into a node. A key in neither collection has a block that another client
+/// is writing.
 ///
 /// @param receipts by key, in the order of the keys
 /// @param present keys whose blocks the node had already: nothing was sent

@@ -74,7 +74,7 @@ public final class AscendSettings {
     return new Setting<>(known.key(), type, known.initial(), known.meaning(), known.variables(), known.noEffect());
   }
 
-  /// How devices are used, as `config` says.
+  /// Options of devices, from `config`.
   public static AscendOptions options(NodeConfig config) {
     AscendOptions options = AscendOptions.defaults().withVisibleDevices(config.get(VISIBLE_DEVICES))
         .withTransferTimeout(config.get(TRANSFER_TIMEOUT))
@@ -84,7 +84,7 @@ public final class AscendSettings {
     return config.get(LIBRARY).map(file -> options.withLibrary(file.toString())).orElse(options);
   }
 
-  /// Adds what of `config` cannot be beside staging buffers.
+  /// Adds problems of `config` with staging buffers.
   static void requireFitOfStaging(NodeConfig config, List<String> problems) {
     if (config.get(BUFFER_POOL).isOff()) {
       return;
@@ -100,7 +100,7 @@ public final class AscendSettings {
     }
   }
 
-  /// Adds what of `config` a device's host memory cannot be.
+  /// Adds problems of `config` with a device's host memory.
   static void requireFitOfMemory(NodeConfig config, List<String> problems) {
     if (config.get(NodeSettings.HBM_DEVICE) != DeviceKind.ASCEND) {
       return;

@@ -2,7 +2,7 @@ package io.penstock.node.config;
 
 import java.util.List;
 
-/// What the configuration says cannot be: every problem that was found, each naming key, rule, value and origin.
+/// The configuration is not possible: every problem that was found, each with key, rule, value and origin.
 public final class ConfigException extends IllegalArgumentException {
   private final List<String> problems;
 

@@ -30,7 +30,7 @@ final class ConfigRules {
     this.problems = problems;
   }
 
-  /// Adds what of `config` cannot be at the same time.
+  /// Adds combinations in `config` that are not possible.
   static void require(NodeConfig config, List<String> problems) {
     ConfigRules rules = new ConfigRules(config, problems);
     rules.rule(rules::layout, Stream.concat(LayoutSettings.ALL.stream(), RankSettings.ALL.stream())
@@ -128,7 +128,7 @@ final class ConfigRules {
     }
   }
 
-  /// Written through, each level repeats what is above it.
+  /// With write-through, each level repeats the blocks of the levels above.
   private void writeThrough() {
     if (Writing.mode(config) != StackOptions.Mode.WRITE_THROUGH) {
       return;
@@ -188,7 +188,7 @@ final class ConfigRules {
     }
   }
 
-  /// A name is not looked up: what it means may change.
+  /// Host names are not looked up, because their meaning may change.
   private static boolean isThisHost(String host) {
     try {
       return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();

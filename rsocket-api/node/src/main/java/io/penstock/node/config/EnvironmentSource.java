@@ -8,10 +8,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/// Reads settings from variables `PENSTOCK_…`, and from those of other programs that a setting goes by as well. A
-/// variable of the first form that means nothing is a mistake, with exceptions: what the launcher reads, the secrets of
-/// clients, and what Kubernetes adds by itself for a service named `penstock`. One of another program that is empty
-/// says nothing.
+/// Reads settings from variables `PENSTOCK_…`, and from variables of other programs that are aliases of a setting. An
+/// unknown variable of the first form is a mistake, with exceptions: variables of the launcher, the secrets of clients,
+/// and those that Kubernetes adds for a service named `penstock`. An empty variable of another program does not count.
 final class EnvironmentSource {
   /// Names the configuration file, like `--config`.
   static final String CONFIG = "PENSTOCK_CONFIG";
@@ -28,7 +27,7 @@ final class EnvironmentSource {
     readOwn(environment, given, problems);
   }
 
-  /// Those that win last, for the last one given wins.
+  /// Reads aliases in reverse order of precedence, since the last one wins.
   private static void readAliases(Setting<?> setting, Map<String, String> environment, List<Given> given) {
     for (String name : setting.aliases().reversed()) {
       String text = environment.getOrDefault(name, "");

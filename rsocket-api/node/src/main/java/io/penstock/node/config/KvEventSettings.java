@@ -48,17 +48,17 @@ public final class KvEventSettings {
 
   private KvEventSettings() {}
 
-  /// The same for one of several spaces: a stream of its own, with a topic and ports of its own.
+  /// Options for one of several spaces: a stream of its own, with a topic and ports of its own.
   ///
   /// @param number of the space, from 0
-  /// @param of how many
+  /// @param of number of spaces
   public static KvEventsOptions options(NodeConfig config, int number, int of, String name, CacheSpace space) {
     String stated = config.get(TOPIC);
     String named = stated.replace("{space}", name).replace("{model}", space.model());
     return options(config).ofSpace(number, of > 1 && !stated.contains("{") ? named + "@" + name : named);
   }
 
-  /// What `config` says of KV events; they are published unless [#PORT] is off.
+  /// Options of KV events in `config`; they are published unless [#PORT] is off.
   public static KvEventsOptions options(NodeConfig config) {
     PortChoice replay = config.get(REPLAY_PORT);
     return new KvEventsOptions(config.get(HOST), config.get(PORT).port(),

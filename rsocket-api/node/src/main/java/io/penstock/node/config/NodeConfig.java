@@ -80,7 +80,7 @@ public final class NodeConfig {
     throw new ConfigException(problems.stream().distinct().toList());
   }
 
-  /// This configuration with a layout and settings of one space; adds what is wrong with them to `problems`.
+  /// This configuration with a layout and settings of one space; adds their problems to `problems`.
   NodeConfig withLayoutOf(List<Given> stated, List<String> problems) {
     List<Given> given = new ArrayList<>();
     effective.stream().filter(one -> LayoutSettings.ALL.contains(one.setting()) && one.isGiven())
@@ -124,7 +124,7 @@ public final class NodeConfig {
     }
   }
 
-  /// Whether `setting` has a value, which it lacks if what was said was refused.
+  /// Whether `setting` has a value; it has none if its text was refused.
   boolean has(Setting<?> setting) {
     return values.containsKey(setting);
   }
@@ -188,7 +188,7 @@ public final class NodeConfig {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
-  /// What the blocks look like: those of the rank that the node is, if it is one.
+  /// Layout of the blocks: those of the rank that the node is, if it is one.
   public BlockLayout layout() {
     return rank().map(NodeRank::layout).orElseGet(() -> StatedLayout.of(this));
   }
@@ -203,12 +203,12 @@ public final class NodeConfig {
     return !spaces.isEmpty() || get(NodeSettings.SPACES_OPEN);
   }
 
-  /// What the blocks of all spaces look like.
+  /// Layouts of the blocks of all spaces.
   public List<BlockLayout> layouts() {
     return spaces.isEmpty() ? List.of(layout()) : spaces.stream().map(space -> space.space().layout()).toList();
   }
 
-  /// What a request may ask for.
+  /// Limits of a request.
   public Limits limits() {
     return Limits.defaults().withMaxSliceBytes(get(NodeSettings.SLICE_BYTES))
         .withWindowBlocks(get(NodeSettings.WINDOW_BLOCKS));

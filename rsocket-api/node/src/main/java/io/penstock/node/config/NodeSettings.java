@@ -49,7 +49,7 @@ public final class NodeSettings {
       "Blocks kept in device memory (HBM).");
   public static final Setting<DeviceKind> HBM_DEVICE =
       new Setting<>("hbm.device", SettingType.oneOf(DeviceKind.class), "sim",
-          "What the device is: sim uses host memory, ascend an Ascend device.");
+          "Kind of the device: sim uses host memory, ascend an Ascend device.");
   public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in host memory (DRAM).");
   public static final Setting<MemoryPages> MEMORY_PAGES = new Setting<>("memory.pages",
@@ -75,9 +75,8 @@ public final class NodeSettings {
           "Size of one file on disk, at least 8 blocks; auto is an eighth of ssd, from 64 MiB to 1 GiB.");
   public static final Setting<SyncMode> SSD_DURABILITY = new Setting<>("ssd.durability",
       SettingType.oneOf(SyncMode.class), "interval",
-      "What survives a crash of the machine: always is every acknowledged block, interval all but the newest, none"
-          + " what the"
-          + " system happened to write.");
+      "Blocks that survive a crash of the machine: always keeps every acknowledged block, interval all but "
+          + "the newest, none those that the system happened to write.");
   public static final Setting<Duration> SSD_SYNC_INTERVAL = new Setting<>("ssd.sync.interval", SettingType.duration(),
       Durations.print(SyncRule.DEFAULT_INTERVAL),
       "With ssd.durability interval: age at which written bytes are forced to the medium.");
@@ -86,27 +85,29 @@ public final class NodeSettings {
       "With ssd.durability interval: most bytes that are written and not yet forced to the medium.");
   public static final Setting<Long> SSD_SCRUB_RATE = new Setting<>("ssd.scrub.rate", SettingType.longSize(0),
       Sizes.exact(ScrubOptions.DEFAULT_BYTES_PER_SECOND),
-      "Most bytes a second that the scrub reads in the background to find damage; 0 for no scrub.");
+      "Maximum bytes a second that the scrub reads in the background to find damage; 0 for no scrub.");
   public static final Setting<Duration> SSD_SCRUB_PASS = new Setting<>("ssd.scrub.pass", SettingType.duration(),
       Durations.print(ScrubOptions.DEFAULT_PASS),
-      "Least time between the starts of two scrub passes.");
+      "Minimum time between the starts of two scrub passes.");
   public static final Setting<Long> SSD_QUARANTINE_BYTES =
       new Setting<>("ssd.quarantine.bytes", SettingType.longSize(0),
           Sizes.exact(QuarantineBound.DEFAULT_BYTES),
-          "Most bytes of damaged blocks kept in quarantine; further ones are counted and dropped.");
+          "Maximum bytes of damaged blocks kept in quarantine; further ones are counted and dropped.");
   public static final Setting<Integer> SSD_QUARANTINE_RECORDS =
       new Setting<>("ssd.quarantine.records", SettingType.count(0, 1 << 20),
-          String.valueOf(QuarantineBound.DEFAULT_RECORDS), "Most damaged blocks kept in quarantine.");
+          String.valueOf(QuarantineBound.DEFAULT_RECORDS), "Maximum number of damaged blocks kept in "
+              + "quarantine.");
   public static final Setting<Duration> SSD_STALL_AFTER = new Setting<>("ssd.stall.after",
       SettingType.duration(Duration.ofMillis(100)),
       Durations.print(HealthOptions.DEFAULT_STALL_AFTER),
       "Time after which a read or write counts as stalled; for a sync, four times this.");
   public static final Setting<Long> SSD_CAPACITY = new Setting<>("ssd.capacity", SettingType.longSizeOrAuto(4 << 20),
       SettingType.AUTO,
-      "Most bytes of all files on disk, at least 4 files; auto is 1.5 times what the blocks need.");
+      "Maximum bytes of all files on disk, at least 4 files; auto is 1.5 times the size of the blocks.");
   public static final Setting<Long> SSD_CACHE = new Setting<>("ssd.cache", SettingType.longSizeOrAuto(1 << 20),
       SettingType.AUTO,
-      "Most bytes of the files, the newest, that stay in the page cache after a sync; auto leaves it to the system.");
+      "Maximum bytes of the newest files that stay in the page cache after a sync; auto leaves it to the "
+          + "system.");
   public static final Setting<Long> SSD_KEEP_FREE = new Setting<>("ssd.keep.free", SettingType.longSize(0), "256 MiB",
       "Free bytes of the disk that a new file never takes.");
   public static final Setting<Integer> SSD_DISK_HIGH = new Setting<>("ssd.disk.high", SettingType.count(1, 100), "90",
@@ -116,10 +117,10 @@ public final class NodeSettings {
       "Low watermark: use of the disk in percent at which eviction ends.");
   public static final Setting<Long> SSD_QUEUE_BYTES =
       new Setting<>("ssd.queue.bytes", SettingType.longSize(1 << 10), "256 MiB",
-          "Most bytes in the write queue of the disk; writers wait beyond it.");
+          "Maximum bytes in the write queue of the disk; writers wait while it is full.");
   public static final Setting<Integer> SSD_QUEUE_BLOCKS =
       new Setting<>("ssd.queue.blocks", SettingType.count(1, 1 << 24), "65536",
-          "Most blocks in the write queue of the disk.");
+          "Maximum number of blocks in the write queue of the disk.");
   public static final Setting<Integer> SSD_OFFLOAD_USES = new Setting<>("ssd.offload.uses", SettingType.count(0, 15),
       "0",
       "Uses that a block needs to be demoted to disk; with fewer it is evicted. Not with stack.mode write_through.");
@@ -128,7 +129,7 @@ public final class NodeSettings {
           "Recent hits after which a block on disk is promoted.");
   public static final Setting<Integer> SSD_PREFETCH_BLOCKS =
       new Setting<>("ssd.prefetch.blocks", SettingType.count(0, 65_536), "0",
-          "Most blocks of a request that are prefetched from disk.");
+          "Maximum number of blocks of a request that are prefetched from disk.");
   public static final Setting<StackOptions.Mode> STACK_MODE =
       new Setting<>("stack.mode", SettingType.oneOf(StackOptions.Mode.class),
           "exclusive",
@@ -157,11 +158,11 @@ public final class NodeSettings {
   public static final Setting<Duration> PIN_LIFE = new Setting<>("pin.life", SettingType.duration(), "30m",
       "Life of a soft pin that asks for none, at most 24h.");
   public static final Setting<Integer> PIN_PERCENT = new Setting<>("pin.percent", SettingType.count(0, 100), "50",
-      "Most blocks that may be pinned, in per cent of those that the last level keeps.");
+      "Maximum share of pinned blocks, in per cent of the blocks that the last level keeps.");
   public static final Setting<Integer> WHATIF_SAMPLES =
       new Setting<>("whatif.samples", SettingType.count(0, 1 << 20), "4096",
-          "Most keys that are sampled to estimate what other capacities would bring (penstock whatif); 0 for no"
-              + " estimate.");
+          "Maximum number of keys that are sampled to estimate the hit rate at other capacities (penstock "
+              + "whatif); 0 for no estimate.");
   public static final Setting<Boolean> SPACES_OPEN = new Setting<>("spaces.open", AscendTypes.flag(), "false",
       "Whether a client may open a space that the node does not have. Its blocks are kept in dram alone.");
   public static final Setting<Integer> SPACES_OPEN_MOST = new Setting<>("spaces.open.most",
@@ -171,18 +172,18 @@ public final class NodeSettings {
       "With spaces.open: part of dram in percent that is guaranteed to these spaces, and"
           + " most that one of them takes.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
-      "Most bytes in flight in the whole node.");
+      "Maximum bytes in flight in the whole node.");
   public static final Setting<Integer> SLICE_BYTES =
       new Setting<>("slice.bytes", SettingType.size(4 << 10, 8 << 20), "512 KiB",
-          "Most payload bytes of one slice on the wire.");
+          "Maximum payload bytes of one slice on the wire.");
   public static final Setting<Integer> WINDOW_BLOCKS =
       new Setting<>("window.blocks", SettingType.count(1, 65_536), "64",
-          "Most blocks of a window, which one stream claims at a time.");
+          "Maximum number of blocks of a window, which one stream claims at a time.");
   public static final Setting<Integer> RESERVE_BLOCKS =
       new Setting<>("reserve.blocks", SettingType.count(1, 1 << 20), "128",
           "Room beyond dram for blocks being written, and for evicted blocks still being read.");
   public static final Setting<Integer> WAITERS = new Setting<>("waiters", SettingType.count(2, 1 << 20), "1024",
-      "Most writers that wait for room.");
+      "Maximum number of writers that wait for room.");
   public static final Setting<Integer> EVENTS_KEPT =
       new Setting<>("events.kept", SettingType.count(16, 1 << 24), "65536",
           "Events kept for later readers.");
@@ -193,17 +194,18 @@ public final class NodeSettings {
       "Most connections.");
   public static final Setting<Integer> CONNECTIONS_BY_ADDRESS =
       new Setting<>("connections.by.address", SettingType.count(1, 1 << 20), "512",
-          "Most connections from one address, or from one IPv6 network of 64 bits.");
+          "Maximum number of connections from one address, or from one IPv6 network of 64 bits.");
   public static final Setting<Integer> NEWCOMERS = new Setting<>("newcomers", SettingType.count(1, 1 << 20), "256",
-      "Most connections, beside these, that are not set up. For one more, the oldest of the address that has most of"
-          + " them makes way.");
+      "Maximum number of further connections that are not set up yet. Beyond it, the node closes the oldest "
+          + "one of the address that has the largest number of them.");
   public static final Setting<Optional<Long>> LIMITS_REQUESTS = new Setting<>("limits.requests",
       orOff(SettingType.longCount(10, 1_000_000_000)), "off",
-      "Most requests a second of one connection, and in one burst, at least the 10 that a client needs to begin. One"
-          + " more is refused, and may be tried again.");
+      "Maximum requests a second of one connection, and in one burst, at least the 10 that a client needs "
+          + "to begin. The node refuses further requests; a client may retry them.");
   public static final Setting<Optional<Long>> LIMITS_BYTES = new Setting<>("limits.bytes",
       orOff(SettingType.longSize(64 << 10)), "off",
-      "Most bytes of blocks a second of one connection, both ways together, and in one burst. More of them wait.");
+      "Maximum bytes of blocks a second of one connection, in both directions together, and in one burst. "
+          + "Further bytes wait.");
   public static final Setting<Duration> SETUP_TIMEOUT = new Setting<>("setup.timeout", SettingType.duration(), "5s",
       "Time in which a connection must be set up.");
   public static final Setting<Duration> SILENCE_TIMEOUT =
@@ -213,7 +215,7 @@ public final class NodeSettings {
       new Setting<>("frames.bytes", SettingType.longSize(1 << 10), "32 MiB",
           "Host memory for requests that have not come whole, beside the budget; twice the longest frame or more.");
   public static final Setting<Duration> FRAME_TIMEOUT = new Setting<>("frame.timeout", SettingType.duration(), "10s",
-      "Time in which a frame that has begun must come whole.");
+      "Maximum time from the first byte of a frame to its last.");
   public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that another client is writing.");
   public static final Setting<Duration> ROOM_TIMEOUT = new Setting<>("room.timeout", SettingType.duration(), "30s",
@@ -227,9 +229,10 @@ public final class NodeSettings {
   public static final Setting<Long> SIDECAR_CLIENT_BYTES =
       new Setting<>("sidecar.client.bytes", SettingType.longSize(4 << 10),
           Sizes.exact(SideCarServerOptions.DEFAULT_CLIENT_BYTES),
-          "Most host memory that one such process may map; the node makes all of it at once.");
+          "Maximum host memory that one such process may map; the node allocates all of it at once.");
   public static final Setting<Long> SIDECAR_BYTES = new Setting<>("sidecar.bytes", SettingType.longSize(4 << 10),
-      Sizes.exact(SideCarServerOptions.DEFAULT_BYTES), "Most host memory that all such processes together may map.");
+      Sizes.exact(SideCarServerOptions.DEFAULT_BYTES), "Maximum host memory that all such processes "
+          + "together may map.");
   public static final Setting<LogLevel> LOG_LEVEL =
       new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "warn",
           "Level of the log on standard error.");

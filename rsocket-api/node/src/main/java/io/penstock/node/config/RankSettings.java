@@ -5,12 +5,12 @@ import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Durations;
-import io.penstock.disagg.request.LifecycleOptions;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,8 +25,8 @@ public final class RankSettings {
 
   public static final Setting<Optional<Side>> SIDE = new Setting<>("rank.side",
       AscendTypes.orNone(SettingType.oneOf(Side.class)), "none",
-      "What the node is for requests that are prefilled on one node and decoded on another: prefill keeps the blocks of"
-          + " a request until its decode ranks are done; decode only registers.");
+      "Role of the node where one node prefills a request and another decodes it: prefill keeps the blocks "
+          + "of a request until its decode ranks are done; decode only registers.");
   public static final Setting<String> INSTANCE = new Setting<>("rank.instance", SettingType.text(), "penstock",
       "Name of the instance that the rank belongs to.");
   public static final Setting<Integer> NUMBER = new Setting<>("rank.number", SettingType.count(0, MOST_RANKS - 1), "0",
@@ -66,7 +66,7 @@ public final class RankSettings {
     return new Setting<>(key, SettingType.count(1, MOST_RANKS), "1", description);
   }
 
-  /// What `config` says of the rank; empty for a node that is none, and for what is no node.
+  /// Rank in `config`; empty for a node that is no rank.
   static Optional<NodeRank> of(NodeConfig config) {
     return config.has(SIDE) ? config.get(SIDE).map(side -> rank(config, side)) : Optional.empty();
   }
@@ -85,7 +85,7 @@ public final class RankSettings {
         new LifecycleOptions.Patience(config.get(BOOTSTRAP), patience.waiting(), patience.idle(), patience.drain()));
   }
 
-  /// Adds what the settings state and no rank can be.
+  /// Adds settings that no rank can have.
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(LONGEST).compareTo(config.get(LEASE)) < 0) {
       problems.add("%s must be >= %s (%s)".formatted(LONGEST.key(), config.said(LEASE), config.was(LONGEST)));

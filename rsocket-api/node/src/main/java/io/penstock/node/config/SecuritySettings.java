@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// Settings of who may connect to a node, and of what each user may do.
+/// Settings of the users of a node and of their rights.
 public final class SecuritySettings {
   public static final Setting<Optional<Path>> TLS_CERT = new Setting<>("tls.cert", SettingType.pathOrOff(), "off",
       "PEM file of the node's certificate, then those between it and an authority: connections then have TLS.");
@@ -34,7 +34,7 @@ public final class SecuritySettings {
 
   private SecuritySettings() {}
 
-  /// Adds what of them cannot be at the same time.
+  /// Adds combinations of these settings that are not possible.
   static void require(NodeConfig config, List<String> problems) {
     if (config.get(TLS_CERT).isPresent() != config.get(TLS_KEY).isPresent()) {
       Setting<?> absent = config.get(TLS_CERT).isPresent() ? TLS_KEY : TLS_CERT;
@@ -58,7 +58,7 @@ public final class SecuritySettings {
     return config.get(TLS_CLIENT_AUTH) != ClientCertificates.NONE;
   }
 
-  /// What connections lack, in the middle of a sentence; empty if other hosts may connect.
+  /// The protection that connections lack, in the middle of a sentence; empty if other hosts may connect.
   static Optional<String> lack(NodeConfig config) {
     boolean encrypted = config.get(TLS_CERT).isPresent();
     boolean known = config.get(AUTH_USERS).isPresent() || config.get(TLS_CLIENT_AUTH) == ClientCertificates.NEED;

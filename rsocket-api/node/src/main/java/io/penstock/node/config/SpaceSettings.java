@@ -26,10 +26,10 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
   static final Setting<Integer> WEIGHT = new Setting<>("weight", SettingType.count(1, 1_000_000), "1",
       "Part of dram and ssd that is guaranteed, in proportion to the weights of the other spaces.");
   static final Setting<Optional<Long>> QUOTA = new Setting<>("quota", AscendTypes.orNone(SettingType.longSize(4096)),
-      "none", "Most host memory.");
+      "none", "Maximum host memory.");
   static final Setting<Optional<Long>> SSD_QUOTA =
       new Setting<>("ssd.quota", AscendTypes.orNone(SettingType.longSize(4096)), "none",
-          "Most bytes of its blocks on disk; the others divide what it leaves of ssd.");
+          "Maximum bytes of its blocks on disk; the other spaces divide the rest of ssd.");
   public static final Setting<String> SALT = new Setting<>("salt",
       new SettingType<>("TEXT", "a text", String::strip, text -> text.isEmpty() ? "" : "stated"), "",
       "Secret of a tenant: the keys of other tenants never meet its keys.");
@@ -37,9 +37,9 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
       AscendTypes.orNone(SettingType.size(4096, 8 << 20)), "none",
       "For a space of values of any length instead of blocks: how long the parts are in which it stores them.");
 
-  /// What a space states beside its layout.
+  /// Settings of a space in addition to its layout.
   static final List<Setting<?>> OWN = List.of(WEIGHT, QUOTA, SSD_QUOTA, SALT, VALUE_PART_BYTES);
-  /// All that a space may state.
+  /// All settings of a space.
   static final List<Setting<?>> ALL = Stream.concat(LayoutSettings.ALL.stream(), OWN.stream()).toList();
 
   public SpaceSettings {
@@ -51,7 +51,7 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
     effective = List.copyOf(effective);
   }
 
-  /// For people: one line.
+  /// One line for people.
   public String words() {
     return "space %s: blocks of %s: %s; weight %d%s%s".formatted(name, space.model(),
         LayoutSettings.words(space.layout()), weight,

@@ -39,7 +39,7 @@ final class StatedLayout {
     return new StatedLayout(config).layout();
   }
 
-  /// Adds what the settings state and no layout can be.
+  /// Adds settings that no layout can have.
   static void require(NodeConfig config, List<String> problems) {
     StatedLayout stated = new StatedLayout(config);
     int before = problems.size();

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// The spaces that a file states together. What a space leaves out of its layout is that of the node's settings.
+/// The spaces of a file. A space takes missing parts of its layout from the node's settings.
 final class StatedSpaces {
   private final NodeConfig config;
   private final Map<String, List<Given>> stated;
@@ -27,7 +27,7 @@ final class StatedSpaces {
     this.problems = problems;
   }
 
-  /// The spaces in the order of the file; adds what is wrong with them to `problems`.
+  /// The spaces in the order of the file; adds their problems to `problems`.
   static List<SpaceSettings> of(NodeConfig config, List<SpaceGiven> given, List<String> problems) {
     return new StatedSpaces(config, given, problems).spaces();
   }

@@ -18,11 +18,11 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/// The settings of how clients reach a node, beside `listen.host` and `listen.port`.
+/// The settings of the ways to a node, in addition to `listen.host` and `listen.port`.
 public final class TransportSettings {
   private static final String ANY = "*";
   private static final String NONE = "none";
-  /// Those that a node can have.
+  /// Transports that a node can have.
   private static final List<TransportKind> KINDS = List.of(TransportKind.TCP, TransportKind.UDS, TransportKind.WS);
   private static final String RANGE =
       "an integer from 0 to 65535, 0 for any free one, or a range such as 7733-7740";
@@ -52,10 +52,10 @@ public final class TransportSettings {
       new SettingType<>("NAME", "auto or inline", TransportSettings::carriers,
           list -> list.size() > 1 ? SettingType.AUTO : list.getFirst().label()),
       SettingType.AUTO,
-      "What carries the bytes of blocks: auto is shared memory to clients that can read it, with memory.pages shared,"
-          + " else the connection; inline is the connection.");
+      "Carrier of the bytes of blocks: auto is shared memory for clients that can read it, with "
+          + "memory.pages shared, else the connection; inline is the connection.");
   public static final Setting<Integer> RINGS = new Setting<>("transport.rings", SettingType.count(0, 1024), "16",
-      "Most clients with a read ring in shared memory, a thread each; 0 for none.");
+      "Maximum number of clients with a read ring in shared memory, a thread each; 0 for none.");
   public static final Setting<Integer> RING_SPIN = new Setting<>("transport.ring.spin.micros",
       SettingType.count(0, 1_000_000), "0",
       "Microseconds that the thread of a read ring may spin before it sleeps, for clients that wish it; it takes a"
@@ -66,12 +66,12 @@ public final class TransportSettings {
       SettingType.AUTO, "Buffer of the system for what a socket receives; auto leaves it to the system.");
   public static final Setting<Optional<String>> ADVERTISE_HOST = new Setting<>("advertise.host",
       SettingType.orAuto(SettingType.text()), SettingType.AUTO,
-      "Host that the node tells to clients; auto is the address of the interface that routes to them.");
+      "Host that the node reports to clients; auto is the address of the interface that routes to them.");
   public static final Setting<Optional<InetSocketAddress>> ADVERTISE_TOWARDS = new Setting<>("advertise.towards",
       SettingType.orAuto(address()), SettingType.AUTO,
       "An address, such as that of a registry: what the node says at its start is how it is reached from there.");
 
-  /// In the order of the help.
+  /// All settings in the order of the help.
   public static final List<Setting<?>> ALL = List.of(SOCKET, WEB_SOCKET_PORT, ORIGINS, PROTOCOL, FALLBACK, CONGESTION,
       CARRIER, RINGS, RING_SPIN, SEND_BUFFER, RECEIVE_BUFFER, ADVERTISE_HOST, ADVERTISE_TOWARDS);
 
@@ -82,7 +82,7 @@ public final class TransportSettings {
         to -> new Endpoint(TransportKind.TCP, to).toString());
   }
 
-  /// Of `listen.port`.
+  /// Type of `listen.port`.
   static SettingType<PortRange> ports() {
     return new SettingType<>("PORT", RANGE, PortRange::parse, PortRange::toString);
   }
@@ -134,7 +134,7 @@ public final class TransportSettings {
     return kinds.stream().map(TransportKind::word).collect(Collectors.joining(","));
   }
 
-  /// Adds what of the transports cannot be.
+  /// Adds combinations of transports that are not possible.
   static void require(NodeConfig config, List<String> problems) {
     for (TransportKind kind : config.get(PROTOCOL)) {
       if (!isConfigured(config, kind)) {

@@ -5,7 +5,7 @@ import io.penstock.node.setting.Setting;
 import io.penstock.node.text.Nearest;
 import java.util.function.Function;
 
-/// Words the complaint about a name that no setting has, and guesses what was meant.
+/// Words the complaint about an unknown setting, and guesses the one that was meant.
 final class UnknownName {
   private UnknownName() {}
 

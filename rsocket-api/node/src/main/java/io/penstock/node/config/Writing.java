@@ -5,19 +5,19 @@ import io.penstock.stack.shape.StackOptions.WritePolicy;
 import java.util.List;
 import java.util.Locale;
 
-/// When a node writes blocks to its disk: `write.policy`, or `stack.mode` and `ssd.offload.uses`, of which it is the
-/// name; and how much memory it keeps free for that.
+/// Time at which a node writes blocks to its disk: `write.policy`, which names a combination of `stack.mode` and
+/// `ssd.offload.uses`; and the memory that it keeps free for writes.
 public final class Writing {
   private static final int HIGH = 90;
 
   private Writing() {}
 
-  /// Where a block is kept.
+  /// Levels of a block.
   public static Mode mode(NodeConfig config) {
     return config.get(NodeSettings.WRITE_POLICY).map(WritePolicy::mode).orElse(config.get(NodeSettings.STACK_MODE));
   }
 
-  /// Uses that a block needs to be demoted to disk.
+  /// Number of uses that a block needs to be demoted to disk.
   public static int offloadUses(NodeConfig config) {
     int stated = config.get(NodeSettings.SSD_OFFLOAD_USES);
     return config.states(NodeSettings.SSD_OFFLOAD_USES)
@@ -26,7 +26,7 @@ public final class Writing {
   }
 
   /// The high watermark of memory, as a part. Where no block has to be copied when it leaves memory, eviction takes no
-  /// time, and memory kept free would only cost hits.
+  /// time, and free memory would only cost hits.
   public static double memoryHigh(NodeConfig config) {
     boolean copies = mode(config) == Mode.EXCLUSIVE && !config.get(NodeSettings.SSD).isOff();
     return config.get(NodeSettings.DRAM_HIGH).orElse(copies ? HIGH : 100) / 100.0;
@@ -37,7 +37,7 @@ public final class Writing {
     return Math.min(config.get(NodeSettings.DRAM_LOW) / 100.0, memoryHigh(config));
   }
 
-  /// Adds what of `write.policy` and the settings that it names cannot be at the same time.
+  /// Adds combinations of `write.policy` and the settings that it names that are not possible.
   static void require(NodeConfig config, List<String> problems) {
     config.get(NodeSettings.WRITE_POLICY).ifPresent(policy -> require(config, policy, problems));
   }

@@ -38,7 +38,7 @@ final class YamlSource {
     this.problems = problems;
   }
 
-  /// Adds what `file` says to `given` and `spaces`, and what is wrong with it to `problems`.
+  /// Adds the content of `file` to `given` and `spaces`, and its problems to `problems`.
   static void read(Path file, List<Given> given, List<SpaceGiven> spaces, List<String> problems) {
     if (!Files.isReadable(file) || Files.isDirectory(file)) {
       problems.add("config must be a readable file (was %s, which %s)".formatted(file,
@@ -53,7 +53,7 @@ final class YamlSource {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
       int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line),
+      problems.add("config is not YAML (from %s): %s".formatted(Origin.ofFile(file, line),
           firstLine(e.getOriginalMessage())));
     }
   }
@@ -88,7 +88,7 @@ final class YamlSource {
 
   private void scalar(String key, String text, Origin origin) {
     if (!seen.add(key)) {
-      problems.add("%s must be given once (was given again, from %s)".formatted(key, origin));
+      problems.add("%s is given more than once (from %s)".formatted(key, origin));
       return;
     }
     Matcher space = SPACE.matcher(key);
@@ -126,7 +126,7 @@ final class YamlSource {
 
   private static String firstLine(@Nullable String message) {
     String line = message == null ? "" : message.lines().findFirst().orElse("");
-    // Of an error of Java inside, its class
+    // For an internal error of Java, its class
     return line.isEmpty() ? "unreadable" : line.replaceFirst("^(?:\\w+\\.)+\\w+: ", "");
   }
 }

@@ -5,9 +5,9 @@ import io.penstock.block.BlockKey;
 import java.io.IOException;
 import java.util.List;
 
-/// Where the blocks of a `put` come from, a window at a time.
+/// Source of the blocks of a `put`, a window at a time.
 public interface BlockInput extends AutoCloseable {
-  /// Keys of the next blocks, at most `most`; empty at the end. Ends what was said about the blocks before.
+  /// Keys of the next blocks, at most `most`; empty at the end. Invalidates the blocks before.
   List<BlockKey> next(int most) throws IOException;
 
   /// Writes the block at `index` of the window into `draft`.

@@ -22,7 +22,7 @@ public final class Channel {
     }
   }
 
-  /// Reads until `bytes` is full or the source ends, and answers how many bytes came.
+  /// Reads until `bytes` is full or the source ends. Returns the number of bytes read.
   static int readFully(ReadableByteChannel from, ByteBuffer bytes) throws IOException {
     int before = bytes.position();
     int read = 0;

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A file, or what stands for one, cut into blocks; zeros fill the last one.
+/// A file, or a stream, cut into blocks; zeros fill the last one.
 ///
 /// Without given keys each block is named by its content and all before it: the prefix hash of its SHA-256. So equal
 /// files have equal keys, and files that begin alike share blocks.

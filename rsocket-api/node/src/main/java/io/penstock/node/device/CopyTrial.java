@@ -83,7 +83,7 @@ final class CopyTrial implements AutoCloseable {
     return element * bytes;
   }
 
-  /// The copies to be tried.
+  /// The copies of the trial.
   CopyRequest request() {
     CopyRequest request = new CopyRequest(elements);
     for (int i = 0; i < elements; i++) {
@@ -98,7 +98,7 @@ final class CopyTrial implements AutoCloseable {
     return requireNonNull(device.copy(request).block(), "report");
   }
 
-  /// Brings back what went to the device and compares all of it.
+  /// Copies the data back from the device and compares all of it.
   ///
   /// @return elements whose bytes differ from those of the source
   int differing() {

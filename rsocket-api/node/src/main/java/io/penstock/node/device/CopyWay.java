@@ -1,6 +1,6 @@
 package io.penstock.node.device;
 
-/// Which way copies of a trial go.
+/// Direction of the copies of a trial.
 enum CopyWay {
   H2D, D2H, D2D, H2H;
 

@@ -13,8 +13,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which library of Ascend devices a command uses, and how: a flag for the one, and what the environment says of all
-/// [AscendSettings].
+/// Library of Ascend devices for a command: a flag for its path, and the environment for all [AscendSettings].
 public final class LibraryOption {
   public static final String FLAG = "--ascend-lib";
 
@@ -29,7 +28,7 @@ public final class LibraryOption {
     this.environment = environment;
   }
 
-  /// What was given, null if nothing was.
+  /// The given path, or null.
   public @Nullable String path() {
     return path;
   }

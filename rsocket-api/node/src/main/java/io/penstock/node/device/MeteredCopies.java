@@ -25,7 +25,7 @@ public final class MeteredCopies implements AscendListener {
     this.registry = registry;
   }
 
-  /// Shows what is under way at `device`, of whichever kind.
+  /// Shows the copies under way at `device`, of any kind.
   public void show(Device device) {
     CopyTurns turns = device.turns();
     of(device.name()).show(turns::underWay, turns::waiting);
@@ -35,7 +35,7 @@ public final class MeteredCopies implements AscendListener {
     return meters.computeIfAbsent(device, name -> new CopyMeters(registry, name));
   }
 
-  /// As [io.penstock.device.ascend.AscendDevice#name()] says it.
+  /// Name in the form of [io.penstock.device.ascend.AscendDevice#name()].
   private static String name(int device) {
     return "npu" + device;
   }
@@ -60,7 +60,8 @@ public final class MeteredCopies implements AscendListener {
   @Override
   public void fellBack(int device, int code) {
     LOG.warn(
-        "{}: copies of this kind go one by one from now on, for its library makes no batches of them (code {}, {})",
+        "{}: copies of this kind are made one by one from now on, for its library makes no batches of them "
+            + "(code {}, {})",
         name(device), code, AclCode.explained(code));
     of(name(device)).fellBack();
   }

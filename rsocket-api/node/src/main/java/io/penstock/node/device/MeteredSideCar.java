@@ -6,7 +6,7 @@ import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.meter.SideCarMeters;
 import java.util.Locale;
 
-/// Shows what the side-car of a node has and does.
+/// Shows the clients and the work of the side-car of a node.
 public final class MeteredSideCar {
   private MeteredSideCar() {}
 

@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// `penstock device probe`: what is there.
+/// `penstock device probe`: shows the library that is found.
 @Command(
     name = "probe",
     description = {"Shows the library of Ascend devices that is found, its features and its settings.", "",
@@ -67,7 +67,7 @@ final class ProbeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /// What was found, and the settings that it is used with.
+  /// The library that was found, and the settings that it is used with.
   record Found(@JsonUnwrapped AscendProbe probe, List<ConfigReport.Row> settings) {}
 
   private void print(AscendProbe probe) {

@@ -1,9 +1,9 @@
 package io.penstock.node.kvevents;
 
-/// How the hash of a block is packed.
+/// Form of a block's hash in an event.
 public enum HashForm {
-  /// Its low 64 bits as an unsigned integer, as vLLM does unless it is told otherwise.
+  /// Low 64 bits of the hash as an unsigned integer, the default of vLLM.
   INT,
-  /// All of its 16 bytes.
+  /// All 16 bytes of the hash.
   BYTES
 }

@@ -5,7 +5,7 @@ import java.util.List;
 
 /// An event of vLLM's KV cache.
 sealed interface KvEvent {
-  /// Copies of these blocks came.
+  /// Copies of these blocks arrived.
   record BlockStored(List<BlockHash> hashes, KvMedium medium) implements KvEvent {
     public BlockStored {
       hashes = List.copyOf(hashes);

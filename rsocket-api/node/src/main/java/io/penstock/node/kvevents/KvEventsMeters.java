@@ -4,17 +4,20 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.ToDoubleFunction;
 
-/// Shows what a publisher of KV events did.
+/// Shows the work of a publisher of KV events.
 public final class KvEventsMeters {
   private KvEventsMeters() {}
 
   /// @param tier whose events are published
   public static void show(MeterRegistry registry, String tier, KvEventsPublisher publisher) {
-    count(registry, tier, publisher, "penstock.kv.events.published", "Changes of blocks told as KV events",
+    count(registry, tier, publisher, "penstock.kv.events.published", "Changes of blocks published as KV "
+        + "events",
         KvEventsPublisher::published);
-    count(registry, tier, publisher, "penstock.kv.events.dropped", "Changes of blocks that a snapshot told instead",
+    count(registry, tier, publisher, "penstock.kv.events.dropped", "Changes of blocks covered by a snapshot "
+        + "instead",
         KvEventsPublisher::dropped);
-    count(registry, tier, publisher, "penstock.kv.events.snapshots", "Snapshots of all blocks told as KV events",
+    count(registry, tier, publisher, "penstock.kv.events.snapshots", "Snapshots of all blocks published as "
+        + "KV events",
         KvEventsPublisher::snapshots);
     count(registry, tier, publisher, "penstock.kv.events.replayed", "Batches of KV events that consumers had replayed",
         KvEventsPublisher::replayed);

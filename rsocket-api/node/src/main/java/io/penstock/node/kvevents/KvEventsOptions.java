@@ -6,17 +6,17 @@ import io.penstock.check.Checks;
 import java.time.Duration;
 import java.util.OptionalInt;
 
-/// How KV events are published.
+/// Options of the publication of KV events.
 ///
 /// @param port of the PUB socket; 0 for any free one
 /// @param replayPort of the ROUTER socket that replays batches; empty for none
 /// @param topic first frame of each message
 /// @param steps batches kept for replay
 /// @param highWater batches that wait for one slow subscriber; it misses further ones
-/// @param between least time between two snapshots that consumers cause
+/// @param between minimum time between two snapshots that consumers cause
 public record KvEventsOptions(String host, int port, OptionalInt replayPort, String topic, KvLayout layout,
     HashForm hashes, int steps, int highWater, Duration between) {
-  /// How far the ports of two spaces are apart: events and replay have ports beside each other by convention.
+  /// Distance between the ports of two spaces: events and replay have neighbouring ports by convention.
   private static final int PORTS = 2;
 
   public KvEventsOptions {
@@ -29,13 +29,13 @@ public record KvEventsOptions(String host, int port, OptionalInt replayPort, Str
     requireNonNull(between, "between");
   }
 
-  /// On loopback, at any free ports, as vLLM's own defaults.
+  /// Defaults: loopback, any free ports, and vLLM's own defaults.
   public static KvEventsOptions defaults() {
     return new KvEventsOptions("127.0.0.1", 0, OptionalInt.of(0), "kv-events", KvLayout.MAP, HashForm.INT, 10_000,
         100_000, Duration.ofSeconds(10));
   }
 
-  /// The same for one of several spaces, which publishes at ports of its own: `2 × number` above these, unless any free
+  /// Options for one of several spaces, which publishes at ports of its own: `2 × number` above these, unless any free
   /// ones are taken.
   ///
   /// @param number of the space, from 0

@@ -20,13 +20,13 @@ import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
-/// Publishes what happens to the blocks of a tier as vLLM's KV events.
+/// Publishes the changes of a tier's blocks as vLLM's KV events.
 ///
 /// A message has three frames: topic, number of the batch (8 bytes, big-endian), batch. A publisher begins with a
 /// snapshot: `AllBlocksCleared`, then the blocks that are there. It sends a snapshot again when it fell behind the
 /// tier, when a level went down or came back, and when a consumer asks to replay batches that are no longer kept. So a
-/// consumer that sees all numbers, or has the missing ones replayed, is right; and one that missed too much becomes
-/// right again. It ends with `AllBlocksCleared`.
+/// consumer that sees all numbers, or requests a replay of the missing ones, is right; and a consumer that missed too
+/// much becomes right again. It ends with `AllBlocksCleared`.
 ///
 /// - Threads: one for each socket, because sockets must not be shared.
 /// - Backpressure: the queue of events has 1,024 places; a publisher that is slow falls behind the tier's log.
@@ -36,7 +36,8 @@ public final class KvEventsPublisher {
   private static final int BATCH = 64;
   private static final Duration PATIENCE = Duration.ofMillis(50);
   private static final int LINGER_MILLIS = 200;
-  /// Answers that wait for one consumer; it misses further ones. The socket hears late of what was read.
+  /// Maximum number of answers that wait for one consumer; it misses further ones. The socket learns late what was
+  /// read.
   private static final int REPLAYS = 8;
 
   private final BlockTier tier;
@@ -149,7 +150,7 @@ public final class KvEventsPublisher {
     return replayPort;
   }
 
-  /// Changes of the tier that were told.
+  /// Number of published changes of the tier.
   public long published() {
     return published.get();
   }
@@ -204,7 +205,7 @@ public final class KvEventsPublisher {
     }
   }
 
-  /// Has the tier tell all of its blocks again.
+  /// Requests a new snapshot from the tier.
   private void begin() {
     feed.cancel();
     consumerLost = false;
@@ -235,7 +236,7 @@ public final class KvEventsPublisher {
     }
   }
 
-  /// Tells consumers to forget the blocks, and ends the threads and sockets. Waits for them. Idempotent.
+  /// Publishes that all blocks are cleared, and ends the threads and sockets. Waits for them. Idempotent.
   public void close() {
     stopped = true;
     try {

@@ -43,7 +43,7 @@ final class KvFeed extends BaseSubscriber<TierEvent> {
 
   /// Takes up to `most` events, and waits for the first if there is none.
   ///
-  /// @return empty if none came in time
+  /// @return empty if no event came in time
   List<TierEvent> take(int most, Duration patience) throws InterruptedException {
     List<TierEvent> taken = new ArrayList<>();
     TierEvent first = queue.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
@@ -55,7 +55,7 @@ final class KvFeed extends BaseSubscriber<TierEvent> {
     return taken;
   }
 
-  /// Whether no event will come any more.
+  /// Whether no more events come.
   boolean isOver() {
     return over && queue.isEmpty();
   }

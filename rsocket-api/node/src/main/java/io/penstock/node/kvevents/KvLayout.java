@@ -1,6 +1,6 @@
 package io.penstock.node.kvevents;
 
-/// How an event is packed.
+/// Form of an event.
 public enum KvLayout {
   /// A list that begins with the type, as older releases of vLLM do.
   ARRAY,

@@ -32,7 +32,7 @@ final class KvReplay implements Runnable {
     return replayed.get();
   }
 
-  /// Until the context of the socket ends.
+  /// Runs until the context of the socket ends.
   @Override
   public void run() {
     try {

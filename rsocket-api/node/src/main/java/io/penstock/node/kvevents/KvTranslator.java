@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Set;
 
 /// Turns the events of a tier into those of vLLM: one for each copy of a block that came or went. Copies on a level
-/// that is down do not count. It keeps no blocks: each event of a tier tells the levels before or after.
+/// that is down do not count. It keeps no blocks: each event of a tier names the levels before or after.
 ///
-/// While a snapshot is under way, a copy may be told twice, and the end of a copy may be told that was not told before.
+/// During a snapshot, a copy may be published twice, and the end of a copy may be published without its beginning.
 final class KvTranslator {
   private Set<Level> down = Set.of();
   private final List<KvEvent> events = new ArrayList<>();
@@ -52,7 +52,7 @@ final class KvTranslator {
     events.add(new KvEvent.AllBlocksCleared());
   }
 
-  /// What came of the events since the last call. Neighbours of one kind and medium are one event.
+  /// Events since the last call. Neighbours of one kind and medium become one event.
   List<KvEvent> taken() {
     endRun();
     List<KvEvent> taken = List.copyOf(events);

@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/// What carried the bytes of blocks of a link, and how long that took.
+/// Carriers of the bytes of blocks of a link, and the time they took.
 ///
 /// @param transport of its frames
-/// @param bytes by carrier, both ways
+/// @param bytes by carrier, in both directions
 /// @param times of the requests that moved them, `get` and `put`
 public record Carriage(String transport, Map<String, Long> bytes, Map<String, StreamTimes.Times> times) {
   static Carriage of(String transport, CarriedBytes carried, StreamTimes times) {
@@ -21,7 +21,7 @@ public record Carriage(String transport, Map<String, Long> bytes, Map<String, St
     return new Carriage(transport, bytes, times.times());
   }
 
-  /// For the end of a sentence: empty if nothing was carried.
+  /// Words for the end of a sentence: empty if nothing was carried.
   public String text() {
     return bytes.isEmpty()
         ? ""
@@ -38,7 +38,7 @@ public record Carriage(String transport, Map<String, Long> bytes, Map<String, St
         .collect(Collectors.joining(" and "));
   }
 
-  /// Of several requests of a kind: percentiles of one say nothing.
+  /// Times of several requests of a kind; percentiles of one request would mean nothing.
   private String took() {
     StringBuilder text = new StringBuilder();
     times.forEach((route, took) -> text.append(took.count() < 2
@@ -48,7 +48,7 @@ public record Carriage(String transport, Map<String, Long> bytes, Map<String, St
     return text.toString();
   }
 
-  /// Of a link that is no connection.
+  /// Value for a link that is no connection.
   static Carriage none() {
     return new Carriage("none", Map.of(), Map.of());
   }

@@ -11,7 +11,7 @@ public interface Dialer {
   /// @throws io.penstock.node.cli.UnavailableException if no node answers
   NodeLink dial(NodeAddress address, NodeConfig config, Duration patience);
 
-  /// The same for a command that asks about a node and needs none of its spaces.
+  /// Dials for a command that asks about a node and needs none of its spaces.
   default NodeLink dialNode(NodeAddress address, NodeConfig config, Duration patience) {
     return dial(address, config, patience);
   }

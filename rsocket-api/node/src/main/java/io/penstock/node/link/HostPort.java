@@ -4,7 +4,7 @@ import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
 import picocli.CommandLine.ITypeConverter;
 
-/// Where a node listens, written `HOST:PORT`; an IPv6 address stands in brackets.
+/// Address of a node, written `HOST:PORT`; an IPv6 address stands in brackets.
 ///
 /// @param host name or address, without brackets
 public record HostPort(String host, int port) {
@@ -32,7 +32,7 @@ public record HostPort(String host, int port) {
     return new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535 (was " + text + ")");
   }
 
-  /// For the command line.
+  /// Converter for the command line.
   public static final class Converter implements ITypeConverter<HostPort> {
     @Override
     public HostPort convert(String text) {

@@ -7,13 +7,13 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 
-/// Where a command finds a node, and over which transport it talks to it.
+/// Place of a node, and the transport to it.
 ///
 /// @param place where it connects first
-/// @param way `AUTO` and `UDS` go on over the node's Unix domain socket, if it is on this host
-/// @param pass what the node is shown
+/// @param way `AUTO` and `UDS` switch to the node's Unix domain socket, if it is on this host
+/// @param pass credentials for the node
 public record NodeAddress(Endpoint place, Way way, NodePass pass) {
-  /// To a node that asks for nothing.
+  /// Address of a node that asks for no credentials.
   NodeAddress(Endpoint place, Way way) {
     this(place, way, NodePass.none());
   }
@@ -22,11 +22,11 @@ public record NodeAddress(Endpoint place, Way way, NodePass pass) {
     return new NodeAddress(place, way, other);
   }
 
-  /// What `--transport` says.
+  /// Value of `--transport`.
   public enum Way {
     AUTO, TCP, UDS, WS;
 
-    /// For the command line.
+    /// Converter for the command line.
     public static final class Converter implements ITypeConverter<Way> {
       @Override
       public Way convert(String text) {
@@ -73,7 +73,7 @@ public record NodeAddress(Endpoint place, Way way, NodePass pass) {
     return place.transport() == TransportKind.TCP && (way == Way.AUTO || way == Way.UDS);
   }
 
-  /// @throws IllegalArgumentException if `reached` is not what was asked for
+  /// @throws IllegalArgumentException if `reached` is not the wanted endpoint
   void require(Endpoint reached) {
     if (way == Way.UDS && reached.transport() != TransportKind.UDS) {
       throw new IllegalArgumentException(
@@ -82,7 +82,7 @@ public record NodeAddress(Endpoint place, Way way, NodePass pass) {
     }
   }
 
-  /// For the command line.
+  /// Converter for the command line.
   public static final class Converter implements ITypeConverter<Endpoint> {
     @Override
     public Endpoint convert(String text) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/// A node that a command talks to. Closing it ends the connection and frees what it held.
+/// A node that a command talks to. Closing it ends the connection and frees its resources.
 public interface NodeLink extends AutoCloseable {
   /// The node's tier, as if it were here.
   BlockTier tier();
@@ -19,7 +19,7 @@ public interface NodeLink extends AutoCloseable {
     return tier().holds(this);
   }
 
-  /// What the node says about itself.
+  /// The node's report about itself.
   Mono<ServerStat> stat();
 
   /// The prefill and decode instances that the node knows.
@@ -32,7 +32,7 @@ public interface NodeLink extends AutoCloseable {
     return Mono.error(new IllegalStateException("link must name a space to keep blocks (named none)"));
   }
 
-  /// What has carried bytes so far.
+  /// Carriers of the bytes so far.
   default Carriage carriage() {
     return Carriage.none();
   }

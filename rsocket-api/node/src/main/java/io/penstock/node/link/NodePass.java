@@ -6,7 +6,7 @@ import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import org.jspecify.annotations.Nullable;
 
-/// What a command shows to a node to be let in.
+/// Credentials and TLS of a command at a node.
 ///
 /// @param tls null for none
 public record NodePass(@Nullable ClientTls tls, Credentials credentials) {

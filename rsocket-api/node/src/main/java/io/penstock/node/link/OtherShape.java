@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Says which flag is to be changed when a node refuses this side because its blocks have another shape.
+/// Names the flag to change when a node refuses this side because its blocks have another shape.
 public final class OtherShape {
-  /// A flag that is to be changed.
+  /// A flag to change.
   private record Wrong(String flag, Object theirs, Object ours) {}
 
   private OtherShape() {}
@@ -78,7 +78,7 @@ public final class OtherShape {
     return null;
   }
 
-  /// One head of keys is as wide as the size of a block needs, so the size is what to change.
+  /// One head of keys is as wide as the size of a block needs, so the size is the flag to change.
   private static @Nullable Wrong wrongWidth(BlockLayout ours, Plane theirs, Plane mine) {
     return switch (mine.kind()) {
       case LATENT -> new Wrong("--latent-rank", theirs.width(), mine.width());

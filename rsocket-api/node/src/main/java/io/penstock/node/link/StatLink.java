@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/// A link that names no space: it answers what the node says about itself, and nothing else.
+/// A link that names no space: it answers with the node's report about itself, and nothing else.
 final class StatLink implements NodeLink {
   private final NodeAddress address;
   private final TcpClientOptions tcp;

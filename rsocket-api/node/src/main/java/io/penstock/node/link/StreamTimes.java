@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/// How long the gets and puts of a client took. Safe from any thread.
+/// Durations of the gets and puts of a client. Safe from any thread.
 public final class StreamTimes implements StreamListener {
   private static final long MOST_NANOS = TimeUnit.HOURS.toNanos(1);
   private static final int DIGITS = 3;
@@ -22,7 +22,7 @@ public final class StreamTimes implements StreamListener {
       return new Times(nanos.getTotalCount(), millis(nanos, 50), millis(nanos, 99));
     }
 
-    /// To the microsecond.
+    /// Milliseconds with three decimals.
     private static double millis(Histogram nanos, double percentile) {
       return Math.round(nanos.getValueAtPercentile(percentile) / 1e3) / 1e3;
     }
@@ -34,7 +34,7 @@ public final class StreamTimes implements StreamListener {
         .recordValue(Math.min(stream.nanos(), MOST_NANOS));
   }
 
-  /// By route, `get` and `put`; without those of which none ended.
+  /// Times by route, `get` and `put`; without routes of which no request ended.
   public synchronized Map<String, Times> times() {
     Map<String, Times> times = new TreeMap<>();
     nanos.forEach((route, histogram) -> times.put(route, Times.of(histogram)));

@@ -7,8 +7,8 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 
-/// Writes to the console, of each kind so many lines a minute. Lines of one logger and one message are of a kind; of
-/// another's code, whose messages quote what peers sent, all lines of a logger are.
+/// Writes to the console, with a bound on the lines of each kind a minute. Lines of one logger and one message form a
+/// kind; for code of others, whose messages quote bytes of peers, all lines of a logger form one.
 public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   private static final int LINES = 20;
   private static final long PERIOD_MILLIS = 60_000;
@@ -16,7 +16,7 @@ public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
 
   private final LogBound bound = new LogBound(LINES, PERIOD_MILLIS);
 
-  /// Tells at the end of the process what was left out of the last minute.
+  /// Reports at the end of the process the lines that were left out in the last minute.
   @Override
   public void start() {
     super.start();

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// How many lines of one kind a log takes in a period; counts those that it leaves out. Not thread-safe.
+/// Bounds the lines of one kind that a log takes in a period; counts those that it leaves out. Not thread-safe.
 final class LogBound {
   private final int most;
   private final long periodMillis;
@@ -33,7 +33,7 @@ final class LogBound {
     return leftOut();
   }
 
-  /// The same at the end of the log.
+  /// Reports of left-out lines at the end of the log.
   List<String> leftOut() {
     List<String> sentences = new ArrayList<>(0);
     lines.forEach((kind, count) -> {

@@ -6,9 +6,9 @@ import ch.qos.logback.classic.spi.IThrowableProxy;
 import io.penstock.node.text.Reason;
 import java.util.stream.Collectors;
 
-/// The message of a line, short and in printable characters, and its cause: the stack of one of ours, the words alone
-/// of another's, which a peer's bytes may have brought about. RSocket quotes these bytes, and names its classes, so
-/// what it says of a frame is said in the words of the protocol.
+/// The message of a line, short and in printable characters, and its cause: the stack of an exception of ours, only the
+/// words of others, which a peer's bytes may have caused. RSocket quotes these bytes and names its classes, so its
+/// complaint about a frame is told in the words of the protocol.
 public final class PlainMessage extends ThrowableProxyConverter {
   private static final String RSOCKET = "io.rsocket.";
   private static final int LONGEST = 400;
@@ -28,7 +28,7 @@ public final class PlainMessage extends ThrowableProxyConverter {
             : message + ": " + plain(cause.getMessage() == null ? "cause unknown" : cause.getMessage());
   }
 
-  /// The rule that a frame broke, by what RSocket threw at it.
+  /// The rule that a frame broke, found by the exception of RSocket.
   private static String rule(String thrown) {
     return switch (thrown) {
       case "java.lang.IndexOutOfBoundsException" -> "be whole (was cut short, or had a wrong length in it)";

@@ -1,4 +1,4 @@
-/// What the log of a process writes: a peer decides neither how much nor in which characters.
+/// The log of a process: a peer controls neither its length nor its characters.
 @NullMarked
 package io.penstock.node.log;
 

@@ -31,7 +31,7 @@ public final class ConfigReport {
 
   private ConfigReport() {}
 
-  /// All of `config`.
+  /// Prints all of `config`.
   public static void print(NodeConfig config, Console console, boolean json) {
     if (json) {
       console.json(Stream.concat(rows(config, one -> true).stream(), spaceRows(config)).toList());
@@ -57,7 +57,7 @@ public final class ConfigReport {
     return config.effective().stream().filter(which).map(ConfigReport::row).toList();
   }
 
-  /// The same for people.
+  /// Text of these settings for people.
   public static String text(NodeConfig config, Predicate<Effective> which) {
     TextTable table = new TextTable("KEY", "VALUE", "FROM");
     config.effective().stream().filter(which).filter(one -> one.isGiven() || one.setting().noEffect().isEmpty())

@@ -8,10 +8,10 @@ import picocli.CommandLine.Model.CommandSpec;
 /// The page of help about the layout of a model, of which the help of a client's command shows the name of the model
 /// alone.
 public final class LayoutPage {
-  /// What `penstock help` takes for this page.
+  /// Name of this page for `penstock help`.
   public static final String NAME = "layout";
 
-  /// What node and client must both state.
+  /// Settings that node and client must both state.
   public static final Topic TOPIC = new Topic("Model and blocks", LayoutSettings.ALL);
 
   private LayoutPage() {}

@@ -21,14 +21,14 @@ public final class SettingOptions {
     addTo(spec, topic, topic.settings(), "", true);
   }
 
-  /// The same, but the help of the command shows only `first`, and names the page that shows all.
+  /// Adds options whose help shows only `first`, and names the page that shows all.
   ///
-  /// @param page what `penstock help` takes for it
+  /// @param page name of the page for `penstock help`
   public static void addTo(CommandSpec spec, Topic topic, Setting<?> first, String page) {
     addTo(spec, topic, List.of(first), "; penstock help " + page + " shows all", true);
   }
 
-  /// The same for a command that takes these settings from its options alone: the help names no variable.
+  /// Adds options of a command that reads no variables: the help names none.
   static void addWithoutVariables(CommandSpec spec, Topic topic) {
     addTo(spec, topic, topic.settings(), "", false);
   }
@@ -56,7 +56,7 @@ public final class SettingOptions {
         .map(SettingOptions::plain).toList();
   }
 
-  /// The texts of those of `settings` that were given.
+  /// Texts of those of `settings` that were given.
   public static Map<Setting<?>, String> given(ParseResult parsed, List<Setting<?>> settings) {
     Map<Setting<?>, String> given = new LinkedHashMap<>();
     for (Setting<?> setting : settings) {

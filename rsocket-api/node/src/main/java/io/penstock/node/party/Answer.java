@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.List;
 
-/// What the node decided about the blocks of a request, known before a byte of them moves.
+/// Decision of the node about the blocks of a request, known before a byte of them moves.
 ///
 /// @param blocks blocks asked for
 /// @param hits blocks that counted as hits

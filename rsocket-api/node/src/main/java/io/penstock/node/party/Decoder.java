@@ -19,8 +19,8 @@ import reactor.core.publisher.Mono;
 
 /// The decode party in this process.
 ///
-/// What a pass did not deliver, because a writer gave up or a transient error came between, is asked for again; the
-/// number of passes is bounded. A pass is [LoadOrCompute].
+/// Blocks that a pass did not deliver, because a writer gave up or a transient error came between, are asked for again;
+/// the number of passes is bounded. A pass is [LoadOrCompute].
 final class Decoder implements DecodeParty {
   /// Times the node is asked for the blocks of one request.
   static final int PASSES = 3;
@@ -71,7 +71,7 @@ final class Decoder implements DecodeParty {
       this.supply = supply;
     }
 
-    /// Ends with the delivery, or goes through what is missing once more.
+    /// Ends with the delivery, or starts another pass for the missing blocks.
     Mono<Delivery> next(@Nullable Throwable last) {
       if (first != null && reading.isComplete()) {
         return Mono.just(reading.delivery(first, passes));

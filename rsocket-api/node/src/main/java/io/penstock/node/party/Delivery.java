@@ -1,21 +1,21 @@
 package io.penstock.node.party;
 
-/// What a decode party got for one request, whole and in order.
+/// Delivery of one request to a decode party, whole and in order.
 ///
 /// @param blocks blocks asked for and delivered
 /// @param hits blocks that counted as hits when the node first decided
 /// @param prefixHits hits before the first miss
-/// @param bytesDelivered payload bytes that came, measured; without those of a block cut off in mid-stream, which came
-///     once more
-/// @param bytesVerified those that were made anew from key, layer and position, and found equal
+/// @param bytesDelivered payload bytes that arrived, measured; without those of a block cut off in mid-stream, which
+///     were sent again
+/// @param bytesVerified bytes that were generated again from key, layer and position, and found equal
 /// @param corruptBlocks blocks with a byte that differed
-/// @param passes times the node was asked; 1 unless something failed in between
-/// @param firstSliceNanos from the question until the first bytes of layer 0, of whichever block, had been verified
+/// @param passes number of questions to the node; 1 unless something failed in between
+/// @param firstSliceNanos from the question until the first bytes of layer 0, of any block, had been verified
 /// @param firstLayerNanos from the question until the first layer of every block had been verified
 /// @param lastLayerNanos from the question until everything had been verified
 public record Delivery(int blocks, int hits, int prefixHits, long bytesDelivered, long bytesVerified, int corruptBlocks,
     int passes,
     long firstSliceNanos, long firstLayerNanos, long lastLayerNanos) {
-  /// Of a request that references no block.
+  /// Delivery of a request that references no block.
   static final Delivery NOTHING = new Delivery(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

@@ -8,18 +8,18 @@ import io.penstock.block.SliceShape;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 
-/// How bytes flow: what is exchanged, in what pieces, and how much of it may be under way.
+/// Plan of the flow of bytes: their space, the size of the pieces, and the amount that may be under way.
 ///
-/// A stream that waits for blocks of another writer holds its credit meanwhile, and that writer waits for room that
-/// other streams hold until they get credit. So every stream that may be open is sure of its own credit:
-/// `concurrency × creditSlices × sliceBytes` fits the decode party's budget, and no ring of waiters forms.
+/// A stream that waits for blocks of another writer keeps its credit, and that writer waits for room that other streams
+/// hold until they get credit. So every stream that may be open is sure of its own credit: `concurrency × creditSlices
+/// × sliceBytes` fits the decode party's budget, and no ring of waiters forms.
 ///
 /// @param space of the blocks
 /// @param budgetBytes bytes in flight of all parties together
 /// @param concurrency streams that the decode party may have open
-/// @param sliceBytes most payload bytes of a slice
-/// @param creditSlices most slices a stream asks for ahead
-/// @param windowBlocks most blocks of a window
+/// @param sliceBytes maximum payload bytes of a slice
+/// @param creditSlices maximum slices that a stream asks for ahead
+/// @param windowBlocks maximum blocks of a window
 public record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBytes, int creditSlices,
     int windowBlocks) {
   private static final int SLICE_BYTES = 256 << 10;
@@ -51,7 +51,7 @@ public record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int 
     return new FlowPlan(space, budgetBytes, concurrency, slice, Math.clamp(stream / slice, 1, CREDIT_SLICES), window);
   }
 
-  /// The decode party's half: it lands what hits and what was produced.
+  /// The decode party's half: for hits and for new blocks.
   long decodeBudgetBytes() {
     return budgetBytes / 2;
   }
@@ -61,17 +61,17 @@ public record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int 
     return 2 * windowBlocks * concurrency;
   }
 
-  /// The node's quarter, for what is put and what is read.
+  /// The node's quarter, for puts and reads.
   long nodeBudgetBytes() {
     return budgetBytes / SHARES;
   }
 
-  /// The prefill party's quarter, for what it produced and still holds.
+  /// The prefill party's quarter, for blocks that it produced and still holds.
   int prefillSlots() {
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
   }
 
-  /// How blocks are cut.
+  /// Shape of the slices of blocks.
   public SliceShape shape() {
     return new SliceShape(windowBlocks, sliceBytes, SliceShape.Order.LAYER_FIRST, 0);
   }

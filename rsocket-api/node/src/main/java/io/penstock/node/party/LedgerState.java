@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What the ledger of the node says at one moment; its counters began with the node.
+/// State of the node's ledger at one moment; its counters began with the node.
 ///
 /// @param misses references that did not find their block
-/// @param levels its tiers, fastest first; empty where the node tells none, and for a party without a ledger
+/// @param levels its tiers, fastest first; empty where the node reports none, and for a party without a ledger
 public record LedgerState(long misses, List<TierStat.Level> levels) {
-  /// Of a party without a ledger.
+  /// State of a party without a ledger.
   public static final LedgerState NONE = new LedgerState(0, List.of());
 
   public LedgerState {
@@ -36,12 +36,12 @@ public record LedgerState(long misses, List<TierStat.Level> levels) {
     return hits;
   }
 
-  /// Hits of the tier of that name; 0 where it is not told.
+  /// Hits of the tier of that name; 0 where it is not reported.
   public long hits(String tier) {
     return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(TierStat.Level::hits).sum();
   }
 
-  /// Blocks that the ledger assigns to the tier of that name; 0 where it is not told.
+  /// Blocks that the ledger assigns to the tier of that name; 0 where it is not reported.
   public long blocks(String tier) {
     return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(TierStat.Level::blocks).sum();
   }
@@ -64,7 +64,7 @@ public record LedgerState(long misses, List<TierStat.Level> levels) {
         .orElse(null);
   }
 
-  /// What each tier keeps, fastest first.
+  /// Fill of each tier, fastest first.
   public Map<String, TierFill> fill() {
     Map<String, TierFill> fill = new LinkedHashMap<>();
     levels.forEach(level -> fill.put(level.name(), TierFill.of(level)));

@@ -102,7 +102,7 @@ public final class LoopbackParties implements Parties {
         nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }
 
-  /// Those that are connected to the node.
+  /// The parties that are connected to the node.
   public ConnectedParties connected() {
     return requireNonNull(clients, "open() completes when connected");
   }

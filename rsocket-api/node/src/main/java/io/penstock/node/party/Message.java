@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import java.util.List;
 
-/// What the driver of a replay and a party in another process say to each other: one line of JSON each, on standard
-/// input and output.
+/// Messages between the driver of a replay and a party in another process: one line of JSON each, on standard input and
+/// output.
 ///
 /// `call` ties an answer to its question.
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "say")
@@ -37,12 +37,12 @@ sealed interface Message {
   /// @param need number of this need, for a read may have several, one a pass
   record Need(long call, long need, Answer answer) implements Message {}
 
-  /// To decode: what it needed was put.
+  /// To decode: the needed blocks were put.
   record Supplied(long call, long need) implements Message {}
 
-  /// To decode: what it needed could not be put.
+  /// To decode: the needed blocks could not be put.
   ///
-  /// @param isTransient whether the same may succeed later
+  /// @param isTransient whether a retry may succeed
   record NotSupplied(long call, long need, String message, boolean isTransient) implements Message {}
 
   /// From decode: all came.
@@ -54,7 +54,7 @@ sealed interface Message {
   /// From prefill: all were put.
   record Stored(long call) implements Message {}
 
-  /// To a party: how do you do?
+  /// To a party: asks for its figures.
   record AskStat(long call) implements Message {}
 
   /// From a party.
@@ -65,6 +65,6 @@ sealed interface Message {
 
   /// From a party: the call failed.
   ///
-  /// @param isTransient whether the same may succeed later
+  /// @param isTransient whether a retry may succeed
   record Failed(long call, String message, boolean isTransient) implements Message {}
 }

@@ -6,10 +6,10 @@ import reactor.core.publisher.Mono;
 
 /// The parties of a replay, in one process or several. Their opener closes them.
 public interface Parties {
-  /// Who runs where, for the report.
+  /// Place of each party, for the report.
   String description();
 
-  /// How long gets and puts took at the parties that are in this process.
+  /// Times of gets and puts at the parties that are in this process.
   default Map<String, StreamTimes.Times> times() {
     return Map.of();
   }
@@ -21,7 +21,7 @@ public interface Parties {
   /// Figures of all parties as one.
   Mono<PartyStat> stat();
 
-  /// Fails as soon as a party is known to be gone; never completes.
+  /// Fails as soon as a party is found to be gone; never completes.
   default Mono<Void> lost() {
     return Mono.never();
   }

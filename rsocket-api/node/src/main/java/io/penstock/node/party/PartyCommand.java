@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 import reactor.netty.resources.LoopResources;
 
-/// One party of `penstock replay --processes`, started by it and talking to it; not for people.
+/// One party of `penstock replay --processes`, which starts it and talks to it; not for people.
 ///
 /// When its standard input ends, the replay that started it is gone, and it ends too.
 @Command(name = PartyCommand.NAME, hidden = true,
@@ -68,7 +68,7 @@ public final class PartyCommand implements Callable<Integer> {
     }
   }
 
-  /// What decode and prefill have in common.
+  /// Parts that decode and prefill share.
   abstract static class Role implements Callable<Integer> {
     private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
 

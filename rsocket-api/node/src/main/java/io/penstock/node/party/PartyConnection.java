@@ -43,7 +43,7 @@ public final class PartyConnection {
     return open("decode", transport, plan, slots, plan.decodeBudgetBytes());
   }
 
-  /// Connects a party that produces: it holds no more than its arena.
+  /// Connects a party that produces: it holds at most its arena.
   static Mono<PartyConnection> prefill(ClientTransport transport, FlowPlan plan) {
     return open("prefill", transport, plan, plan.prefillSlots(), plan.sliceBytes());
   }
@@ -81,7 +81,7 @@ public final class PartyConnection {
     return new RemoteTier(client, plan.space());
   }
 
-  /// Where blocks of this party land, or are produced.
+  /// Arena in which blocks of this party land, or are produced.
   public SlabArena arena() {
     return arena;
   }
@@ -91,23 +91,23 @@ public final class PartyConnection {
     return budget.permits();
   }
 
-  /// How the node does, as it says itself.
+  /// Figures that the node reports.
   Mono<PartyStat> nodeStat() {
     return client.stat().map(this::nodeStat);
   }
 
-  /// How its frames travel.
+  /// Transport of its frames.
   String transport() {
     return client.transport();
   }
 
-  /// What carried its blocks so far, or what would.
+  /// Carriers of its blocks so far, or the ones that would be used.
   List<String> carriers() {
     Set<Carrier> in = client.carried().in().keySet();
     return (in.isEmpty() ? Set.of(client.incomingCarrier()) : in).stream().map(Carrier::label).toList();
   }
 
-  /// How long its gets and puts took.
+  /// Times of its gets and puts.
   Map<String, StreamTimes.Times> times() {
     return times.times();
   }

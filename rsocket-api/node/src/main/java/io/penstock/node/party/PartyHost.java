@@ -11,7 +11,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// The other end of a [RemoteParty]: does in this process what the driver asks for, and answers.
+/// The other end of a [RemoteParty]: does the driver's requests in this process, and answers.
 final class PartyHost {
   private final ControlLine line;
   private final @Nullable DecodeParty decode;
@@ -72,7 +72,7 @@ final class PartyHost {
     return decode != null ? decode.stat() : prefill != null ? prefill.stat() : Mono.empty();
   }
 
-  /// Asks the driver to see to what is needed, and waits until it did.
+  /// Asks the driver to supply the needed blocks, and waits until it did.
   private Mono<Void> supply(long call, Answer answer) {
     return Mono.create(sink -> {
       long need = needs.incrementAndGet();
@@ -101,7 +101,7 @@ final class PartyHost {
         error -> send(new Message.Failed(call, RemoteParty.text(error), error instanceof TransientKvException))));
   }
 
-  /// Answers, or stops all work when the driver hears nothing any more.
+  /// Answers, or stops all work when the driver reads no more.
   private void send(Message message) {
     if (!line.send(message)) {
       close();

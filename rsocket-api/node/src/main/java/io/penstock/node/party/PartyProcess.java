@@ -12,11 +12,10 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// A party in a process of its own. What it says for people goes to a log file; standard input and output carry the
-/// control lines.
+/// A party in a process of its own. Its lines for people go to a log file; standard input and output carry the control
+/// lines.
 ///
-/// It dies with this process: when this one ends, however it ends, the pipe to its standard input breaks, and that ends
-/// it.
+/// It dies with this process: when this one ends, in any way, the pipe to its standard input breaks, and that ends it.
 final class PartyProcess {
   private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -53,7 +52,7 @@ final class PartyProcess {
     return new ControlLine(process.getInputStream(), process.getOutputStream());
   }
 
-  /// Runs `work`, which waits for what the process says, on a thread of its own.
+  /// Runs `work`, which waits for output of the process, on a thread of its own.
   void onThread(Runnable work) {
     Thread.ofPlatform().daemon().name("penstock-" + name).start(work);
   }
@@ -81,7 +80,7 @@ final class PartyProcess {
         .flatMap(ended -> stopping ? Mono.never() : Mono.error(new PartyGoneException(name, how())));
   }
 
-  /// How it ended, and where to read more.
+  /// How the process ended, and where to read more.
   String how() {
     try {
       String state = process.waitFor(1, TimeUnit.SECONDS) ? "exit code " + process.exitValue() : "silent";

@@ -7,13 +7,14 @@ package io.penstock.node.party;
 /// @param budgetBytes the limit on them
 /// @param claimedBlocks slots of its arena that are lent now, without the blocks that a tier keeps visible
 /// @param ledger of the node; of other parties none
-public record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks, LedgerState ledger) {
-  /// Of a party without a ledger.
+public record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks,
+    LedgerState ledger) {
+  /// Figures of a party without a ledger.
   PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks) {
     this(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, LedgerState.NONE);
   }
 
-  /// Both parties seen as one.
+  /// Sum of the figures of both parties.
   PartyStat plus(PartyStat other) {
     return new PartyStat(inFlightBytes + other.inFlightBytes, peakInFlightBytes + other.peakInFlightBytes,
         budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks, ledger.or(other.ledger));

@@ -3,7 +3,7 @@ package io.penstock.node.party;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Who produces: makes the bytes of blocks and streams them into the node.
+/// The writer: makes the bytes of blocks and streams them into the node.
 public interface PrefillParty {
   /// Puts the blocks of `ids`, layer by layer, as fast as the node takes them. Completes when each was stored or found
   /// in other hands.

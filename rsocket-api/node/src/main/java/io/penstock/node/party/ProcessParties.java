@@ -81,7 +81,7 @@ public final class ProcessParties implements Parties {
     });
   }
 
-  /// Until the output of the process ends.
+  /// Reads until the output of the process ends.
   private static void listen(ControlLine line, RemoteParty party, Sinks.Empty<Void> ready) {
     try {
       line.listen(message -> {
@@ -157,7 +157,7 @@ public final class ProcessParties implements Parties {
         loop.disposeLater(Duration.ZERO, LAST_MOMENT)));
   }
 
-  /// Where the node listens.
+  /// Port of the node.
   int port() {
     return port;
   }

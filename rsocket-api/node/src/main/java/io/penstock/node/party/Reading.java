@@ -11,9 +11,9 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// How far one request has come: which bytes of which block were delivered and proven.
+/// Progress of one request: the bytes of each block that were delivered and checked.
 ///
-/// Bytes of a block come in order, each exactly once; a block cut off in mid-stream starts anew in the next pass. For
+/// Bytes of a block come in order, each exactly once; a block cut off in mid-stream starts again in the next pass. For
 /// one thread at a time.
 final class Reading {
   private final BlockLayout layout;
@@ -21,7 +21,7 @@ final class Reading {
   private final List<BlockKey> keys;
   private final LongSupplier nanoClock;
   private final long startNanos;
-  /// For each block the offset of the byte that comes next.
+  /// For each block the offset of the next byte.
   private final int[] next;
   private final BitSet corrupt = new BitSet();
   /// For each key of this pass its index in the request.

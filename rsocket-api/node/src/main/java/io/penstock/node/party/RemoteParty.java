@@ -27,7 +27,7 @@ final class RemoteParty implements DecodeParty, PrefillParty {
     this.line = line;
   }
 
-  /// One question and who waits for its answer.
+  /// One question and the subscriber that waits for its answer.
   private static final class Call {
     final MonoSink<Message> sink;
     final Function<Answer, Mono<Void>> supply;
@@ -54,7 +54,7 @@ final class RemoteParty implements DecodeParty, PrefillParty {
     return ask(Message.AskStat::new, RemoteParty::nothing).map(answer -> ((Message.Stat) answer).stat());
   }
 
-  /// Takes what the party said.
+  /// Receives a message of the party.
   void hear(Message message) {
     Call call = message instanceof Message.Need ? peek(message.call()) : take(message.call());
     if (call == null) {
@@ -100,7 +100,7 @@ final class RemoteParty implements DecodeParty, PrefillParty {
         () -> send(new Message.Supplied(need.call(), need.need()))));
   }
 
-  /// Sends, or ends the party that hears nothing any more.
+  /// Sends, or ends a party that reads no more.
   private void send(Message message) {
     if (!line.send(message)) {
       end("takes no more messages");

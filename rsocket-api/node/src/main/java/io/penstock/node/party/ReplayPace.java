@@ -2,13 +2,13 @@ package io.penstock.node.party;
 
 import io.penstock.check.Checks;
 
-/// How much of a trace is replayed, and how fast.
+/// Part of a trace that is replayed, and its speed.
 ///
 /// @param concurrency requests under way at a time; 1 is strict trace order
 /// @param limit requests at most
 /// @param speed 0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast
 public record ReplayPace(int concurrency, long limit, double speed) {
-  /// Most requests under way at a time.
+  /// Maximum number of requests under way.
   static final int MAX_CONCURRENCY = 256;
 
   public ReplayPace {

@@ -10,7 +10,7 @@ final class RoleArguments {
 
   private RoleArguments() {}
 
-  /// A node on a free port that tells its address in its first line.
+  /// Arguments of a node on a free port that reports its address in its first line.
   static List<String> node(FlowPlan plan, List<String> more) {
     List<String> arguments =
         new ArrayList<>(List.of(PartyCommand.NAME, "node", "--json", "--listen-host", "127.0.0.1", "--listen-port", "0",

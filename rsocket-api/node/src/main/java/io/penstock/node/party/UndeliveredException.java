@@ -3,7 +3,7 @@ package io.penstock.node.party;
 import io.penstock.PermanentKvException;
 import org.jspecify.annotations.Nullable;
 
-/// Blocks of a request did not come, however often they were asked for.
+/// Blocks of a request did not arrive after all passes.
 final class UndeliveredException extends PermanentKvException {
   private final int missing;
   private final int blocks;

@@ -10,11 +10,11 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One case of a document: inputs of a rule, and what it should answer.
+/// One case of a document: inputs of a rule, and the expected answer.
 ///
 /// @param section name of the list that it stands in, empty for a list that is the document
 /// @param number place in that list, from 0
-/// @param before the case before it there, for cases that go on from each other
+/// @param before the case before it there, for cases that continue from each other
 public record Case(String section, int number, JsonNode json, @Nullable JsonNode before) {
   /// All cases of a document: a case, a list of them, or an object with lists of them and notes between.
   ///
@@ -24,7 +24,7 @@ public record Case(String section, int number, JsonNode json, @Nullable JsonNode
     try {
       root = JsonMapper.shared().readTree(document);
     } catch (JacksonException e) {
-      throw new DataException("must be JSON (was not, at %s)".formatted(place(e)), e);
+      throw new DataException(" is not JSON (at %s)".formatted(place(e)), e);
     }
     return of(root);
   }
@@ -95,7 +95,7 @@ public record Case(String section, int number, JsonNode json, @Nullable JsonNode
     };
   }
 
-  /// For a message: never long, and never nothing.
+  /// Text for a message: never long, and never empty.
   public static String shortened(String text) {
     return text.isBlank() ? "empty" : text.length() > 120 ? text.substring(0, 120) + " …" : text;
   }

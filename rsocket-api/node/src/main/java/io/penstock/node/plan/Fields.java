@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 ///
 /// @param path of the object, empty for a case itself
 public record Fields(String path, JsonNode node) {
-  /// Above every count in a real case; bounds what a case can ask for.
+  /// Maximum count that a case can ask for, above every count in a real case.
   private static final int MOST = 1 << 20;
 
   public static Fields of(JsonNode node) {
@@ -214,7 +214,7 @@ public record Fields(String path, JsonNode node) {
     T read(String path, JsonNode node);
   }
 
-  /// What `read` makes of a text.
+  /// Value that `read` gives for a text.
   public <T> T parsed(String name, String text, String rule, Function<String, T> read) {
     try {
       return read.apply(text);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/// Where the ranks of one side stand in a picture: one below the other, each as high as its arrows need.
+/// Places of the ranks of one side in a picture: one below the other, each as high as its arrows need.
 final class PictureColumn {
   static final int ARROW = 22;
   private static final int LEAST = 52;
@@ -32,7 +32,7 @@ final class PictureColumn {
     return tops.keySet();
   }
 
-  /// Of all ranks.
+  /// Height of all ranks.
   int height() {
     return height;
   }
@@ -49,7 +49,7 @@ final class PictureColumn {
     return arrows.getOrDefault(rank, List.of());
   }
 
-  /// Where an arrow touches the box of a rank: its arrows stand in the middle of the box.
+  /// Point where an arrow touches the box of a rank: its arrows stand in the middle of the box.
   double arrow(Rank rank, Transfer transfer) {
     int count = arrows(rank).size();
     double first = top(rank) + height(rank) / 2.0 - (count - 1) * ARROW / 2.0;

@@ -163,6 +163,7 @@ public class PlanCommand implements Callable<Integer> {
   /// @throws IllegalArgumentException if nothing is
   protected void answer(Case one) {
     throw new IllegalArgumentException(
-        "case must have a model, prefill, decode and a request (was %s)".formatted(Case.shortened(one.json().toString())));
+        "case must have a model, prefill, decode and a request (was %s)"
+            .formatted(Case.shortened(one.json().toString())));
   }
 }

@@ -14,15 +14,15 @@ import io.penstock.disagg.plan.TransferPlan;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A plan for machines.
+/// A plan in JSON.
 ///
 /// @param section list that the case stands in; empty for a case alone
 /// @param number of the case in that list
 /// @param transfers by decode rank, then in the order in which it asks
 /// @param decodeWaitsFor for each decode rank, the prefill ranks whose completions it waits for
 /// @param prefillWaitsFor for each prefill rank, the decode ranks whose completions it waits for
-/// @param neverPulled prefill ranks that nothing is read from
-/// @param releaser decode rank that tells those to release the request
+/// @param neverPulled prefill ranks that are never read
+/// @param releaser decode rank that asks those to release the request
 record PlanDocument(String section, int number, KvRequest request, Side prefill, Side decode, List<Move> transfers,
     List<Completions> decodeWaitsFor, List<Completions> prefillWaitsFor, List<Integer> neverPulled, int releaser) {
   /// @param stageLayers layers of each pipeline stage, without those of a draft model

@@ -149,7 +149,7 @@ final class PlanInput {
         new Plane(Plane.Kind.VALUE, elements, heads, width)));
   }
 
-  /// One of some words, in letters of any case.
+  /// One of some words, in upper or lower case.
   private static <E extends Enum<E>> E one(E[] all, Fields fields, String name, String otherwise) {
     String text = fields.text(name, otherwise);
     return Arrays.stream(all).filter(each -> each.name().equalsIgnoreCase(text)).findFirst()

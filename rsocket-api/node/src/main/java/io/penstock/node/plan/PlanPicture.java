@@ -58,7 +58,7 @@ final class PlanPicture {
     return new PlanPicture(plan).svg();
   }
 
-  /// Those with arrows, and of the others as many as can be drawn.
+  /// Ranks with arrows, and as many of the others as can be drawn.
   private List<Rank> ranks(Parallelism side) {
     Set<Rank> busy = new HashSet<>();
     drawn.forEach(one -> {
@@ -161,7 +161,7 @@ final class PlanPicture {
     svg.append(SvgText.of("quiet", x + 8, middle + 19, 11, inside, state));
   }
 
-  /// What a rank keeps of the model.
+  /// Part of the model that a rank keeps.
   private static String kept(Manifest side, Rank rank) {
     List<Integer> layers = IntStream.range(0, side.groups().size()).boxed()
         .flatMap(group -> side.groups().get(group).layers()

@@ -5,7 +5,7 @@ import io.penstock.node.report.Escape;
 /// Text in a picture. No font is known where the picture is made, so widths are estimated, on the large side.
 final class SvgText {
   private static final double WIDEST_LETTER = 0.62;
-  /// From here on, letters are as wide as high: those of East Asia, and symbols.
+  /// First character that is as wide as it is high: letters of East Asia, and symbols.
   private static final int FULL_WIDTH = 0x2e80;
 
   private SvgText() {}

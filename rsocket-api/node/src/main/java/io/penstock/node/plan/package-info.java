@@ -1,5 +1,5 @@
-/// The command `penstock plan`: which rank sends what to which when prefill and decode run with different parallelism,
-/// and whether the rules give what recorded cases of an engine say.
+/// The command `penstock plan`: transfers between ranks when prefill and decode run with different parallelism, and a
+/// check of the rules against recorded cases of an engine.
 @NullMarked
 package io.penstock.node.plan;
 

@@ -29,9 +29,9 @@ import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
 
-/// What this machine can do at most, measured for a second or two beside a replay: what a rate is to be compared with.
+/// Maximum rates of this machine, measured for a second or two before a replay: the reference for its rates.
 ///
-/// Each is on one thread, but for the sockets, which have a sender and a receiver. Blocks its caller.
+/// Each measurement runs on one thread, except sockets, which have a sender and a receiver. Blocks its caller.
 final class Ceilings {
   private static final int MEMORY_BYTES = 64 << 20;
   private static final int PIECE_BYTES = 64 << 10;
@@ -49,7 +49,7 @@ final class Ceilings {
     this.nanoClock = nanoClock;
   }
 
-  /// 10⁹ bytes a second, by what was done.
+  /// Rates in 10⁹ bytes a second, by measurement.
   Map<String, Double> measure() {
     Map<String, Double> rates = new LinkedHashMap<>();
     try (Arena arena = Arena.ofShared()) {

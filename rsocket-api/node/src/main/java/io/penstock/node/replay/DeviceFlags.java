@@ -15,8 +15,8 @@ import picocli.CommandLine.Option;
 /// The options of a replay that say which device is behind `hbm`.
 final class DeviceFlags {
   @Option(names = "--hbm-device", paramLabel = "NAME",
-      description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so"
-          + " (default: sim).")
+      description = "Kind of device memory: sim, in memory of the host, or ascend, a device of a "
+          + "libascendcl.so (default: sim).")
   private @Nullable String kind;
 
   @Mixin
@@ -43,7 +43,7 @@ final class DeviceFlags {
         config.get(AscendSettings.BUFFER_POOL));
   }
 
-  /// The same as arguments of `penstock serve`.
+  /// Arguments of `penstock serve` for this plan.
   static List<String> arguments(DevicePlan plan) {
     List<String> arguments = new ArrayList<>(
         List.of("--hbm-device", TierFlags.lower(plan.kind()), "--ascend-device", String.valueOf(plan.number())));

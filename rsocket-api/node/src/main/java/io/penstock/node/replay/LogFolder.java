@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Where the processes of a replay log to. Without `--dir` the folder is temporary: it goes at the end, and when a
-/// signal ends the run; it stays when something went wrong, which is what logs are for.
+/// Folder for the logs of the processes of a replay. Without `--dir` the folder is temporary: it is deleted at the end,
+/// and when a signal ends the run; it stays after a failure, for which logs are kept.
 final class LogFolder {
   private final @Nullable Path named;
   private final Consumer<String> say;
@@ -36,7 +36,7 @@ final class LogFolder {
     }
   }
 
-  /// From now on the end of this process leaves the logs where they are.
+  /// Makes the end of this process leave the logs where they are.
   synchronized void keep() {
     if (temporary != null) {
       temporary.keep();

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the loopback interface of the kernel received: a count of the bytes on the wire that Penstock does not keep.
+/// Bytes that the loopback interface of the kernel received: a count of the bytes on the wire that Penstock does not
+/// keep.
 ///
-/// It counts for everybody on the machine, headers and acknowledgements included. Reads a file, so it is not for an
-/// event loop.
+/// It includes all programs of the machine, headers and acknowledgements. Reads a file, so it is not for an event loop.
 ///
 /// @param table the kernel's table of network interfaces
 public record LoopbackCounter(Path table) {
@@ -33,7 +33,7 @@ public record LoopbackCounter(Path table) {
     }
   }
 
-  /// What came since `before` was read; null if one of the two is unknown.
+  /// Bytes received since `before` was read; null if one of the two is unknown.
   @Nullable Long receivedSince(@Nullable Long before) {
     Long now = receivedBytes();
     return before == null || now == null ? null : (Long) (now - before);

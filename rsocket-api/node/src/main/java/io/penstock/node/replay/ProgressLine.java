@@ -10,9 +10,9 @@ import java.util.Locale;
 final class ProgressLine {
   private ProgressLine() {}
 
-  /// What was done when a signal ended the run.
+  /// Summary of the work when a signal ended the run.
   ///
-  /// @param requests how many there should have been, or -1 if unknown
+  /// @param requests expected number, or -1 if unknown
   static String interrupted(Tally.Sums sums, long requests) {
     return "replay: interrupted after %s%s: %s, %s, %s verified; there is no report".formatted(
         requests < 0 ? "" : Numbers.of(sums.requests()) + " of ",

@@ -7,7 +7,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/// Shows a person how far a replay has come. Called from one thread at a time.
+/// Shows the progress of a replay to a person. Called from one thread at a time.
 interface ProgressView extends AutoCloseable {
   /// Shows the state at this moment.
   ///
@@ -15,7 +15,7 @@ interface ProgressView extends AutoCloseable {
   /// @param inFlightBytes over all parties
   void show(Tally.Sums sums, double bytesPerSecond, long inFlightBytes);
 
-  /// Shows the state at the end of a run that came to its end; `sums` has all of its requests.
+  /// Shows the state at the end of a complete run; `sums` has all of its requests.
   ///
   /// @param bytesPerSecond over the whole run
   void end(Tally.Sums sums, double bytesPerSecond);
@@ -23,7 +23,7 @@ interface ProgressView extends AutoCloseable {
   @Override
   void close();
 
-  /// Shows `view` how far it has come, at once and then twice a second until that is disposed.
+  /// Shows the progress to `view`, at once and then twice a second until the result is disposed.
   static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
     long[] before = {0, System.nanoTime()};
     return Flux.interval(Duration.ZERO, Duration.ofMillis(500), driver).onBackpressureDrop()

@@ -17,8 +17,8 @@ import reactor.core.scheduler.Schedulers;
 
 /// Streams a trace through the parties: one request after the other, or as many at once as the pace allows.
 ///
-/// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one
-/// begins. The consumer's progress is what starts the next request; a few are parsed ahead.
+/// Requests always begin in the order of the trace; with a concurrency of 1 a request ends before the next one begins.
+/// The consumer's progress starts the next request; a few are parsed ahead.
 public final class Replay {
   /// Requests parsed beforehand, so that the end of one and the beginning of the next need not wait for the driver's
   /// thread.

@@ -53,7 +53,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// `penstock replay`: streams a trace through node, prefill and decode, and shows what came out.
+/// `penstock replay`: streams a trace through node, prefill and decode, and shows the result.
 @Command(
     name = "replay",
     description = {
@@ -112,7 +112,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private boolean processes;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "Where the processes log to (default: a temporary folder). " + Folders.MADE)
+      description = "Folder for the logs of the processes (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
   @Option(names = "--connect", paramLabel = "HOST:PORT",
@@ -194,7 +194,7 @@ public final class ReplayCommand implements Callable<Integer> {
     }
   }
 
-  /// @param kept what the node keeps; null if it runs already
+  /// @param kept levels of the node; null if it runs already
   private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, LogFolder logs, Scheduler driver) {
     if (kept == null) {
       return connected(Objects.requireNonNull(connect), plan);
@@ -237,7 +237,7 @@ public final class ReplayCommand implements Callable<Integer> {
     return ReplayPace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(trace.limit());
   }
 
-  /// Refuses what would otherwise be passed over in silence.
+  /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() {
     if (connect != null) {
       tiers.requireNone("with --connect, for the node runs already and has its own");

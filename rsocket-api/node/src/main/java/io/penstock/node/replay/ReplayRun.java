@@ -17,7 +17,7 @@ import reactor.core.scheduler.Scheduler;
 
 /// One replay from the first request to the report.
 public final class ReplayRun {
-  /// Longest wait, at the end, for memory that frames still hold.
+  /// Maximum wait, at the end, for memory that frames still hold.
   private static final Duration SETTLE = Duration.ofSeconds(5);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
 
@@ -56,14 +56,14 @@ public final class ReplayRun {
     });
   }
 
-  /// What others count, at one moment.
+  /// Counters of others, at one moment.
   private record Count(@Nullable Long loopbackBytes, PartyStat stat) {}
 
   private Mono<Count> before() {
     return parties.stat().publishOn(driver).map(stat -> new Count(loopback.receivedBytes(), stat));
   }
 
-  /// How much was counted since `before`; as the parties are now.
+  /// Counts since `before`, with the present figures of the parties.
   private Mono<Count> after(Count before) {
     return Mono.fromSupplier(() -> Optional.ofNullable(loopback.receivedSince(before.loopbackBytes())))
         .subscribeOn(driver)

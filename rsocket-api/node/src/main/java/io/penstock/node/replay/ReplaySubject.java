@@ -6,13 +6,13 @@ import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.ReplayPace;
 import java.util.Map;
 
-/// What a report is about.
+/// Subject of a report.
 ///
 /// @param trace named for a person
-/// @param plan what is exchanged
-/// @param capacities for each tier what it may keep; empty where the node decided
-/// @param policy who leaves first, or that the node decided
-/// @param pace how fast
+/// @param plan of the flow
+/// @param capacities for each tier its capacity; empty where the node decided
+/// @param policy that chooses victims, or that the node decided
+/// @param pace of the replay
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
 public record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, ReplayPace pace,
     Map<String, Double> ceilings) {

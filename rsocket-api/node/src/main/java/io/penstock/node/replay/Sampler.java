@@ -9,12 +9,11 @@ import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Looks at a run from time to time, and writes down what it sees: one question to the parties a sample, none before
-/// the last was answered, nor soon after an answer that took long. A node counts as things happen, so that an answer
-/// costs it nothing; what takes long is a party in another process whose processors are busy with the run, and asking
-/// should not add to that.
+/// Samples a run at intervals: one question to the parties a sample, none before the last was answered, nor soon after
+/// a slow answer. A node counts as events happen, so that an answer costs it nothing. A party in another process is
+/// slow when its processors are busy with the run, and questions should not add to that.
 final class Sampler {
-  /// Least rest after an answer, in times that it took: samples cost 3 % of the time at most.
+  /// Minimum rest after an answer, as a multiple of its time: samples cost 3 % of the time at most.
   private static final int REST = 30;
 
   private final Timeline timeline;
@@ -24,7 +23,7 @@ final class Sampler {
   private Duration rest = Duration.ZERO;
 
   /// @param tally of the run
-  /// @param scheduler of one thread; tells when, and does the writing
+  /// @param scheduler of one thread; its clock starts the samples, and it writes them
   /// @param nanoClock dates the samples
   Sampler(Timeline timeline, Tally tally, Scheduler scheduler, LongSupplier nanoClock) {
     this.timeline = timeline;
@@ -33,8 +32,8 @@ final class Sampler {
     this.nanoClock = nanoClock;
   }
 
-  /// Runs `run` and samples `parties` meanwhile. A party that no longer answers ends the samples, not the run: the run
-  /// tells by itself what went wrong.
+  /// Samples `parties` while `run` runs. A party that no longer answers ends the samples, not the run, which reports
+  /// its failure itself.
   ///
   /// @return ends as `run` does; a cold `Mono`, for one subscription
   <T> Mono<T> during(Parties parties, Mono<T> run) {

@@ -1,9 +1,9 @@
 package io.penstock.node.replay;
 
-/// The rate of the last quarter of a run: by then the JVM has compiled what runs often, which takes the first seconds.
+/// The rate of the last quarter of a run: by then the JVM has compiled the hot code, which takes the first seconds.
 ///
-/// Keeps a bounded number of points, however long the run is: when there is no room for one more, each second point
-/// goes. One thread at a time.
+/// Keeps a bounded number of points for a run of any length: when there is no room for one more, each second point is
+/// dropped. One thread at a time.
 final class SteadyRate {
   private static final int POINTS = 256;
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// The options of a replay that say what its node keeps.
+/// The options of a replay that configure the levels of its node.
 final class TierFlags implements AutoCloseable {
   private static final List<EngineKind> ENGINES = List.of(EngineKind.values());
 
@@ -59,7 +59,8 @@ final class TierFlags implements AutoCloseable {
           + " replay starts cold).")
   private @Nullable String durability;
 
-  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same, shorter.")
+  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "Short form of the option "
+      + "above.")
   private @Nullable String shortEngine;
 
   @Option(names = "--stack-mode", paramLabel = "NAME",
@@ -68,7 +69,7 @@ final class TierFlags implements AutoCloseable {
             + "every level below its own; each level must then be larger than the one above (default: exclusive)."})
   private @Nullable String mode;
 
-  @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
+  @Option(names = "--write-through", hidden = true, description = "Equal to --stack-mode write_through.")
   private boolean writeThrough;
 
   @Option(names = "--policy", paramLabel = "POLICY",
@@ -83,7 +84,7 @@ final class TierFlags implements AutoCloseable {
     this.device = new DeviceFlags(console.environment());
   }
 
-  /// What the node keeps.
+  /// Levels of the node.
   ///
   /// @throws IllegalArgumentException if the options do not fit together
   TierPlan plan(CacheSpace space) {
@@ -108,7 +109,7 @@ final class TierFlags implements AutoCloseable {
     return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
   }
 
-  /// The same as arguments of `penstock serve`.
+  /// Arguments of `penstock serve` for this plan.
   static List<String> arguments(TierPlan plan) {
     List<String> arguments = new ArrayList<>(List.of("--hbm", plan.hbm().toString(), "--dram", plan.dram().toString(),
         "--policy", lower(plan.policy()), "--stack-mode", lower(plan.mode()), "--exact", String.valueOf(plan.exact())));
@@ -168,7 +169,7 @@ final class TierFlags implements AutoCloseable {
     return kept;
   }
 
-  /// What `flag` says; nothing if it was left out.
+  /// Value of `flag`; nothing if it was left out.
   private static Capacity capacity(String flag, @Nullable String text, int blockBytes) {
     if (text == null) {
       return Capacity.OFF;

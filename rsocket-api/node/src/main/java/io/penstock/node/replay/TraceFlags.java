@@ -17,13 +17,13 @@ public final class TraceFlags {
           + " from the seed.")
   private @Nullable Path trace;
 
-  @Option(names = "--limit", paramLabel = "N", description = "Most requests to replay.")
+  @Option(names = "--limit", paramLabel = "N", description = "Maximum number of requests to replay.")
   private @Nullable Long limit;
 
   @Option(names = "--seed", paramLabel = "S", description = "Seed of the generated trace; not with TRACE (default: 1).")
   private @Nullable Long seed;
 
-  /// Refuses what would otherwise be passed over in silence.
+  /// Refuses options that would otherwise be ignored without notice.
   public void requireTogether() {
     if (trace != null) {
       TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
@@ -38,12 +38,12 @@ public final class TraceFlags {
     return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
   }
 
-  /// How many requests there will be, or -1 if that is not known.
+  /// Number of requests, or -1 if it is not known.
   long requests() {
     return trace == null ? generated().requests() : limit == null ? -1 : limit;
   }
 
-  /// Most requests that are wanted.
+  /// Maximum number of requests.
   public long limit() {
     return limit == null ? Long.MAX_VALUE : limit;
   }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// @param seconds where the points stand, ascending
 /// @param charts one below the other
 public record ChartData(String axis, Points points, List<Double> seconds, List<Chart> charts) {
-  /// What the points of a line stand for.
+  /// Meaning of the points of a line.
   public enum Points {
     /// Time, from 0.
     SECONDS,
@@ -52,7 +52,7 @@ public record ChartData(String axis, Points points, List<Double> seconds, List<C
   ///
   /// @param id letters, unique in the page
   /// @param about one sentence below the title
-  /// @param axis what stands at the axis
+  /// @param axis title of the axis
   /// @param unit behind each value; `time` if values are microseconds
   /// @param stacked whether each line begins where the line before ends
   public record Chart(String id, String title, String about, String axis, String unit, boolean logarithmic,
@@ -81,7 +81,7 @@ public record ChartData(String axis, Points points, List<Double> seconds, List<C
       this.values = Collections.unmodifiableList(new ArrayList<>(values));
     }
 
-    /// The same value at each point.
+    /// A line with one value at all points.
     public static Line level(String label, double value) {
       return new Line(label, Collections.singletonList(value));
     }

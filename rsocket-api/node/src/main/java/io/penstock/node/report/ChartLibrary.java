@@ -23,7 +23,7 @@ record ChartLibrary(String name, String script, String licence) {
         resource(home + "/LICENSE.md").strip());
   }
 
-  /// What is on the class path under `name`.
+  /// Content of the class path under `name`.
   static String resource(String name) {
     try (InputStream in = ChartLibrary.class.getResourceAsStream(name)) {
       if (in == null) {
@@ -45,7 +45,7 @@ record ChartLibrary(String name, String script, String licence) {
     return properties.getProperty("version", "");
   }
 
-  /// Without the last line, which tells a debugger to load a file that is not there.
+  /// The script without its last line, which would make a debugger load a missing file.
   private static String withoutMap(String script) {
     int map = script.lastIndexOf("//# sourceMappingURL=");
     return map < 0 ? script : script.substring(0, map);

@@ -4,7 +4,7 @@ package io.penstock.node.report;
 public final class Escape {
   private Escape() {}
 
-  /// As text or a quoted attribute of HTML.
+  /// Text in a form for HTML, also for a quoted attribute.
   public static String html(String text) {
     StringBuilder escaped = new StringBuilder(text.length() + 16);
     text.chars().forEach(c -> {
@@ -20,8 +20,8 @@ public final class Escape {
     return escaped.toString();
   }
 
-  /// JSON inside a script element: the same value, without a character that could end the element or begin a comment.
-  /// Those characters are in strings only, where JSON has another form for them.
+  /// JSON inside a script element: the value without a character that could end the element or begin a comment. Those
+  /// characters are in strings only, where JSON has another form for them.
   static String json(String json) {
     return json.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
         .replace("\u2029", "\\u2029");

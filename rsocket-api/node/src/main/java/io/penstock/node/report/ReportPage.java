@@ -47,7 +47,7 @@ public final class ReportPage {
     return filled(ChartLibrary.resource("page.html"), parts);
   }
 
-  /// In one go, so that a part is never searched for places.
+  /// Fills the template in one pass, so that inserted text is never searched for places.
   private static String filled(String template, Map<String, String> parts) {
     return PLACE.matcher(template).replaceAll(place -> {
       String part = parts.get(place.group(1));
@@ -58,7 +58,7 @@ public final class ReportPage {
     });
   }
 
-  /// Nothing is loaded from anywhere, and no script runs but these.
+  /// Security policy of the page: it loads nothing, and only these scripts run.
   private static String policy(String style, List<String> scripts) {
     return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + digest(style) + "; script-src "
         + scripts.stream().map(ReportPage::digest).collect(Collectors.joining(" "));

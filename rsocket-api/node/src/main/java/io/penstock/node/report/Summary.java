@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.List;
 
-/// What a page says in words, above its charts.
+/// Text of a page, above its charts.
 ///
-/// @param title what the page is about
+/// @param title subject of the page
 /// @param verdict one sentence: did all go well, and if not, what did not
-/// @param isGood whether it did
+/// @param isGood whether all went well
 /// @param tiles the few figures that people look for first
 /// @param groups all the rest
 /// @param tables figures that are read in columns

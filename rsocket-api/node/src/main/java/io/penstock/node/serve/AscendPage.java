@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /// The page of help about the settings of Ascend devices, which `serve --help` leaves out.
 public final class AscendPage {
-  /// What `penstock help` takes for this page.
+  /// Name of this page for `penstock help`.
   public static final String NAME = "ascend";
 
   private AscendPage() {}

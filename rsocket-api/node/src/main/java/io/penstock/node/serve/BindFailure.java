@@ -17,9 +17,9 @@ final class BindFailure {
     return of(config, host, port, 1, failure);
   }
 
-  /// The same.
+  /// Failure to bind a port of a range.
   ///
-  /// @param tried how many ports were tried
+  /// @param tried number of ports that were tried
   static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, int tried, ChannelBindException failure) {
     boolean isPort = isPort(failure);
     Effective said = config.effective(isPort ? port : host);
@@ -39,14 +39,14 @@ final class BindFailure {
     return plain.contains("in use") || plain.contains("permission");
   }
 
-  /// What keeps a node from listening at the path of `setting`.
+  /// Reason that keeps a node from listening at the path of `setting`.
   static IOException at(NodeConfig config, Setting<?> setting, IOException failure) {
     Effective said = config.effective(setting);
     return new IOException(Reason.after("%s must be a path where this user can listen (was %s, from %s)"
         .formatted(setting.key(), said.text(), said.origin()), failure), failure);
   }
 
-  /// Has what keeps `bind` from listening at the path of `setting` name it.
+  /// Runs `bind`, and names the path of `setting` in its failure.
   static <T> T naming(NodeConfig config, Setting<?> setting, Bind<T> bind) throws IOException {
     try {
       return bind.call();
@@ -55,7 +55,7 @@ final class BindFailure {
     }
   }
 
-  /// What may fail to listen.
+  /// An operation that may fail to listen.
   interface Bind<T> {
     T call() throws IOException;
   }

@@ -42,7 +42,7 @@ final class ConnectionReports implements ConnectionListener {
     });
   }
 
-  /// What the connections of one transport have moved.
+  /// Bytes that the connections of one transport have moved.
   private static final class Moved {
     @GuardedBy("this") private final Set<ConnectionGauges> open = new HashSet<>();
     @GuardedBy("this") private long endedIn;

@@ -9,7 +9,7 @@ import io.penstock.node.text.Reason;
 import java.util.List;
 import java.util.Optional;
 
-/// Tells of a model that has the default layout because neither a preset nor a setting states another.
+/// Reports a model that has the default layout because neither a preset nor a setting states another.
 final class DefaultLayout {
   private static final List<Setting<?>> DIMENSIONS = List.of(LayoutSettings.LAYERS, LayoutSettings.KV_HEADS,
       LayoutSettings.HEAD_DIM, LayoutSettings.LATENT_RANK, LayoutSettings.ROPE_DIM, LayoutSettings.BLOCK_BYTES);

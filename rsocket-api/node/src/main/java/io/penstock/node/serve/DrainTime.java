@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 
-/// How long the levels of a node have to close: what its running streams left of `drain.timeout`. Safe from any thread.
+/// Time that the levels of a node have to close: the rest that its running streams left of `drain.timeout`. Safe from
+/// any thread.
 final class DrainTime {
   private final long allNanos;
   private final long leastNanos;
@@ -19,7 +20,7 @@ final class DrainTime {
     this.nanoClock = nanoClock;
   }
 
-  /// The same; what passes until it has its value, the streams have taken.
+  /// Takes the time until `streams` has its value.
   <T> Mono<T> taken(Mono<T> streams) {
     return Mono.defer(() -> {
       long began = nanoClock.getAsLong();
@@ -27,7 +28,7 @@ final class DrainTime {
     });
   }
 
-  /// For the levels.
+  /// Time left for the levels.
   Duration left() {
     return Duration.ofNanos(Math.clamp(allNanos - spentNanos, leastNanos, allNanos));
   }

@@ -6,7 +6,7 @@ import io.penstock.disagg.registry.RankRegistry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Tells the log of a registry which ranks end, and which are taken over.
+/// Logs the ranks of a registry that end, and those that are taken over.
 final class LoggedRanks implements RankRegistry.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(LoggedRanks.class);
 

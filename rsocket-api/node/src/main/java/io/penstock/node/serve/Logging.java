@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /// Sets how much is logged. Where it goes is written in `logback.xml`.
 final class Logging {
-  /// At a lower level they write what goes over the network, frame by frame.
+  /// Loggers that write every frame of the network at a lower level.
   private static final List<String> NETWORK = List.of("io.rsocket", "io.netty", "reactor");
 
   private Logging() {}

@@ -49,7 +49,7 @@ final class MemoryFailure {
     }
   }
 
-  /// 0 if it has no bound: then it takes memory as blocks come.
+  /// Bytes of the level; 0 without a bound: then it takes memory as blocks come.
   private static long bytes(NodeConfig config, Setting<Capacity> level, int blockBytes) {
     long blocks = config.get(level).inBlocks(blockBytes);
     return blocks == Long.MAX_VALUE ? 0 : Math.multiplyExact(blocks, (long) blockBytes);
@@ -59,13 +59,13 @@ final class MemoryFailure {
     if (!nodes.contains(node)) {
       throw told(config, NodeSettings.MEMORY_NUMA,
           nodes.isEmpty()
-              ? "none on this machine, which tells of no NUMA nodes"
+              ? "none on this machine, which reports no NUMA nodes"
               : "a NUMA node of this machine, one of " + nodes + ", or none",
           "");
     }
   }
 
-  /// What a command ends with instead of `failure`; `failure` itself if it is none of memory.
+  /// Exception that a command ends with instead of `failure`; `failure` itself if it is not one of memory.
   static Throwable of(NodeConfig config, Throwable failure) {
     return !(failure instanceof HostMemoryRefusedException refused)
         ? failure

@@ -77,9 +77,9 @@ import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process: a stack of tiers, served over its transports, with admin endpoints beside it.
+/// A node in this process: a stack of tiers, served over its transports, with admin endpoints.
 ///
-/// Everything it starts, it ends: threads, memory, sockets.
+/// It ends everything that it starts: threads, memory, sockets.
 public final class Node {
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
@@ -89,7 +89,7 @@ public final class Node {
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
-  /// How often leases, pins and unfinished puts are looked at whose life may be over.
+  /// Interval of the checks for expired leases, pins and unfinished puts.
   private static final Duration EXPIRY = Duration.ofSeconds(1);
 
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
@@ -131,12 +131,12 @@ public final class Node {
     }
   }
 
-  /// Starts a node as `config` says.
+  /// Starts a node from `config`.
   ///
-  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the
-  ///     setting in an `IOException`
+  /// @return a cold `Mono`; each subscription starts a node. It signals the reason if the node cannot listen, naming
+  ///     the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
-    // Before a disk is touched
+    // Checked before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
         .then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -196,8 +196,8 @@ public final class Node {
   }
 
   /// Publishes the events of each space that the settings state, except those of tenants: the port has no
-  /// authentication, and the hash of a block tells what its prompt is. Spaces that clients open later have none: a
-  /// router could not know their ports.
+  /// authentication, and the hash of a block reveals its prompt. Spaces that clients open later have none: a router
+  /// could not know their ports.
   private List<KvStream> openKvEvents() throws IOException {
     List<NodeTiers> all = config.get(KvEventSettings.PORT).isOff() ? List.of() : tiers.all();
     for (int i = 0; i < all.size(); i++) {
@@ -335,7 +335,7 @@ public final class Node {
     return sockets.states();
   }
 
-  /// Where clients beyond this host find the node.
+  /// Endpoints for clients beyond this host.
   List<Endpoint> endpoints() {
     return sockets.shown();
   }
@@ -346,7 +346,7 @@ public final class Node {
     return bound == null ? OptionalInt.empty() : OptionalInt.of(bound.port());
   }
 
-  /// Where the KV events of each space are published; empty if they are off.
+  /// Publications of KV events, one for each space; empty if they are off.
   List<Ready.KvEvents> kvEvents() {
     return kvEvents.stream().map(each -> Ready.KvEvents.of(each.space, each.publisher)).toList();
   }
@@ -356,9 +356,8 @@ public final class Node {
     return now == NodeState.READY && tiers.isOpening() ? NodeState.OPENING : now;
   }
 
-  /// Leaves the registry, lets the requests that it keeps end, takes nothing new, lets running streams end, all within
-  /// `drain.timeout`, then closes, for which blocks that are on their way to the disk have what is left of that. Lazy
-  /// and idempotent.
+  /// Leaves the registry, lets kept requests end, takes no new work, lets running streams end, all within
+  /// `drain.timeout`, then closes; blocks on their way to the disk have the rest of that time. Lazy and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {

@@ -35,7 +35,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// What a node does as a rank of a prefill or decode instance: it keeps the blocks of requests for decode ranks, and
+/// The work of a node as a rank of a prefill or decode instance: it keeps the blocks of requests for decode ranks, and
 /// stays registered. A node that is no rank does nothing.
 final class NodeAsRank {
   private static final Logger LOG = LoggerFactory.getLogger(NodeAsRank.class);
@@ -104,9 +104,9 @@ final class NodeAsRank {
     return refusal.asMono();
   }
 
-  /// Keeps no other request from now on.
+  /// Keeps no further request from now on.
   ///
-  /// @return cold; completes when the requests that are kept have ended
+  /// @return cold; completes when the kept requests have ended
   Mono<Void> drained() {
     PrefillConnector requests = kept;
     return requests == null ? Mono.empty() : requests.drained();
@@ -117,11 +117,11 @@ final class NodeAsRank {
   }
 
   private static Mono<Void> warn(InetSocketAddress registry, Throwable late) {
-    LOG.warn("registry {} does not answer: the node goes on trying ({})", registry, late.getMessage());
+    LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, late.getMessage());
     return Mono.empty();
   }
 
-  /// Where ranks behind the registry reach this one.
+  /// Endpoint for ranks behind the registry.
   private Registration.Endpoint endpoint(AdvertisedEndpoints places, InetSocketAddress registry) {
     InetSocketAddress address = places.shown(registry).stream()
         .filter(place -> place.transport() == TransportKind.TCP).map(Endpoint::address)

@@ -85,7 +85,7 @@ final class NodeSecurity {
     return access;
   }
 
-  /// What the node shows to the registry of its rank.
+  /// Credentials of the node for the registry of its rank.
   RegistryPass registryPass() {
     return registryPass;
   }
@@ -97,7 +97,7 @@ final class NodeSecurity {
     files.forEach(file -> file.every(config.get(SecuritySettings.RELOAD_INTERVAL), disk));
   }
 
-  /// What of the files as they are now is not in effect.
+  /// Parts of the present files that are not in effect.
   List<String> problems() {
     return files.stream().flatMap(file -> file.problem().stream()).toList();
   }

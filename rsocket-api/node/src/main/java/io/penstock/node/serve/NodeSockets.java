@@ -158,7 +158,7 @@ final class NodeSockets {
         .onErrorMap(IOException.class, e -> BindFailure.at(config, TransportSettings.SOCKET, e));
   }
 
-  /// All addresses of `listen.host`, at one port: the first of `ports` that is free.
+  /// Listens on all addresses of `listen.host`, at one port: the first of `ports` that is free.
   private Mono<List<BoundTransport>> internet(Setting<?> setting, PortRange ports, TransportKind kind) {
     List<String> hosts = config.get(NodeSettings.LISTEN_HOST).equals(LOCALHOST) && hasIpv6()
         ? List.of("127.0.0.1", "::1")
@@ -215,7 +215,7 @@ final class NodeSockets {
     return loops;
   }
 
-  /// All of them as one; they accept when it is started.
+  /// All transports as one; they accept when it is started.
   BoundTransports transport() {
     return BoundTransports.of(bound);
   }
@@ -230,7 +230,7 @@ final class NodeSockets {
         config.get(TransportSettings.ADVERTISE_HOST).orElse(null));
   }
 
-  /// Where clients beyond this host, or those behind `advertise.towards`, find the node.
+  /// Endpoints for clients beyond this host, or behind `advertise.towards`.
   List<Endpoint> shown() {
     return advertised().shown(config.get(TransportSettings.ADVERTISE_TOWARDS)
         .map(to -> to.isUnresolved() ? new InetSocketAddress(to.getHostString(), to.getPort()) : to).orElse(null))
@@ -247,7 +247,7 @@ final class NodeSockets {
     return bound.stream().map(BoundTransport::endpoint).filter(place -> place.transport() == kind).findFirst();
   }
 
-  /// Lets the sockets and their threads go. Lazy and idempotent.
+  /// Releases the sockets and their threads. Lazy and idempotent.
   Mono<Void> close() {
     return Flux.defer(() -> Flux.fromIterable(bound)).concatMap(BoundTransport::close).then()
         .then(loops.disposeLater(QUIET, GOODBYE));

@@ -25,14 +25,14 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// What a node reports when it is ready, for programs that wait for it.
+/// Report of a node that is ready, for programs that wait for it.
 ///
 /// @param port of TCP
 /// @param transports each that was wanted, the preferred one first
-/// @param endpoints where clients on other hosts, or those behind `advertise.towards`, find the node
+/// @param endpoints for clients on other hosts, or behind `advertise.towards`
 /// @param adminPort null if the admin endpoints are off
 /// @param kvEventPorts of KV events of the first space: events, then replay; empty if they are off
-/// @param kvEvents where the KV events of each space are published; absent if they are off
+/// @param kvEvents publications of KV events, one for each space; absent if they are off
 /// @param model with `space`, `layout` and `blockBytes`: of the first space where the node has several
 /// @param space of the blocks, as their keys begin; empty for one with a salt
 /// @param layout of a block, as [LayoutSettings#words] writes it
@@ -64,7 +64,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     }
   }
 
-  /// Where the KV events of one space are published.
+  /// Publication of the KV events of one space.
   ///
   /// @param replayPort null if replay is off
   record KvEvents(String space, String topic, int port, @Nullable Integer replayPort) {
@@ -106,7 +106,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     return new Endpoint(TransportKind.TCP, address).toString();
   }
 
-  /// For people: a line, one for the rank, and one for each space.
+  /// Text for people: a line, one for the rank, and one for each space.
   String sentence() {
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
@@ -121,7 +121,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
                 each.words(), each.topic())).collect(Collectors.joining()));
   }
 
-  /// Where others find the node, if that is not where it listens.
+  /// Endpoint for others, if it differs from the address where the node listens.
   private String reached() {
     List<String> listening = transports.stream().map(TransportState::address).toList();
     String others =

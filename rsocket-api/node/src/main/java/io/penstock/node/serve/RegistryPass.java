@@ -14,7 +14,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What a rank shows to its registry: TLS with the node's own certificate and authorities, if it has them, and a user.
+/// Credentials of a rank for its registry: TLS with the node's own certificate and authorities, if it has them, and a
+/// user.
 ///
 /// @param tls null for none
 record RegistryPass(@Nullable ClientTls tls, Credentials credentials) {

@@ -41,7 +41,7 @@ final class RulesFile {
     }
   }
 
-  /// @throws IllegalArgumentException naming what makes no sense
+  /// @throws IllegalArgumentException that names the wrong entry
   static AccessRules read(Path file) throws IOException {
     try {
       return new RulesFile(file).rules(YAML.readTree(Files.readString(file)));

@@ -68,13 +68,14 @@ public final class ServeCommand implements Callable<Integer> {
       description = "Write a line of JSON there when the node is ready; the file goes with the node.")
   private @Nullable Path readyFile;
 
-  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same as --ssd-engine.")
+  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "Equal to --ssd-engine.")
   private @Nullable String engine;
 
-  @Option(names = "--durability", paramLabel = "NAME", hidden = true, description = "The same as --ssd-durability.")
+  @Option(names = "--durability", paramLabel = "NAME", hidden = true, description = "Equal to "
+      + "--ssd-durability.")
   private @Nullable String durability;
 
-  @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
+  @Option(names = "--write-through", hidden = true, description = "Equal to --stack-mode write_through.")
   private boolean writeThrough;
 
   private ServeCommand(Console console) {
@@ -106,7 +107,7 @@ public final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /// What the flags of `replay` are called there, too.
+  /// Adds the flag names of `replay` as aliases.
   private static void addAlias(Map<Setting<?>, String> flags, Setting<?> setting, String alias,
       @Nullable String value) {
     if (value != null && flags.putIfAbsent(setting, value) != null) {

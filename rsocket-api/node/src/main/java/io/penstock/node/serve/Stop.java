@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// Hears SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
+/// Receives SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
 ///
 /// The JDK offers signals only in `sun.misc`, which is reached by reflection. A JVM without it falls back to a shutdown
-/// hook, with which the process drains all the same but ends with the JVM's own exit code.
+/// hook, with which the process still drains but ends with the JVM's own exit code.
 final class Stop {
   private static final int SIGNALLED = 128;
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Shows the streams of a node by meters, and says of each that took long in one line what it waited for.
+/// Shows the streams of a node by meters, and logs one line about each slow stream with the reasons of its waits.
 final class StreamReports implements StreamListener {
   private static final Logger LOG = LoggerFactory.getLogger(StreamReports.class);
 

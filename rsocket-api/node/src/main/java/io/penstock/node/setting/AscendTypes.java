@@ -19,7 +19,7 @@ public final class AscendTypes {
 
   private AscendTypes() {}
 
-  /// By its value: a variable that is there and says `0` says no.
+  /// Type of a flag that counts by its value: a variable with the value `0` says no.
   public static SettingType<Boolean> flag() {
     return new SettingType<>(SettingType.FLAG_LABEL, "true or false, 1 or 0, yes or no, on or off",
         text -> switch (text.toLowerCase(Locale.ROOT)) {
@@ -66,7 +66,7 @@ public final class AscendTypes {
     return ids;
   }
 
-  /// One that may be left to others.
+  /// Type that also takes `none`.
   public static <T> SettingType<Optional<T>> orNone(SettingType<T> type) {
     return optional(type.label(), type.rule(), type.parse(), type.print());
   }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// How much a tier may keep: a number of bytes, a number of blocks, everything, or nothing.
+/// Capacity of a tier: a number of bytes, a number of blocks, everything, or nothing.
 ///
 /// [#parse] and `toString()` are each other's inverse.
 public sealed interface Capacity {

@@ -1,6 +1,6 @@
 package io.penstock.node.setting;
 
-/// What stands behind device memory.
+/// Kind of device memory.
 public enum DeviceKind {
   /// Memory of the host.
   SIM,

@@ -1,6 +1,6 @@
 package io.penstock.node.setting;
 
-/// What is logged: this and all that is more serious.
+/// Least serious level that is logged.
 public enum LogLevel {
   OFF,
   ERROR,

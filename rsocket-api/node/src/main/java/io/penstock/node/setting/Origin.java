@@ -2,7 +2,7 @@ package io.penstock.node.setting;
 
 import java.nio.file.Path;
 
-/// Where a value came from; later kinds win over earlier ones.
+/// Source of a value; later kinds win over earlier ones.
 ///
 /// @param kind which of the four sources
 /// @param where the place inside it, as a user would name it
@@ -13,7 +13,7 @@ public record Origin(Kind kind, String where) {
     DEFAULT,
     /// The file named by `--config` or `PENSTOCK_CONFIG`.
     FILE,
-    /// A variable `PENSTOCK_…`, or one of another program that means the same.
+    /// A variable `PENSTOCK_…`, or one of another program with the same meaning.
     ENVIRONMENT,
     /// An option of the command line.
     FLAG

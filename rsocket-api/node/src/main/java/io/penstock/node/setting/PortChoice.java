@@ -4,7 +4,7 @@ package io.penstock.node.setting;
 ///
 /// @param port 0 for any free one; meaningless when off
 public record PortChoice(boolean isOff, int port) {
-  /// Nothing listens.
+  /// No port.
   public static final PortChoice OFF = new PortChoice(true, 0);
 
   public PortChoice {

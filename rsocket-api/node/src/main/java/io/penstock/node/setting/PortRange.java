@@ -23,7 +23,7 @@ public record PortRange(int first, int last) {
     return new PortRange(first, dash < 0 ? first : Integer.parseInt(ports.substring(dash + 1)));
   }
 
-  /// In the order in which they are tried.
+  /// Ports in the order in which they are tried.
   public IntStream ports() {
     return IntStream.rangeClosed(first, last);
   }
@@ -32,7 +32,7 @@ public record PortRange(int first, int last) {
     return last - first + 1;
   }
 
-  /// As [#parse] reads it.
+  /// Text that [#parse] reads.
   @Override
   public String toString() {
     return first == last ? String.valueOf(first) : first + "-" + last;

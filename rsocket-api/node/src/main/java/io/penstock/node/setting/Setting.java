@@ -25,7 +25,7 @@ public record Setting<T>(String key, SettingType<T> type, String initial, String
     aliases = List.copyOf(aliases);
   }
 
-  /// One that is Penstock's own.
+  /// A setting that only Penstock has.
   public Setting(String key, SettingType<T> type, String initial, String description) {
     this(key, type, initial, description, List.of(), Optional.empty());
   }

@@ -16,7 +16,7 @@ import java.util.function.Function;
 /// @param parse throws `IllegalArgumentException` or answers a value
 /// @param print the inverse of `parse`
 public record SettingType<T>(String label, String rule, Function<String, T> parse, Function<T, String> print) {
-  /// What follows from other settings.
+  /// Text of a value that follows from other settings.
   public static final String AUTO = "auto";
 
   static final String FLAG_LABEL = "BOOLEAN";
@@ -88,7 +88,7 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
         Capacity::toString);
   }
 
-  /// A capacity of what cannot grow without end.
+  /// Type of a capacity with a bound.
   public static SettingType<Capacity> finiteCapacityOrOff() {
     return new SettingType<>("CAPACITY", "a size, \"N blocks\", or 0 for off", text -> {
       Capacity capacity = Capacity.parse(text);

@@ -4,9 +4,9 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
 
-/// What a layer of a model keeps of each token.
+/// Content of a layer of a model for each token.
 public sealed interface KvShape {
-  /// What a layer keeps when neither a model nor dimensions are stated.
+  /// Content of a layer when neither a model nor dimensions are stated.
   Heads DEFAULT = new Heads(1, 128);
 
   /// Blocks of this shape.

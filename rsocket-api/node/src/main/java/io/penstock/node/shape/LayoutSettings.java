@@ -43,7 +43,7 @@ public final class LayoutSettings {
       new Setting<>("block.bytes", SettingType.orAuto(SettingType.size(4, 1 << 30)), SettingType.AUTO,
           "Size of a block that stands for a model: one head as wide as the size needs. auto follows from the layout.");
 
-  /// All of them, in the order in which people read them.
+  /// All settings, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(MODEL, LAYERS, BLOCK_TOKENS, KV_HEADS, HEAD_DIM, LATENT_RANK,
       ROPE_DIM, DTYPE, ORDER, BLOCK_BYTES);
 

@@ -11,9 +11,9 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// A command that looks through a folder of blocks, and tells what it found as a table or as JSON.
+/// A command that examines a folder of blocks, and reports its findings as a table or as JSON.
 ///
-/// @param <R> what it found
+/// @param <R> the findings
 abstract class FolderCommand<R> implements Callable<Integer> {
   private static final long MIB = 1 << 20;
 
@@ -27,7 +27,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   @Option(names = "--json", description = "Print the report as one JSON document.")
   private boolean json;
 
-  /// @param name of the work, where it is shown how far it has come
+  /// @param name of the work, for its progress
   FolderCommand(Console console, String name) {
     this.console = console;
     this.name = name;

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 final class FolderFailure {
   private FolderFailure() {}
 
-  /// What `work` gives.
+  /// Result of `work`.
   ///
   /// @throws IOException if the folder is no journal of this release, is in use, or cannot be read
   static <T> T guarded(Path folder, Supplier<T> work) throws IOException {

@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     description = {"Reads every byte of a folder of blocks and compares it with its checksums.", "",
-      "Changes nothing. Ends with 1 if anything is not as it was written, or cannot be read; an end that belongs to no "
-          + "record, as a crash leaves one, counts.",
+      "Changes nothing. Ends with 1 if any byte differs from what was written, or cannot be read. An "
+          + "incomplete record at the end, which a crash leaves, counts too.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

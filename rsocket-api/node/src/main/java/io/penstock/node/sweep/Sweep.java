@@ -23,7 +23,7 @@ record Sweep(List<EvictionPolicy> policies, List<Long> capacities) {
     return policies.size() * capacities.size();
   }
 
-  /// @param progress hears how many runs have ended, in their order
+  /// @param progress receives the number of ended runs, in their order
   List<SweepResult> run(SweepTrace trace, IntConsumer progress) throws InterruptedException {
     try (ExecutorService cores = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())) {
       try {

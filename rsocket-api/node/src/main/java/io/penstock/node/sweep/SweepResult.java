@@ -2,7 +2,7 @@ package io.penstock.node.sweep;
 
 import io.penstock.block.EvictionPolicy;
 
-/// What one policy found at one capacity.
+/// Result of one policy at one capacity.
 ///
 /// @param capacity in blocks
 /// @param blockRefs references to blocks

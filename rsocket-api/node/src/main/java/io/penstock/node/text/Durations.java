@@ -26,7 +26,7 @@ public final class Durations {
     };
   }
 
-  /// In the largest unit that leaves no fraction; [#parse] reads it back.
+  /// Duration in the largest unit that leaves no fraction; [#parse] reads it back.
   public static String print(Duration duration) {
     long millis = duration.toMillis();
     if (millis % 1000 != 0) {

@@ -5,9 +5,9 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 
-/// Finds what a mistyped word probably was. Better nothing than something far off: picocli's own suggestions have no
-/// threshold for commands (to `stats` they say `match`, too), and for an option they are those that begin with the same
-/// two letters (to `--html` it has none).
+/// Finds the word that was probably meant. It finds no word rather than a distant one: picocli's own suggestions have
+/// no threshold for commands (for `stats` they include `match`), and for an option they are those that begin with the
+/// same two letters (for `--html` it has none).
 public final class Nearest {
   private static final int MOST = 3;
   private static final int LEAST_PART = 3;
@@ -15,8 +15,8 @@ public final class Nearest {
 
   private Nearest() {}
 
-  /// Those of `names` that are `word` but for a slip every three letters (one at least), of which it is the beginning
-  /// or the last word, or whose singular it is: the nearest first, three at most.
+  /// Words of `names` that differ from `word` by at most one slip every three letters (one at least), or that begin or
+  /// end with it, or whose singular it is: the nearest first, three at most.
   public static List<String> of(String word, Collection<String> names) {
     String bare = bare(word);
     return names.stream().filter(name -> isNear(bare, bare(name)))

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// Counts as people read them, the same in every locale: `12,031`. What is typed in again, such as a key, a port or a
-/// sequence number, is no count.
+/// Numbers in the form that people read, equal in every locale: `12,031`. Not for keys, ports and sequence numbers,
+/// which people type in again.
 public final class Numbers {
   private Numbers() {}
 

@@ -4,7 +4,7 @@ package io.penstock.node.text;
 public final class Plural {
   private Plural() {}
 
-  /// @param one what is counted, of which several end with an s more
+  /// @param one the counted thing, whose plural ends with an s more
   public static String of(long count, String one) {
     return of(count, one, one + "s");
   }

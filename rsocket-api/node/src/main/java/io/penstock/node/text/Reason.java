@@ -20,13 +20,13 @@ import java.util.regex.Pattern;
 public final class Reason {
   /// The address that the network library appends to an error; the user has named it already.
   private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
-  /// How it puts a system call before one; the error alone is plain.
+  /// Form of the system call that Netty puts before an error; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
   private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f]");
 
   private Reason() {}
 
-  /// One sentence, or several lines if the failure's message has them.
+  /// A sentence about `failure`, or several lines if its message has them.
   public static String of(Throwable failure) {
     String text = switch (failure) {
       case FileSystemException e -> ofFile(e);
@@ -38,15 +38,15 @@ public final class Reason {
       case UnknownHostException e -> "no address is known for " + e.getMessage();
       case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
-      case OutOfMemoryError e -> "memory must suffice (was exhausted: " + orName(e) + ")";
+      case OutOfMemoryError e -> "memory is exhausted ( " + orName(e) + ")";
       case Error e ->
-        "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
+        "Penstock failed by a mistake of its own ( " + e.toString().lines().findFirst().orElse("an error") + ")";
       default -> orName(failure);
     };
     return PEER.matcher(SYSTEM_CALL.matcher(text).replaceAll("")).replaceAll("");
   }
 
-  /// `sentence`, and what is behind it: one sentence follows the other, and none stands in the brackets of another.
+  /// `sentence`, followed by the reason of `failure`: one sentence follows the other, and none stands in brackets.
   public static String after(String sentence, Throwable failure) {
     return sentence + ": " + of(failure);
   }
@@ -58,12 +58,13 @@ public final class Reason {
     return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
   }
 
-  /// `line` as a terminal can show it: what would move its cursor or change its colours is there by its number.
+  /// `line` in a form that a terminal can show: characters that move its cursor or change its colours are replaced by
+  /// their numbers.
   public static String printable(String line) {
     return CONTROL.matcher(line).replaceAll(found -> "\\\\x%02x".formatted((int) found.group().charAt(0)));
   }
 
-  /// What is behind `failure`, for a message that says the rest itself.
+  /// The reason of `failure`, for a message that says the rest itself.
   public static String ofCause(Throwable failure) {
     Throwable cause = failure.getCause();
     return of(cause == null ? new IllegalStateException(failure.getMessage()) : cause);

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Finds out where a standard stream of this process goes. Linux tells it of each stream; elsewhere the JDK tells it of
-/// standard input and output together.
+/// Finds out where a standard stream of this process goes. Linux reports it for each stream; elsewhere the JDK reports
+/// it for standard input and output together.
 public final class Terminal {
   /// Columns that output for people keeps to.
   public static final int COLUMNS = 80;

@@ -28,7 +28,7 @@ public final class TextTable {
     return Terminal.wrapped(line, indent);
   }
 
-  /// Adds a row of as many cells as there are heads.
+  /// Adds a row; it has as many cells as there are heads.
   public TextTable row(Object... cells) {
     if (cells.length != heads.size()) {
       throw new IllegalArgumentException("cells must be " + heads.size() + " (was " + cells.length + ")");

@@ -7,10 +7,10 @@ import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.setting.DeviceKind;
 
-/// On which device the blocks of `hbm` are.
+/// Device of the blocks of `hbm`.
 ///
 /// @param number of the device in this process, its rank on this host; only of [DeviceKind#ASCEND]
-/// @param ascend how that is used
+/// @param ascend its options
 /// @param staging buffers for copies of host memory that it does not know
 public record DevicePlan(DeviceKind kind, int number, AscendOptions ascend, StagingSpec staging) {
   public DevicePlan {

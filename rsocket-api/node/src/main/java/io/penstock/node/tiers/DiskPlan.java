@@ -9,22 +9,22 @@ import io.penstock.storage.disk.HealthOptions;
 import io.penstock.storage.disk.SyncRule;
 import java.nio.file.Path;
 
-/// Where and how blocks rest on disk.
+/// Place and form of blocks on disk.
 ///
 /// @param folder of the journal; one process at a time
-/// @param engine what keeps the records
-/// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
-/// @param durability when what was written is forced to the medium
-/// @param scrub how stored records are read in the background
-/// @param share how much of the disk, and of the page cache, it takes
-/// @param health when it counts as one that does not answer
-/// @param quarantine how much damage is kept aside
+/// @param engine of the records
+/// @param segmentBytes capacity of one file; [#AUTO] follows from the capacity of the level
+/// @param durability time at which written records are forced to the medium
+/// @param scrub reading of stored records in the background
+/// @param share its part of the disk, and of the page cache
+/// @param health time after which the disk counts as silent
+/// @param quarantine bound on damaged records that are kept
 /// @param opensBehind whether a disk that takes longer than [HealthOptions#stallAfter()] goes on opening while the
 ///     other levels serve
 public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub,
     DiskShare share, HealthOptions health, QuarantineBound quarantine, boolean opensBehind) {
-  /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it
-  /// counts any more: small ones go before the system has written them to the medium, large ones are few.
+  /// Files of an eighth of the capacity, from 64 MiB to 1 GiB, and of 8 blocks or more. A file is deleted when it has
+  /// no live record: small files are deleted before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
 
   private static final long SMALLEST_BYTES = 64L << 20;
@@ -47,7 +47,7 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     }
   }
 
-  /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background; a
+  /// Chronicle Queue, files of a size that follows from the capacity, synced each second, not read in the background; a
   /// start waits until it is open.
   public static DiskPlan in(Path folder) {
     return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(),
@@ -67,9 +67,9 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine, opensBehind);
   }
 
-  /// The same for one of several spaces, in a folder of its own in this folder.
+  /// The plan for one of several spaces, in a folder of its own in this folder.
   ///
-  /// @param part of the space, of what the whole takes of the disk
+  /// @param part of the space in the whole disk
   DiskPlan ofSpace(String name, double part) {
     return new DiskPlan(folder.resolve(name), engine, segmentBytes, durability, scrub, share.part(part), health,
         quarantine, opensBehind);

@@ -1,10 +1,10 @@
 package io.penstock.node.tiers;
 
-/// How much of a disk, and of the system's page cache, the blocks on it take.
+/// Part of a disk, and of the system's page cache, for the blocks on it.
 ///
-/// @param capacityBytes most bytes of files; [#AUTO] for what the blocks there need
-/// @param cacheBytes most bytes of files in the page cache once they are on the medium; [#AUTO] for what the system
-///     likes
+/// @param capacityBytes maximum bytes of files; [#AUTO] for as many as the blocks there need
+/// @param cacheBytes maximum bytes of files in the page cache once they are on the medium; [#AUTO] for the choice of
+///     the system
 /// @param keepFreeBytes bytes of the disk that no new file takes
 /// @param highPercent of the disk in use, by any program, above which blocks leave it; 100 for never
 /// @param lowPercent at which that ends
@@ -28,7 +28,7 @@ public record DiskShare(long capacityBytes, long cacheBytes, long keepFreeBytes,
     }
   }
 
-  /// Whatever the blocks need; 256 MiB stay free.
+  /// As much as the blocks need; 256 MiB stay free.
   public static DiskShare unlimited() {
     return new DiskShare(AUTO, AUTO, KEEP_FREE_BYTES, NEVER, NEVER);
   }

@@ -4,7 +4,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// How several things end: each is closed, whatever becomes of the others.
+/// The end of several things: each is closed, even if another fails.
 public final class Endings {
   private Endings() {}
 
@@ -13,7 +13,7 @@ public final class Endings {
     return Flux.concatDelayError(Flux.fromIterable(closes)).then();
   }
 
-  /// Closes, then fails with `error`; a failure of closing is told beside it.
+  /// Closes, then fails with `error`; a failure of closing is added to it.
   public static <T> Mono<T> after(Throwable error, Mono<Void> close) {
     return close.onErrorResume(failure -> {
       error.addSuppressed(failure);

@@ -28,14 +28,14 @@ import reactor.core.publisher.Mono;
 
 /// The device behind the level `hbm`.
 ///
-/// @param shared whether others are to map its memory, and that of the host
+/// @param shared whether others may map its memory, and that of the host
 /// @param close ends it, and the library under it
 record HbmDevice(Device device, boolean shared, Mono<Void> close) {
   private static final long GIB = 1L << 30;
 
-  /// Opens what `plan` says. Loads a library, so not for an event loop.
+  /// Opens the device of `plan`. Loads a library, so not for an event loop.
   ///
-  /// @param memory hears of the host memory that it takes
+  /// @param memory receives the host memory that it takes
   /// @return cold; signals [UnavailableException] if there is no library, `IllegalArgumentException` if it has no such
   ///     device or memory
   static Mono<HbmDevice> open(DevicePlan plan, MemoryListener memory, AscendListener copies) {
@@ -95,10 +95,9 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
   }
 
   /// Gives `chunks` host memory of the driver for all of `arena`, if there is a driver: whole pages of 1 GiB as far as
-  /// they reach, then smaller ones. What the driver has not is left to the system, unless all of it is to be mapped by
-  /// others.
+  /// they reach, then smaller ones. The system provides the rest, unless others must be able to map all of it.
   ///
-  /// @param listener hears of it
+  /// @param listener receives the memory
   Mono<Void> offerTo(HostChunks chunks, SlabArena arena, MemoryListener listener) {
     if (!(device instanceof AscendDevice ascend)) {
       return Mono.empty();

@@ -23,8 +23,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Where the host memory of a node comes from: from the driver of its device, if it has one and the node's memory has a
-/// bound; else, and for what the driver does not have, from the system or the JDK.
+/// Source of the host memory of a node: the driver of its device, if it has one and the node's memory has a bound;
+/// else, and for memory that the driver does not have, the system or the JDK.
 public final class NodeMemory {
   private static final long LEAST_PIECE_BYTES = 32L << 20;
 
@@ -43,15 +43,15 @@ public final class NodeMemory {
     this.figures = figures;
   }
 
-  /// For a tier as `plan` says, with nothing said about its memory: what the system maps, unless there is a driver.
+  /// Memory for a tier of `plan` without settings: mapped by the system, unless there is a driver.
   public static NodeMemory of(TierPlan plan) {
     return plan.device().kind() == DeviceKind.SIM
         ? new NodeMemory(null, MemoryPages.AUTO, 0, true, new MemoryFigures())
         : mapped(MappedOptions.defaults(), plan.dram(), plan.space().layout().blockBytes());
   }
 
-  /// What the system maps, in pieces of as much as `dram` needs and at most 1 GiB, as it is needed; large pages, if it
-  /// is to be those or none, all at once.
+  /// Memory mapped by the system, in pieces of as much as `dram` needs and at most 1 GiB, as it is needed; if large
+  /// pages are demanded, all at once.
   public static NodeMemory mapped(MappedOptions options, Capacity dram, int blockBytes) {
     MemoryFigures figures = new MemoryFigures();
     long blocks = Math.min(dram.isOff() ? 0 : dram.inBlocks(blockBytes), SlabArena.MAX_CHUNK_BYTES / blockBytes + 1);
@@ -64,8 +64,8 @@ public final class NodeMemory {
     return system == null ? ChunkSource.ofSystem() : HostChunks.of(system, pieceBytes);
   }
 
-  /// Has `arena` take what is to be there before the node is: all that the driver has for it, all large pages if it is
-  /// to be those or none, else its first piece, so that a system that has none is found out now.
+  /// Makes `arena` allocate the memory that must exist before the node starts: all memory of the driver for it, all
+  /// large pages if they are demanded, else its first piece, so that a missing piece is found now.
   ///
   /// @param chunks of the arena
   /// @return signals [io.penstock.device.memory.HostMemoryRefusedException]
@@ -82,7 +82,7 @@ public final class NodeMemory {
     return figures;
   }
 
-  /// What was taken and not given back, the best first.
+  /// Memory that was taken and not given back, the best first.
   List<TierStat.Memory> stat() {
     return figures.bytesByKind().entrySet().stream().map(NodeMemory::stat).toList();
   }

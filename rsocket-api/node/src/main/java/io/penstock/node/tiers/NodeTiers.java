@@ -65,18 +65,18 @@ public final class NodeTiers extends ForwardingTier {
     this.memory = memory;
   }
 
-  /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
-  /// With [DiskPlan#opensBehind()] the levels serve before a slow disk is open.
+  /// Opens the levels of `plan`. Reads a disk with earlier blocks, so it may take a while; not for an event loop. With
+  /// [DiskPlan#opensBehind()] the levels serve before a slow disk is open.
   ///
-  /// @param memory of the host; where all of it is to be there first, a `dram` without bound is refused
-  /// @param copies hears of the copies of a device that is not simulated
+  /// @param memory of the host; if all of it must be there first, a `dram` without bound is refused
+  /// @param copies receives the copies of a device that is not simulated
   /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one;
-  ///     signals what a device or a disk refuses
+  ///     signals the refusal of a device or a disk
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies) {
     return open(plan, memory, listener, copies, Sampling.none());
   }
 
-  /// The same with an estimate of what other capacities would bring.
+  /// Opens the levels with an estimate of the effect of other capacities.
   ///
   /// @param sampling for [#whatIf]
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies,
@@ -94,7 +94,7 @@ public final class NodeTiers extends ForwardingTier {
     });
   }
 
-  /// The disk comes last: what is refused before has left no trace there.
+  /// Opens the disk last: earlier refusals leave no trace there.
   private static Mono<NodeTiers> withDisk(TierPlan plan, Function<@Nullable BlockStore, Mono<NodeTiers>> stack) {
     return Mono.defer(() -> {
       BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
@@ -153,7 +153,7 @@ public final class NodeTiers extends ForwardingTier {
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 
-  /// One line for each change.
+  /// Logs one line for each change.
   private static void say(BlockStore store) {
     StoreHealth now = store.health();
     LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT),
@@ -173,7 +173,7 @@ public final class NodeTiers extends ForwardingTier {
     return ssd instanceof LateJournal journal && journal.isOpening();
   }
 
-  /// What other capacities of the levels would bring.
+  /// Estimated effect of other capacities of the levels.
   public WhatIf whatIf() {
     return stack.whatIf();
   }
@@ -193,21 +193,21 @@ public final class NodeTiers extends ForwardingTier {
     stack.expire();
   }
 
-  /// With the host memory under the levels.
+  /// Figures with the host memory under the levels.
   @Override
   public Mono<TierStat> stat() {
     return super.stat().map(stat -> stat.withMemory(memory.stat()));
   }
 
-  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in
-  /// time is told in a line of the log. Does not wait for a device that does not end its copies: when the level on it
-  /// has not closed after `patience`, it is closed, which refuses the copies that wait, and after [#LAST_MOMENT] more
-  /// it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which begins
-  /// when it is to close; where the device is left, its end is not waited for.
+  /// Closes in the order of [#close]: blocks that are on their way to the disk get there first, and the log names the
+  /// number of those that did not in time. It does not wait for a device that does not end its copies: when the level
+  /// on it has not closed after `patience`, it is closed, which refuses the copies that wait, and after [#LAST_MOMENT]
+  /// more it is left as it is, with its memory, for the end of the process. A disk has its own bound, which begins when
+  /// it is to close; if the device is left, the end of the disk is not waited for.
   ///
   /// @param patience for all of it; at least 1 ms
   /// @param timers calls when it is over
-  /// @param nanoClock how much of it is left
+  /// @param nanoClock measures the rest of it
   /// @return cold; signals [UnavailableException] if the device was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers, LongSupplier nanoClock) {
     Mono<Void> settled = stack.flush(patience, timers).doOnNext(this::sayLeft).then();
@@ -230,7 +230,7 @@ public final class NodeTiers extends ForwardingTier {
       long end = nanoClock.getAsLong() + patience.toNanos();
       Mono<Void> levels = settled.then(Mono.defer(() -> {
         Duration left = Duration.ofNanos(Math.max(0, end - nanoClock.getAsLong()));
-        // Bounded tells it
+        // `Bounded` reports it
         return Mono.when(stack.close(), requireNonNull(hbm).close().timeout(left, refusing, timers))
             .onErrorComplete(UnavailableException.class);
       }));
@@ -246,7 +246,7 @@ public final class NodeTiers extends ForwardingTier {
     }
   }
 
-  /// Waits for nothing that is on its way to the disk and has not begun to be written: it is left behind.
+  /// Does not wait for blocks whose writing has not begun: they are left behind.
   @Override
   public Mono<Void> close() {
     return device == null ? stack.close() : Endings.inOrder(List.of(stack.close(), device.close()));

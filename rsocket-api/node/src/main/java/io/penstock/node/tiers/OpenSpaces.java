@@ -2,9 +2,9 @@ package io.penstock.node.tiers;
 
 import io.penstock.check.Checks;
 
-/// Which spaces clients may open.
+/// Spaces that clients may open.
 ///
-/// @param most of them; 0 for none
+/// @param most maximum number of them; 0 for none
 /// @param percent of host memory that is guaranteed to all of them, and the quota of each
 public record OpenSpaces(int most, int percent) {
   /// Clients open none.
@@ -17,7 +17,7 @@ public record OpenSpaces(int most, int percent) {
     }
   }
 
-  /// The weight of one of them beside spaces that have `others` together.
+  /// The weight of one of them, if the other spaces together have `others`.
   double weight(double others) {
     return others * percent / (100 - percent) / most;
   }

@@ -6,8 +6,8 @@ import io.penstock.node.setting.Capacity;
 import io.penstock.pool.share.SpaceShares;
 import java.util.List;
 
-/// How several spaces divide a disk, once: by weight, each within its quota. What a quota leaves goes to the others, by
-/// their weights. A space keeps to its part, so none takes room on the disk from another.
+/// Division of a disk among several spaces, once: by weight, each within its quota. The rest of a quota goes to the
+/// others, by their weights. A space keeps to its part, so none takes room on the disk from another.
 final class SpaceDisks {
   private final TierPlan base;
   private final double weights;

@@ -39,14 +39,14 @@ public final class SpaceTiers implements NodeSpaces {
   private final double weights;
   @GuardedBy("this") private final Map<CacheSpace, Mono<BlockTier>> opened = new HashMap<>();
 
-  /// How tiers are opened.
+  /// Arguments for opening tiers.
   private record Opening(TierPlan base, NodeMemory memory, OpenSpaces open, Watchers watchers) {}
 
-  /// Who hears of the tiers.
+  /// Listeners of the tiers.
   ///
   /// @param listener makes one for the tier of a plan
-  /// @param copies hears of the copies of a device that is not simulated
-  /// @param added hears of each tier that is opened
+  /// @param copies receives the copies of a device that is not simulated
+  /// @param added receives each tier that is opened
   /// @param sampling for [NodeTiers#whatIf]
   public record Watchers(Function<TierPlan, TierListener> listener, AscendListener copies, Consumer<NodeTiers> added,
       Sampling sampling) {}
@@ -61,8 +61,8 @@ public final class SpaceTiers implements NodeSpaces {
   ///
   /// @param base the plan of the node; its `dram` and `ssd` are those of all spaces together
   /// @param spaces none for the one space of `base`, which then has all of it
-  /// @param open which spaces clients may open
-  /// @return cold; signals what [NodeTiers#open] does, and `IllegalArgumentException` if `dram` has no room for a block
+  /// @param open spaces that clients may open
+  /// @return cold; signals errors of [NodeTiers#open], and `IllegalArgumentException` if `dram` has no room for a block
   ///     of each space
   public static Mono<SpaceTiers> open(TierPlan base, List<SpacePlan> spaces, OpenSpaces open, NodeMemory memory,
       Watchers watchers) {

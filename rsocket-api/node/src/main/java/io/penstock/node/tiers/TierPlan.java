@@ -144,7 +144,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     return this;
   }
 
-  /// Written through, each level repeats what is above it.
+  /// With write-through, each level repeats the blocks of the levels above.
   private void requireLarger(String name, Capacity level, String nameAbove, Capacity above) {
     int blockBytes = space.layout().blockBytes();
     if (!level.isOff() && !above.isOff() && level.inBlocks(blockBytes) <= above.inBlocks(blockBytes)) {
@@ -154,8 +154,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     }
   }
 
-  /// Who leaves first and, with a disk, whether blocks are written through to it and what keeps them there: `lru,
-  /// exclusive, chronicle`.
+  /// Policy and, with a disk, its mode and engine: `lru, exclusive, chronicle`.
   public String rule() {
     String leaves = policy.name().toLowerCase(Locale.ROOT);
     return disk == null
@@ -182,7 +181,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         : new StackLevel.Host("dram", shared.leastBlocks(), shared.share());
   }
 
-  /// What the tier is called: by its space if there are several, by its only level, or `stack`.
+  /// Name of the tier: that of its space if there are several, of its only level, or `stack`.
   public String name() {
     SpaceRoom shared = room;
     return shared != null
@@ -190,7 +189,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         : capacities().size() == 1 ? capacities().keySet().iterator().next() : "stack";
   }
 
-  /// Where the bytes of its fastest level rest.
+  /// Medium of its fastest level.
   public Medium medium() {
     return !hbm.isOff() ? Medium.DEVICE : !dram.isOff() ? Medium.HOST : Medium.DISK;
   }

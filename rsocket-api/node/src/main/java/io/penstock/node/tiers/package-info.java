@@ -1,4 +1,4 @@
-/// What a node keeps and where: the stack of device memory, host memory and disk, put together as the settings say.
+/// The levels of a node: the stack of device memory, host memory and disk, assembled from the settings.
 @NullMarked
 package io.penstock.node.tiers;
 

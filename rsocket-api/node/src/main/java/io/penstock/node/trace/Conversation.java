@@ -16,7 +16,7 @@ final class Conversation {
   private long nextMillis;
 
   /// @param systemPrompt ids of the full blocks shared with other conversations
-  /// @param promptTokens length of the system prompt; what does not fill a block is this conversation's own
+  /// @param promptTokens length of the system prompt; tokens that do not fill a block are this conversation's own
   Conversation(List<Long> systemPrompt, long promptTokens, int turns, long startMillis, LongSupplier newId) {
     this.fullBlocks = new ArrayList<>(systemPrompt);
     this.tokens = promptTokens;

@@ -2,7 +2,7 @@ package io.penstock.node.trace;
 
 import io.penstock.check.Checks;
 
-/// How many requests to make, and from which seed: equal options make equal traces, byte for byte, on every machine.
+/// Number of requests, and seed: equal options make equal traces, byte for byte, on every machine.
 ///
 /// @param requests number of requests
 /// @param seed of everything random in the trace

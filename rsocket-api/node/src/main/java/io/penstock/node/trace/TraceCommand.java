@@ -33,7 +33,7 @@ public final class TraceCommand extends CommandGroup {
     private long seed;
 
     @Option(names = "--out", paramLabel = "FILE",
-        description = "Where to write; a name that ends with .gz is packed (default: standard output).")
+        description = "Output file; a name that ends with .gz is packed (default: standard output).")
     private @Nullable Path out;
 
     private final Console console;

@@ -3,7 +3,7 @@ package io.penstock.node.trace;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/// Random lengths and times, the same on every machine: a named generator and `StrictMath` only.
+/// Random lengths and times, equal on every machine: a named generator and `StrictMath` only.
 final class TraceRandom {
   private final RandomGenerator random;
 
@@ -27,7 +27,7 @@ final class TraceRandom {
     return Math.max(1, (long) (median * StrictMath.exp(sigma * normal)));
   }
 
-  /// Geometric from 1: each time the conversation goes on with the same chance.
+  /// Geometric from 1: each time the conversation continues with the mean's probability.
   int geometric(double mean) {
     return 1 + (int) (StrictMath.log(open()) / StrictMath.log1p(-1 / mean));
   }

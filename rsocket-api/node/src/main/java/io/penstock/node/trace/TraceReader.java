@@ -168,7 +168,7 @@ public final class TraceReader implements TraceSource {
     return value;
   }
 
-  /// A number as it is written; what is no number is refused.
+  /// Text of a number as it is written; any other value is refused.
   private String text(JsonParser parser) {
     return parser.currentToken() == JsonToken.VALUE_NUMBER_FLOAT
         ? parser.getString()

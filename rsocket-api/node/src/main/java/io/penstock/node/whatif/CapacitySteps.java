@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// By how much the capacity of a level is to grow.
+/// Growth of the capacity of levels.
 ///
-/// @param adds what is added, each to the present capacity; if empty, the half, the whole and three times of it
+/// @param adds growth, each added to the present capacity; if empty, the half, the whole and three times of it
 /// @param levels names of the levels; if empty, all
 record CapacitySteps(List<Capacity> adds, List<String> levels) {
   private static final List<Double> PARTS = List.of(0.5, 1.0, 3.0);
@@ -18,8 +18,8 @@ record CapacitySteps(List<Capacity> adds, List<String> levels) {
     levels = List.copyOf(levels);
   }
 
-  /// Blocks to add to `level`, of which the first is 0; none if nothing is wanted of this level. Nothing is added to a
-  /// level without bound, and steps that come to the same number of blocks are one.
+  /// Blocks to add to `level`, of which the first is 0; empty for a level that is not wanted. Levels without bound do
+  /// not grow, and steps with equal numbers of blocks are one.
   List<Long> of(WhatIf.Level level, @Nullable Long blockBytes) {
     List<Long> blocks = new ArrayList<>();
     if (levels.isEmpty() || levels.contains(level.name())) {

@@ -34,7 +34,7 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
     }
   }
 
-  /// What to expect if one level had another capacity.
+  /// Expected hit rates if one level had another capacity.
   ///
   /// @param factor the capacity as a multiple of the present one
   /// @param hitRate of the level and the faster ones together
@@ -70,7 +70,7 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
         point.estimates().stream().map(WhatIfAnswer::rounded).toList());
   }
 
-  /// More digits would tell nothing and double the answer.
+  /// Rounded value; more digits would have no meaning and double the answer.
   private static double rounded(double value) {
     return Math.round(value * 1e5) / 1e5;
   }

@@ -32,7 +32,7 @@ final class WhatIfChart {
   private final double last;
   private final StringBuilder svg = new StringBuilder();
 
-  /// @param title what the curve is of
+  /// @param title subject of the curve
   /// @param blockBytes bytes of one block; 0 if unknown, for an axis in blocks
   /// @param exact the exact curve, if it is known
   WhatIfChart(String title, WhatIf whatIf, long blockBytes, @Nullable HitRateCurve exact) {

@@ -27,7 +27,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `penstock whatif`: what more memory would bring, of a running node or over a trace.
+/// `penstock whatif`: the effect of more memory, for a running node or over a trace.
 @Command(
     name = "whatif",
     description = {"Says what hit rate to expect with other capacities.",
@@ -65,12 +65,12 @@ public final class WhatIfCommand implements Callable<Integer> {
   private Duration timeout = Duration.ofSeconds(10);
 
   @Option(names = "--add", paramLabel = "CAPACITY", split = ",", converter = Added.class,
-      description = "What to add to a level: sizes, or numbers of blocks, with commas between them (default: a half, "
-          + "the whole and three times the present capacity).")
+      description = "Capacity to add to a level: sizes, or numbers of blocks, with commas between them "
+          + "(default: a half, the whole and three times the present capacity).")
   private List<Capacity> adds = List.of();
 
   @Option(names = "--level", paramLabel = "NAME", split = ",",
-      description = "Levels to add to: hbm, dram, ssd (default: each by itself).")
+      description = "Levels to add to: hbm, dram, ssd (default: each alone).")
   private List<String> levels = List.of();
 
   @Option(names = "--hbm", paramLabel = "CAPACITY", converter = Added.class,
@@ -125,7 +125,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     return trace == null ? ofNode(chart) : ofTrace(trace, chart);
   }
 
-  /// Refuses what would otherwise be passed over in silence.
+  /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() {
     if (trace == null) {
       requireLeftOut("--hbm", hbm, "without TRACE, for the node knows its capacity");

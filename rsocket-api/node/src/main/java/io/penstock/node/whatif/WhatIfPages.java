@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What the admin server shows of the estimates of all tiers of a node, one for each space: JSON, charts and gauges.
+/// Pages of the admin server about the estimates of all tiers of a node, one for each space: JSON, charts and gauges.
 public final class WhatIfPages {
   /// A tier and its estimate.
   ///
@@ -49,7 +49,7 @@ public final class WhatIfPages {
     refresh();
   }
 
-  /// Makes the gauges show the present estimates.
+  /// Sets the gauges to the present estimates.
   public void refresh() {
     MeterRegistry bound = registry;
     if (bound != null) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.LongToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/// What `penstock whatif` found out.
+/// Result of `penstock whatif`.
 ///
 /// @param source the node or the trace
 /// @param policy whose hit rates are estimated: always `lru`

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// The report of `penstock whatif` for people.
 final class WhatIfTable {
   private final Space space;
-  /// More than one level: then the hit rate up to a level differs from that of the whole tier.
+  /// Whether there are several levels: then the hit rate up to a level differs from that of the whole tier.
   private final boolean hasLevels;
   private final boolean isExact;
 
@@ -48,7 +48,7 @@ final class WhatIfTable {
         Plural.of(space.samples(), "sampled key"), share(space.rate())), 0);
   }
 
-  /// Which part of all keys is sampled.
+  /// Part of all keys that is sampled.
   static String share(double rate) {
     return rate == 1 ? "all" : String.format(Locale.ROOT, rate < 0.01 ? "%.2f %%" : "%.1f %%", 100 * rate);
   }

@@ -1,4 +1,4 @@
-/// What other capacities would bring: pages of the admin server, a chart, and the command `penstock whatif`.
+/// The effect of other capacities: pages of the admin server, a chart, and the command `penstock whatif`.
 @NullMarked
 package io.penstock.node.whatif;
 

@@ -44,7 +44,7 @@ final class ConsoleTest {
     });
 
     assertThatThrownBy(() -> console.print("line")).isInstanceOf(UncheckedIOException.class)
-        .hasMessage("standard output must take the results (was closed by its reader, or full)");
+        .hasMessage("standard output must accept the results (was closed by its reader, or full)");
   }
 
   @Test

@@ -70,7 +70,7 @@ final class ReportPageTest {
 
   private static String page() {
     return ReportPage.of(new Summary("Replay", "All passed", true, List.of(new Row("Hits", "12 %")),
-        List.of(new Group("What was run", List.of(new Row("trace", "t.jsonl"))))), "{\"a\": 1}", "penstock 0");
+        List.of(new Group("Input", List.of(new Row("trace", "t.jsonl"))))), "{\"a\": 1}", "penstock 0");
   }
 
   private static List<String> scripts(String page) {

@@ -100,11 +100,11 @@ public final class KvClient {
     return new ClientConnector(options, space, arena, budget).connect(transport);
   }
 
-  /// The same by the best transport that both have: a client on the node's host goes on over its Unix domain socket.
+  /// Connects by the best transport that both have: a client on the node's host switches to its Unix domain socket.
   ///
-  /// The node tells where it listens. That it is on this host is proven by its socket's file, which can be opened here,
-  /// and by the node behind it, which is the same start of the same node; no name counts. Where one of these fails, the
-  /// first connection stays.
+  /// The node reports its addresses. Its socket's file proves that it is on this host, because it can be opened here,
+  /// and so does the node behind it, which is this start of this node; no name counts. If one of these fails, the first
+  /// connection stays.
   ///
   /// @param transports makes a client of a place
   public static Mono<Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports,
@@ -115,9 +115,9 @@ public final class KvClient {
   /// A client, and where it reached its node.
   public record Reached(KvClient client, Endpoint place) {}
 
-  /// What a node and each of its spaces hold and serve now, asked over a connection of its own that names no space.
+  /// Present content and work of a node and each of its spaces, asked over a connection of its own that names no space.
   ///
-  /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals what [#connect] does
+  /// @return a cold `Mono`; each subscription connects, asks once and ends the connection; signals errors of [#connect]
   public static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
     return ClientConnector.statOf(transport, options);
   }
@@ -135,7 +135,7 @@ public final class KvClient {
     return welcome.host();
   }
 
-  /// Where the node says that it can be reached from here, its preferred transport first; empty if it does not say.
+  /// Endpoints at which the node can be reached from here, its preferred transport first; empty if it reports none.
   public List<Endpoint> endpoints() {
     return welcome.places();
   }
@@ -150,7 +150,7 @@ public final class KvClient {
     return welcome.tier();
   }
 
-  /// Most blocks that the tier behind the node keeps; `Long.MAX_VALUE` if it did not tell.
+  /// Maximum number of blocks of the tier behind the node; `Long.MAX_VALUE` if it did not report it.
   public long capacityBlocks() {
     return welcome.capacityBlocks() == null ? Long.MAX_VALUE : welcome.capacityBlocks();
   }
@@ -160,32 +160,32 @@ public final class KvClient {
     return welcome.server();
   }
 
-  /// Differs from start to start of a node; 0 from a node that does not tell.
+  /// Number of this start of the node; 0 if the node does not report it.
   public long generation() {
     return welcome.generation() == null ? 0 : welcome.generation();
   }
 
-  /// What carries slices from the node, if its blocks lie in memory for it.
+  /// Carrier of slices from the node, if its blocks lie in memory for it.
   public Carrier incomingCarrier() {
     return carriers.incoming();
   }
 
-  /// What carries slices to the node, if the blocks of a put lie in memory for it.
+  /// Carrier of slices to the node, if the blocks of a put lie in memory for it.
   public Carrier outgoingCarrier() {
     return carriers.outgoing();
   }
 
-  /// Bytes of blocks moved so far, by what carried them: what was agreed need not have carried each of them.
+  /// Bytes of blocks moved so far, by carrier: the negotiated carrier need not have carried each of them.
   public CarriedBytes carried() {
     return new CarriedBytes(in.byCarrier(), out.byCarrier());
   }
 
-  /// How its frames travel: a word of [io.penstock.wire.transport.TransportKind].
+  /// Transport of its frames: a word of [io.penstock.wire.transport.TransportKind].
   public String transport() {
     return connection.transport().word();
   }
 
-  /// Where fetched blocks land.
+  /// Arena in which fetched blocks land.
   public BlockArena arena() {
     return arena;
   }
@@ -195,36 +195,35 @@ public final class KvClient {
     return questions.match(keys);
   }
 
-  /// Which of `keys` the node has, without counting as a use. Small look-ups that are made in one turn of the event
-  /// loop go as one request.
+  /// Keys that the node has, without counting as a use. Small look-ups that are made in one turn of the event loop go
+  /// as one request.
   public Mono<Presence> contains(List<BlockKey> keys) {
     return questions.contains(keys);
   }
 
-  /// Removes `keys` and tells which were there.
+  /// Removes `keys` and reports which were there.
   public Mono<Presence> remove(List<BlockKey> keys) {
     return questions.remove(keys);
   }
 
-  /// What the node holds and serves now.
+  /// Present content and work of the node.
   ///
   /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
     return questions.stat();
   }
 
-  /// History of the node's tier from after `sequence`, then what happens from now on.
+  /// History of the node's tier from after `sequence`, then later events.
   public Flux<TierEvent> events(long sequence) {
     return questions.events(sequence, null);
   }
 
-  /// The same, if the node numbers its events as it did when its [#generation()] was this one; else it refuses.
+  /// Events, if the node's [#generation()] is still `generation`; else the node refuses.
   public Flux<TierEvent> events(long sequence, long generation) {
     return questions.events(sequence, generation);
   }
 
-  /// The visible blocks of the node with their levels, then what happens from then on, as
-  /// [io.penstock.tier.BlockTier#follow].
+  /// The visible blocks of the node with their levels, then later events, as [io.penstock.tier.BlockTier#follow].
   public Flux<TierEvent> follow() {
     return questions.follow();
   }
@@ -271,7 +270,7 @@ public final class KvClient {
     return puts.put(keys, PutTerms.plain(), source);
   }
 
-  /// The same for blocks that get a pin or a group when they become visible.
+  /// Puts blocks that get a pin or a group when they become visible.
   public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, PutSource source) {
     return puts.put(keys, terms, source);
   }
@@ -289,7 +288,7 @@ public final class KvClient {
     });
   }
 
-  /// Completes when the connection is gone, for whatever reason.
+  /// Completes when the connection is gone, for any reason.
   public Mono<Void> onClose() {
     return connection.onClose();
   }

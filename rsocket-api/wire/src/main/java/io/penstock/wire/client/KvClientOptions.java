@@ -81,7 +81,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     return new Builder();
   }
 
-  /// Sets what differs from the defaults.
+  /// Builder that starts with the defaults.
   public static final class Builder {
     private String name = "penstock-client";
     private int maxSliceBytes = 512 << 10;
@@ -171,7 +171,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
-    /// Has a read ring where there is shared memory: gets of at most 16 blocks that the node has cost no frames, and
+    /// Uses a read ring where there is shared memory: gets of at most 16 blocks that the node has cost no frames, and
     /// [KvClient#borrow] reads without a copy. It costs a thread at either end.
     ///
     /// @param spin longest spin of these threads before they sleep, at the node no longer than that allows; zero for

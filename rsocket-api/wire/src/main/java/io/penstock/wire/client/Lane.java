@@ -14,16 +14,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// One connection to a peer that is opened when work wants it, closed when no work has used it for a time, and opened
-/// anew after it was lost. Safe from any thread.
+/// One connection to a peer. It opens when work wants it, closes after a time without work, and opens again after it
+/// was lost. Safe from any thread.
 ///
-/// An opening has two attempts, the second after a back-off with jitter, and only for a failure that is transient. When
-/// both fail, work fails at once until a time has passed that doubles with each such failure: a peer that is gone costs
-/// no attempt for each request.
+/// An opening has two attempts, the second after a back-off with jitter, and only for a transient failure. When both
+/// fail, work fails at once until a time has passed that doubles with each such failure: a peer that is gone does not
+/// cost an attempt for each request.
 ///
 /// @param <C> a connection
 public final class Lane<C> {
-  /// How a connection is made and ended.
+  /// Operations of a connection.
   ///
   /// @param open cold; each subscription makes one
   /// @param onClose completes when it is gone

@@ -23,13 +23,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Look-ups of one connection. Small ones that are asked for in one turn of its event loop go as one request: a request
+/// Look-ups of one connection. Small ones that are requested in one turn of its event loop go as one request: a request
 /// costs both sides far more than a key. None of them waits for another: a turn ends when the loop has nothing left to
-/// read. One that is cancelled before leaves the queue. Safe from any thread.
+/// read. A look-up that is cancelled before leaves the queue. Safe from any thread.
 final class LookUps {
   /// A look-up of more keys goes alone.
   private static final int SMALL = 32;
-  /// Most keys that go together.
+  /// Maximum number of keys that go together.
   private static final int MOST_KEYS = 512;
 
   private final NodeConnection connection;
@@ -39,8 +39,8 @@ final class LookUps {
   @GuardedBy("waiting") private final Set<LookUp> waiting = new LinkedHashSet<>();
   @GuardedBy("waiting") private boolean sending;
 
-  /// @param maxKeys most keys of a request that the node takes
-  /// @param loop of the connection; null if it tells none, and each look-up goes alone
+  /// @param maxKeys maximum number of keys of a request that the node takes
+  /// @param loop of the connection; null if it is unknown, and each look-up goes alone
   LookUps(NodeConnection connection, SpaceId space, int maxKeys, @Nullable Scheduler loop) {
     this.connection = connection;
     this.space = space;
@@ -48,7 +48,7 @@ final class LookUps {
     this.loop = loop;
   }
 
-  /// Which of `keys` the node has.
+  /// Keys of `keys` that the node has.
   ///
   /// @param keys distinct
   Mono<Presence> of(List<BlockKey> keys) {
@@ -176,7 +176,7 @@ final class LookUps {
       }
     }
 
-    /// One reader's failure is not another's.
+    /// Runs signals so that the failure of one reader does not reach another.
     private void tell(Runnable signals) {
       try {
         signals.run();

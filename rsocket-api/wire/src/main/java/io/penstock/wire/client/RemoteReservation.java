@@ -57,8 +57,8 @@ final class RemoteReservation extends Reservation {
     return skipped;
   }
 
-  /// The node may have got a block from another writer meanwhile: then no receipt comes for it, and the answer is
-  /// shorter.
+  /// The node may have received a block from another writer in the meantime: then no receipt comes for it, and the
+  /// answer is shorter.
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
     return Mono.defer(() -> {

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 /// A remote node as a [BlockTier]. Threads may share it, as they may share its [KvClient]; a lease, a reservation and a
 /// scope have one owner each.
 ///
-/// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them; until
+/// Drafts of a reservation are in the client's arena. The node learns of them at the commit, which sends them; until
 /// then no reader can await its keys, and another writer may be first, whose blocks then stay. The receipt is the
 /// node's own.
 public final class RemoteTier implements BlockTier {
@@ -103,7 +103,7 @@ public final class RemoteTier implements BlockTier {
     return open(client.remove(keys));
   }
 
-  /// Those of the connection, whatever the party.
+  /// Holds of the connection, for any party.
   @Override
   public TierHolds holds(Object party) {
     return client.holds();

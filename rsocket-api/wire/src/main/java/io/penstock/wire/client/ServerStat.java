@@ -29,7 +29,7 @@ public record ServerStat(String node, String tier, String medium, TierStat stat,
   /// @param in to the node
   /// @param out from the node
   public record Moved(Map<String, Long> in, Map<String, Long> out) {
-    /// Of a node that does not tell what carried its bytes.
+    /// Figures of a node that does not report the carriers of its bytes.
     public static final Moved NONE = new Moved(Map.of(), Map.of());
 
     public Moved {

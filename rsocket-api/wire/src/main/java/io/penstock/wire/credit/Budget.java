@@ -8,8 +8,8 @@ public interface Budget {
   /// Takes `bytes` now, or takes nothing and answers false; never overtakes a waiter.
   boolean tryAcquire(long bytes);
 
-  /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes. A budget that
-  /// closes before that runs `refused` instead, and so does one that depends on another budget whose queue is full.
+  /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes. `refused` runs
+  /// instead if the budget closes first, or depends on another budget whose queue is full.
   ///
   /// @throws io.penstock.block.BudgetExhaustedException if the queue is full
   Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused);
@@ -17,7 +17,7 @@ public interface Budget {
   /// Bytes that are not taken now.
   long free();
 
-  /// Bytes that were given back so far, of a lane; 0 of what does not count them.
+  /// Bytes that a lane has given back so far; 0 of a budget that does not count them.
   default long returned() {
     return 0;
   }
@@ -28,7 +28,7 @@ public interface Budget {
   /// A place in a queue.
   @FunctionalInterface
   interface Place {
-    /// Leaves the queue; true if the grant will not come any more, false if it came or is coming.
+    /// Leaves the queue; true if the grant will not come, false if it came or is coming.
     boolean cancel();
   }
 

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A share of a budget for one party: what it takes, it takes of the budget too, and never more than its share.
+/// A share of a budget for one party: bytes of the share are taken of the budget too, never more than the share.
 ///
-/// A *fair* lane that has bytes already takes more only if it then has at most `greed` times what was free. So parties
-/// that keep what they have leave some of the budget free, and a newcomer finds bytes.
+/// A *fair* lane that has bytes already takes more only if it then has at most `greed` times the free bytes. So parties
+/// that keep their bytes leave some of the budget free, and a newcomer finds bytes.
 ///
 /// The party's own waiters queue here, first come, first served; one of them at a time waits for the budget. So parties
 /// take turns at the budget, however many waiters each has.
@@ -51,7 +51,7 @@ public final class BudgetLane implements Budget {
 
   /// A fair lane of this one.
   ///
-  /// @param greed what it may have for each unit that is free
+  /// @param greed units that it may have for each free unit
   public BudgetLane part(String name, long share, int maxWaiters, int greed) {
     return new BudgetLane(name, this, share, maxWaiters, this, greed);
   }
@@ -72,10 +72,10 @@ public final class BudgetLane implements Budget {
     return taken;
   }
 
-  /// Takes as much of `most` as is fair, and leaves something free. Takes at least one if the lane has nothing and
-  /// there is one.
+  /// Takes as much of `most` as is fair, and leaves some free. Takes at least one if the lane has nothing and there is
+  /// one.
   ///
-  /// @return what was taken; 0 if the lane has to wait
+  /// @return units taken; 0 if the lane has to wait
   public long takeUpTo(long most) {
     long free = free();
     long fair = Math.max((greed * free - inUse()) / (greed + 1), inUse() == 0 ? 1 : 0);
@@ -105,7 +105,7 @@ public final class BudgetLane implements Budget {
     return name;
   }
 
-  /// Most bytes that this lane may have.
+  /// Maximum bytes of this lane.
   public long share() {
     return share;
   }
@@ -152,7 +152,7 @@ public final class BudgetLane implements Budget {
     return returned;
   }
 
-  /// @param back those of `bytes` that the party had, and gives back
+  /// @param back part of `bytes` that the party had, and gives back
   private void giveUp(long bytes, long back) {
     synchronized (this) {
       inUse -= bytes;
@@ -177,7 +177,7 @@ public final class BudgetLane implements Budget {
     return waiting;
   }
 
-  /// Has `part` tried again when more of this lane, or of the one it is a part of, is free.
+  /// Tries `part` again when more of this lane, or of its parent, is free.
   private void await(BudgetLane part) {
     synchronized (this) {
       parts.add(part);
@@ -218,7 +218,7 @@ public final class BudgetLane implements Budget {
     return next;
   }
 
-  /// Whether the first of the queue waits for more of the budget to be free.
+  /// Whether the first of the queue waits for more of the budget to become free.
   private synchronized boolean isUnfair() {
     Waiter next = queue.peek();
     return first == null && next != null && !isFair(next.bytes);
@@ -284,7 +284,7 @@ public final class BudgetLane implements Budget {
     private final long bytes;
     private final Runnable granted;
     private final Consumer<? super RuntimeException> refused;
-    /// In the queue of the budget; null before, and if the grant came at once.
+    /// Place in the queue of the budget; null before, and if the grant came at once.
     private volatile @Nullable Place place;
 
     Waiter(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {

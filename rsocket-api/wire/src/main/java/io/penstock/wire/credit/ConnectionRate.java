@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/// How fast one connection may ask, and move bytes of blocks: a request too many is refused, bytes wait for their
-/// credit. Each may come in a burst of one second. Safe from any thread.
+/// Rate limit of one connection for requests and for bytes of blocks: the node refuses requests above it; bytes wait
+/// for their credit. Each may come in a burst of one second. Safe from any thread.
 public final class ConnectionRate {
   private final Rates rates;
   private final Scheduler timers;
@@ -21,7 +21,7 @@ public final class ConnectionRate {
   @GuardedBy("this") private final @Nullable TokenBucket bytes;
 
   /// @param timers clock of the rates, and of the waits for bytes
-  /// @param listener hears of what the rates hold back
+  /// @param listener receives requests and bytes that the rates delay
   public ConnectionRate(Rates rates, Scheduler timers, StreamListener listener) {
     this.rates = rates;
     this.timers = timers;
@@ -60,17 +60,18 @@ public final class ConnectionRate {
     return wait > 0 ? wait : requests.take(1, now());
   }
 
-  /// `budget` for what leaves: bytes are charged as they are taken.
+  /// Wraps `budget` for outgoing bytes: bytes are charged as they are taken.
   public Budget outgoing(Budget budget) {
     return rates.bytes() == 0 ? budget : new RateBudget(budget, this, timers, false);
   }
 
-  /// `budget` for what comes: a slice is charged at its most when it is asked for, and at its bytes when it came.
+  /// Wraps `budget` for incoming bytes: a slice is charged at its maximum when it is requested, and at its bytes when
+  /// it has arrived.
   public Budget incoming(Budget budget) {
     return rates.bytes() == 0 ? budget : new RateBudget(budget, this, timers, true);
   }
 
-  /// `all`, and the charge for what came.
+  /// `all`, with the charge for arrived bytes.
   public Carried counted(Carried all) {
     return rates.bytes() == 0 ? all : (moved, byReference) -> {
       take(moved);

@@ -2,11 +2,11 @@ package io.penstock.wire.credit;
 
 import io.penstock.block.Permits;
 
-/// A node's one budget of bytes in flight, for what comes in and what goes out.
+/// A node's one budget of bytes in flight, in both directions.
 ///
 /// Each direction has a lane of the budget, of which each address has a fair part, and each connection of that. A
 /// quarter of the budget, and at least one slice, is beyond the reach of either direction: readers that take nothing do
-/// not keep puts from going on, and writers that send nothing do not keep gets.
+/// not stop puts, and writers that send nothing do not stop gets.
 public final class NodeBudget {
   private final Permits permits;
   private final long share;
@@ -30,14 +30,14 @@ public final class NodeBudget {
     this.out = new BudgetLane(permits.name() + ", outgoing", Budget.of(permits), share, Integer.MAX_VALUE);
   }
 
-  /// What one party may have on its way in.
+  /// Lane of one party for incoming bytes.
   ///
   /// @param greed as in [BudgetLane#part]
   public BudgetLane incoming(int greed) {
     return in.part(in.name(), share, Integer.MAX_VALUE, greed);
   }
 
-  /// What one party may have on its way out.
+  /// Lane of one party for outgoing bytes.
   public BudgetLane outgoing(int greed) {
     return out.part(out.name(), share, Integer.MAX_VALUE, greed);
   }

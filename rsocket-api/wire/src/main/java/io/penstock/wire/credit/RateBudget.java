@@ -16,8 +16,8 @@ final class RateBudget implements Budget {
   private final Scheduler timers;
   private final boolean refunds;
 
-  /// @param timers end the waits, and run what is granted then
-  /// @param refunds whether bytes that are given back did not count
+  /// @param timers end the waits, and run grants then
+  /// @param refunds whether returned bytes did not count
   RateBudget(Budget budget, ConnectionRate rate, Scheduler timers, boolean refunds) {
     this.budget = budget;
     this.rate = rate;

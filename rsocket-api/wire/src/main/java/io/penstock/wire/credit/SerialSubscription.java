@@ -5,12 +5,12 @@ import io.penstock.operator.Serial;
 import io.penstock.wire.protocol.WireFormatException;
 import org.reactivestreams.Subscription;
 
-/// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of
-/// [#serial]: whatever is touched by such steps only needs no other care.
+/// The reader's side of a stream. Demand is counted, and all events of the stream are steps of [#serial]: state that
+/// only such steps touch needs no other care.
 @SuppressWarnings("this-escape") // kept until the first step, which no constructor runs
 public abstract class SerialSubscription implements Subscription {
   public final Serial serial = new Serial(this::fail);
-  /// What was asked for and was not sent; touched by steps only.
+  /// Number of elements that were requested and not sent; touched by steps only.
   public long requested;
   public volatile boolean done;
 
@@ -36,16 +36,16 @@ public abstract class SerialSubscription implements Subscription {
     return done;
   }
 
-  /// What a request for `n`, none or fewer, ends the stream with. Such a number is the peer's, or a link's that flipped
-  /// its bits, unless the reader is one of this process.
+  /// Error of a request for `n` elements, which is not positive. Such a number comes from the peer, or from a link that
+  /// flipped its bits, unless the reader is one of this process.
   protected RuntimeException misrequest(long n) {
     return WireFormatException.request("request", "> 0, Reactive Streams rule 3.9", n);
   }
 
-  /// Does what demand and what has come allow. A step.
+  /// Continues as far as demand and arrived slices allow. A step.
   protected abstract void proceed();
 
-  /// Gives back what the stream has: its reader has gone. A step.
+  /// Gives back the resources of the stream: its reader has gone. A step.
   protected abstract void letGo();
 
   /// Ends the stream, unless it has. A step, or the end of one that threw.

@@ -20,9 +20,9 @@ public final class SilenceLimit {
   /// Bytes a second that a peer must move while it owes.
   static final long LEAST_RATE = 32 << 10;
 
-  /// How long a stream of the peer may stand still.
+  /// Maximum times for which a stream of the peer may stand still.
   ///
-  /// @param pressed how long while others wait for what the stream holds
+  /// @param pressed time while others wait for resources that the stream holds
   /// @param pressure whether others wait
   /// @param timers clock of the limits
   public record Rule(Duration limit, Duration pressed, BooleanSupplier pressure, Scheduler timers) {
@@ -45,7 +45,7 @@ public final class SilenceLimit {
   /// Milliseconds in which the peer owed, less those that its bytes take.
   private double silent;
 
-  /// @param what the peer owes, named in the error
+  /// @param what debt of the peer, named in the error
   /// @param owed whether it owes anything now
   /// @param moved bytes that the peer moved so far; grows
   public SilenceLimit(String what, Rule rule, Serial serial, BooleanSupplier owed, LongSupplier moved) {
@@ -56,8 +56,8 @@ public final class SilenceLimit {
     this.moved = moved;
   }
 
-  /// Watches from now on, until nothing is owed when the timer ends. To be called after each step that changes what is
-  /// owed.
+  /// Watches from now on, until nothing is owed when the timer ends. To be called after each step that changes the
+  /// debt.
   public void watch() {
     count();
     if (timer == null && owing) {

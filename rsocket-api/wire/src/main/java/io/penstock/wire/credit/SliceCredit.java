@@ -25,7 +25,7 @@ public final class SliceCredit {
   private boolean firstDue;
   private boolean stopped;
 
-  /// @param sliceBytes what a slice is charged
+  /// @param sliceBytes charge of a slice
   /// @param proceed a step of the stream, after a turn in the budget's queue
   public SliceCredit(Budget budget, int sliceBytes, Serial serial, Runnable proceed) {
     this.budget = budget;
@@ -34,12 +34,12 @@ public final class SliceCredit {
     this.proceed = proceed;
   }
 
-  /// Who is asked from now on.
+  /// Sets the sender of later requests.
   public void from(Subscription sender) {
     this.sender = sender;
   }
 
-  /// Asks `sender`, now and from now on: for a first payload, which is not charged, and for as many of `slices` as the
+  /// Requests from `sender`, now and from now on: a first payload, which is not charged, and as many of `slices` as the
   /// budget has room for.
   public void open(Subscription sender, long slices) {
     this.sender = sender;
@@ -54,7 +54,7 @@ public final class SliceCredit {
     return place != null;
   }
 
-  /// Slices that were asked for and have not come.
+  /// Number of slices that were requested and have not arrived.
   public long outstanding() {
     return outstanding;
   }
@@ -120,7 +120,7 @@ public final class SliceCredit {
     }
   }
 
-  /// Leaves the queue and refunds what is on its way, which is not landed any more.
+  /// Leaves the queue and refunds slices on their way, which do not land any more.
   public void stop() {
     stopped = true;
     if (place != null && place.cancel()) {

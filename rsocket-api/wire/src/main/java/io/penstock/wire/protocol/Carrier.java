@@ -3,10 +3,10 @@ package io.penstock.wire.protocol;
 import java.util.Arrays;
 import java.util.Optional;
 
-/// What carries the bytes of slices between a client and a node.
+/// Carrier of the bytes of slices between a client and a node.
 public enum Carrier {
-  /// Memory of the sender that the receiver maps: both are on one host, of one user, and see the same process numbers.
-  /// Blocks in other memory travel in frames all the same, see [io.penstock.block.SlabArena.ChunkSource#shared].
+  /// Memory of the sender that the receiver maps: both are on one host, of one user, and see equal process numbers.
+  /// Blocks in other memory still travel in frames, see [io.penstock.block.SlabArena.ChunkSource#shared].
   SHARED_MEMORY("shared-memory"),
   /// The frames of the connection.
   INLINE("inline");

@@ -18,7 +18,7 @@ final class Cbor {
   private static final int END = 0xFF;
   private static final int KIND_MASK = 0xE0;
   private static final int SHORT_MASK = 0x1F;
-  /// What says that the value is in the next 1, 2, 4 or 8 bytes.
+  /// Additional information that announces a value in the next 1, 2, 4 or 8 bytes.
   private static final int IN_1 = 24;
   private static final int IN_2 = 25;
   private static final int IN_4 = 26;
@@ -33,12 +33,12 @@ final class Cbor {
     private byte[] bytes;
     private int length;
 
-    /// @param more bytes beside the shortest room, if the writer knows of any
+    /// @param more bytes in addition to the shortest room, if the writer knows of any
     Writer(int more) {
       this.bytes = new byte[LEAST_BYTES + more];
     }
 
-    /// What was written.
+    /// The written bytes.
     ByteBuf written(ByteBufAllocator allocator) {
       return allocator.buffer(length).writeBytes(bytes, 0, length);
     }
@@ -117,7 +117,7 @@ final class Cbor {
     }
   }
 
-  /// Reads what a caller expects. If something else comes, [#isWhole] is false in the end, and what was read is of no
+  /// Reads expected values. If another value comes, [#isWhole] is false in the end, and the values read have no
   /// meaning.
   static final class Reader {
     private static final byte[] NONE = {};
@@ -131,7 +131,7 @@ final class Cbor {
       this.in = ByteBufUtil.getBytes(message);
     }
 
-    /// True if all that was expected came, and nothing else.
+    /// True if all expected values came, and nothing else.
     boolean isWhole() {
       return !failed && at == in.length;
     }

@@ -70,7 +70,7 @@ public enum ControlCodec {
 
   /// Reads a message; `bytes` stays the caller's.
   ///
-  /// @throws WireFormatException naming what cannot be read
+  /// @throws WireFormatException that names the unreadable field
   public <T> T decode(ByteBuf bytes, Class<T> type) {
     T quick = this == CBOR ? QuickCbor.read(bytes, type) : null;
     if (quick != null) {
@@ -107,7 +107,7 @@ public enum ControlCodec {
     return field.toString();
   }
 
-  /// What the field of `error` must be, in the words of the protocol.
+  /// Type that the field of `error` must have, in the words of the protocol.
   private static String kind(JacksonException error) {
     if (!(error instanceof MismatchedInputException mistyped)) {
       return "a number in its range";

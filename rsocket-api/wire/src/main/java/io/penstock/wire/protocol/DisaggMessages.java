@@ -30,7 +30,7 @@ public final class DisaggMessages {
 
   private DisaggMessages() {}
 
-  /// What `make` makes of the fields of a message.
+  /// Result of `make` for the fields of a message.
   ///
   /// @throws WireFormatException if a field breaks its rule
   private static <T> T valid(String field, Supplier<T> make) {
@@ -110,7 +110,7 @@ public final class DisaggMessages {
     }
   }
 
-  /// A rank says what it is, and where.
+  /// Registration of a rank: its description and its address.
   public record RegisterRequest(String side, Who who, int version, Shape manifest, String host, int port) {
     public RegisterRequest {
       present("side", side);
@@ -166,7 +166,7 @@ public final class DisaggMessages {
   public record HeartbeatReply(boolean known) {}
 
   /// @param instance null for all
-  /// @param after the last rank that came before; null for none
+  /// @param after the last rank of the reply before; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record InstancesRequest(@Nullable String instance, @Nullable Receiver after) {
     public @Nullable RankId afterRank() {
@@ -196,7 +196,7 @@ public final class DisaggMessages {
     }
   }
 
-  /// One instance and the ranks of it that are there.
+  /// One instance and its registered ranks.
   public record Instance(String instance, String side, int version, Shape manifest, String state, List<Place> ranks) {
     public Instance {
       name("instance", instance);
@@ -218,7 +218,7 @@ public final class DisaggMessages {
     }
   }
 
-  /// Where one rank listens.
+  /// Address of one rank.
   record Place(int rank, long generation, String host, int port) {
     Place {
       name("host", host);
@@ -250,8 +250,8 @@ public final class DisaggMessages {
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ReplicaReply(@Nullable Integer replica) {}
 
-  /// @param keys of the blocks to keep; null to keep them no more
-  /// @param receivers ranks that say when they are done; null if they are not known yet, and tell how many they are
+  /// @param keys of the blocks to keep; null to release them
+  /// @param receivers ranks that report when they are done; null if they are not known yet, and state their number
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
     public KeepRequest {
@@ -270,7 +270,7 @@ public final class DisaggMessages {
     }
   }
 
-  /// A rank whatever its process.
+  /// A rank, without its process.
   public record Receiver(String instance, int rank) {
     public Receiver {
       name("receivers.instance", instance);
@@ -288,9 +288,9 @@ public final class DisaggMessages {
   /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
   public record KeepReply(boolean kept) {}
 
-  /// A receiving rank tells a prefill rank.
+  /// Signal of a receiving rank for a prefill rank.
   ///
-  /// @param generation that of the prefill rank which is meant
+  /// @param generation of the prefill rank that is meant
   public record SignalRequest(String kind, String request, Who from, int readers, long generation) {
     public SignalRequest {
       present("kind", kind);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 public enum ErrorCode {
   /// The control message cannot be read, or a field breaks its rule.
   BAD_REQUEST(0x1001, -600),
-  /// There is no such route.
+  /// The node has no such route.
   UNKNOWN_ROUTE(0x1002, -1012),
   /// No common protocol version.
   VERSION_MISMATCH(0x1003, -300),
@@ -14,7 +14,7 @@ public enum ErrorCode {
   SPACE_MISMATCH(0x1004, -400),
   /// A slice cannot be read, or contradicts its stream.
   BAD_SLICE(0x1005, -700),
-  /// A number exceeds a limit told by `hello`.
+  /// A number exceeds a limit in `hello`.
   LIMIT_EXCEEDED(0x1006, -600),
   /// The tier behind the server was closed.
   TIER_CLOSED(0x1007, -1010),
@@ -28,19 +28,19 @@ public enum ErrorCode {
   UNKNOWN_SEGMENT(0x100B, -101),
   /// Bytes differ from their checksum.
   BLOCK_CORRUPT(0x2001, -801),
-  /// A stream ended before all its granules had come.
+  /// A stream ended before all its granules had arrived.
   INCOMPLETE_BLOCK(0x2002, -800),
   /// Too many wait for memory or bytes in flight.
   BUDGET_EXHAUSTED(0x2003, -200),
-  /// An awaited block did not come in time.
+  /// An awaited block did not arrive in time.
   AWAIT_TIMEOUT(0x2004, -901),
-  /// The node is draining: it ends what runs and takes nothing new.
+  /// The node is draining: it ends running work and takes no new work.
   DRAINING(0x2005, -1010),
   /// Something else that may pass.
   TRANSIENT(0x2006, -900),
   /// Leases or pins would exceed their bound.
   HOLD_LIMIT(0x2007, -200),
-  /// No room came for blocks in time.
+  /// No room became free for blocks in time.
   ROOM_TIMEOUT(0x2008, -200),
   /// The connection has asked too often.
   RATE_LIMITED(0x2009, -1010);
@@ -59,7 +59,7 @@ public enum ErrorCode {
     return code;
   }
 
-  /// The integer of Mooncake Store that says the same, or comes nearest; below 0.
+  /// The equal or nearest integer code of Mooncake Store; below 0.
   public int store() {
     return store;
   }

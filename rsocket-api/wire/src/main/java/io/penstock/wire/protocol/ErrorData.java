@@ -17,11 +17,11 @@ import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.cbor.CBORFactory;
 import tools.jackson.dataformat.cbor.CBORMapper;
 
-/// What an ERROR frame says for programs: named values, a CBOR map on the wire.
+/// Values of an ERROR frame for programs: named values, a CBOR map on the wire.
 ///
 /// The map travels in base64 behind the sentence for people and a [#MARK], because libraries hand the data of ERROR
-/// frames to their callers as UTF-8 text, which raw CBOR does not survive. It is small, and nothing of it is believed
-/// before it was checked.
+/// frames to their callers as UTF-8 text, which raw CBOR does not survive. It is small, and all of it is checked before
+/// it is used.
 final class ErrorData {
   /// Separates the sentence from the map: the record separator of ASCII.
   static final char MARK = '\u001E';

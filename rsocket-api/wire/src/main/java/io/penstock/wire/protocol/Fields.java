@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the fields of a control message must be: each check is a [WireFormatException] that names the field, or answers
-/// the value.
+/// Rules for the fields of a control message: each check throws a [WireFormatException] that names the field, or
+/// returns the value.
 public final class Fields {
   private Fields() {}
 

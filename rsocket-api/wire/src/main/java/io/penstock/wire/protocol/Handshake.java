@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what each side
-/// requires of the other. [Messages] says what holds for all messages.
+/// Agreement of two peers on version, space and limits before anything else: the messages of `hello`, and the
+/// requirements of each side. [Messages] states the rules of all messages.
 public final class Handshake {
   private Handshake() {}
 
@@ -34,7 +34,7 @@ public final class Handshake {
   /// The word for a node that takes rows with the checksums of their whole granules: [Welcome#features].
   public static final String GRANULE_CHECKSUMS = "granule-checksums";
 
-  /// What a peer holds; the salt itself never travels, its effect is in `id`.
+  /// Space of a peer; the salt itself never travels, its effect is in `id`.
   ///
   /// @param shard null for all layers and heads of the model
   @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -67,7 +67,7 @@ public final class Handshake {
       return shown == null && !spaceId().equals(same.id()) ? CacheSpace.Difference.SALT : shown;
     }
 
-    /// This space if it has no salt.
+    /// This space without a salt.
     public CacheSpace withoutSalt() {
       return with("");
     }
@@ -111,11 +111,11 @@ public final class Handshake {
 
   /// One carrier besides frames, as one side has it.
   ///
-  /// @param name [Carrier#label]; a name that is not known here counts for nothing
+  /// @param name [Carrier#label]; an unknown name is ignored
   /// @param process of the sender, in which it has its probe; null if it has none
   /// @param descriptor of the probe
-  /// @param proof what the sender read in the probe of the receiver; null if it could not, or has not
-  /// @param refusal why not; null for no reason
+  /// @param proof bytes that the sender read in the probe of the receiver; null if it could not, or has not
+  /// @param refusal reason; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record CarrierOffer(String name, @Nullable Long process, @Nullable Integer descriptor, byte @Nullable [] proof,
       @Nullable String refusal) {
@@ -127,12 +127,12 @@ public final class Handshake {
       return new CarrierOffer(Carrier.SHARED_MEMORY.label(), probe.process(), probe.descriptor(), proof, refusal);
     }
 
-    /// Of a side that cannot share memory of its own.
+    /// Offer of a side that cannot share memory of its own.
     public static CarrierOffer none(String refusal) {
       return new CarrierOffer(Carrier.SHARED_MEMORY.label(), null, null, null, refusal);
     }
 
-    /// That of shared memory; null if there is none.
+    /// Offer of shared memory; null if there is none.
     public static @Nullable CarrierOffer sharedMemory(@Nullable List<CarrierOffer> offers) {
       return offers == null
           ? null
@@ -148,14 +148,14 @@ public final class Handshake {
       return process;
     }
 
-    /// What stands in the probe that a client tells of.
+    /// Bytes of the probe that a client names.
     ///
     /// @throws PeerMemoryException if this process cannot read it
     public byte[] readOfClient() {
       return MemoryProbe.readOfClient(requireProcess(), requireNonNull(descriptor));
     }
 
-    /// What stands in the probe that a node tells of.
+    /// Bytes of the probe that a node names.
     ///
     /// @throws PeerMemoryException if this process cannot read it
     public byte[] readOfNode() {
@@ -163,11 +163,11 @@ public final class Handshake {
     }
   }
 
-  /// The client's side: the versions it speaks, and what it holds, if it wants that checked.
+  /// The client's side: the versions it speaks, and its space, if it wants that checked.
   ///
   /// @param carriers besides frames; null for none
-  /// @param features what else the client knows; null for nothing. With [#VIEWS] it asks for views alone, so the
-  ///     node's space may have another layout. A word that is not known here counts for nothing
+  /// @param features other abilities of the client; null for none. With [#VIEWS] it asks for views alone, so the node's
+  ///     space may have another layout. An unknown word is ignored
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Hello(List<Integer> versions, @Nullable Space space, String client,
       @Nullable List<CarrierOffer> carriers,
@@ -209,9 +209,9 @@ public final class Handshake {
     }
   }
 
-  /// Where else the node can be talked to.
+  /// Another address of the node.
   ///
-  /// @param transport [TransportKind#word]; one that is not known here counts for nothing
+  /// @param transport [TransportKind#word]; an unknown word is ignored
   /// @param address as [Endpoint] writes it
   public record Place(String transport, String address) {
     public Place {
@@ -233,12 +233,12 @@ public final class Handshake {
     }
   }
 
-  /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
+  /// The server's side of the handshake: the version chosen, its description, its space, its limits.
   ///
   /// @param carriers the answer to those of the client; null if it offered none
-  /// @param host equal for nodes and clients of one host; null if the node does not tell
-  /// @param endpoints where this client can reach the node, the preferred one first; null if the node does not tell
-  /// @param features what else the node knows; null for nothing, as from a node of protocol version 1.0
+  /// @param host equal for nodes and clients of one host; null if the node does not report it
+  /// @param endpoints addresses for this client, the preferred one first; null if the node does not report them
+  /// @param features other abilities of the node; null for none, as from a node of protocol version 1.0
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
       int windowBlocks,
@@ -268,7 +268,7 @@ public final class Handshake {
       }
     }
 
-    /// Those of the node that are known here, the preferred one first.
+    /// Endpoints of the node that are known here, the preferred one first.
     public List<Endpoint> places() {
       return endpoints == null ? List.of() : endpoints.stream().flatMap(place -> place.endpoint().stream()).toList();
     }
@@ -301,7 +301,7 @@ public final class Handshake {
       return space.with(mine.tenantSalt());
     }
 
-    /// The node refuses what differs; a node that does not is not believed either.
+    /// The node refuses differences; a node that does not is not trusted either.
     ///
     /// @throws WireFormatException if version, space or slices do not fit `mine`
     public void requireFits(CacheSpace mine) {

@@ -35,7 +35,7 @@ public final class HoldMessages {
     return life.isZero() ? null : life.toMillis();
   }
 
-  /// What a `match` or `exists` that leases asks for.
+  /// Lease that a `match` or `exists` asks for.
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives, @Nullable Boolean prefetch) {
     public LeaseWanted {

@@ -3,19 +3,19 @@ package io.penstock.wire.protocol;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockLayout;
 
-/// What the server allows, told by `hello`; a request may ask for less, never for more.
+/// Limits of the server, sent in `hello`; a request may ask for less, never for more.
 ///
-/// @param maxSliceBytes most payload bytes a slice, header not counted; 4 KiB to 8 MiB
-/// @param windowBlocks most blocks a window
-/// @param maxKeys most keys a request
+/// @param maxSliceBytes maximum payload bytes of a slice, header not counted; 4 KiB to 8 MiB
+/// @param windowBlocks maximum number of blocks of a window
+/// @param maxKeys maximum number of keys of a request
 public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   /// Largest slice: a frame ends at 16 MiB, and two of them should fit a receive window.
   public static final int LARGEST_SLICE_BYTES = 8 << 20;
 
-  /// Fields of a request beside its keys, and its metadata.
+  /// Bytes of the fields of a request other than its keys, and of its metadata.
   private static final int OTHER_FIELDS = 4096;
 
-  /// Most keys: in JSON, too, they fit a frame.
+  /// Maximum number of keys: in JSON, too, they fit a frame.
   public static final int LARGEST_KEYS = 1 << 19;
 
   public Limits {

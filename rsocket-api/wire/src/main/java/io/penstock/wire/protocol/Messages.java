@@ -94,7 +94,7 @@ public final class Messages {
     }
   }
 
-  /// One bit a key, bit `i & 7` of byte `i >> 3`.
+  /// One bit a key: bit `i & 7` of byte `i >> 3`.
   public record Bits(int size, byte[] bits) {
     public Bits {
       long length = length(present("bits", bits));
@@ -136,7 +136,7 @@ public final class Messages {
     }
   }
 
-  /// The same as [Bits], with a lease.
+  /// Bits with a lease.
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease) {
     public ExistsReply {
@@ -154,9 +154,9 @@ public final class Messages {
   }
 
   /// @param lease names the read lease to read under; null for none
-  /// @param proof what the client read in the node's probe, so that slices may come as references; null for none
+  /// @param proof bytes that the client read in the node's probe, so that slices may come as references; null for none
   /// @param verifies whether the client compares each byte, so that the node need not; null for no
-  /// @param view what is asked for of each block; null for the whole block, from `startLayer` on
+  /// @param view part of each block; null for the whole block, from `startLayer` on
   /// @param request whose lease at a prefill rank is renewed as bytes move; null for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
@@ -291,7 +291,7 @@ public final class Messages {
     /// @throws WireFormatException if `after` is of another generation than `mine`, or beyond the `newest` event
     public void requireKnown(long mine, long newest) {
       if (generation != null && generation != mine) {
-        throw WireFormatException.request("generation", "" + mine + ": the node was started anew", generation);
+        throw WireFormatException.request("generation", "" + mine + ": the node has restarted", generation);
       }
       if (isSnapshot() && after != 0) {
         throw WireFormatException.request("after", "0 with a snapshot", after);

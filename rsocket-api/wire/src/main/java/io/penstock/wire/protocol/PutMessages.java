@@ -27,7 +27,7 @@ public final class PutMessages {
   public record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
       HoldMessages.@Nullable PinWanted pin, @Nullable String group, @Nullable Boolean upsert,
       @Nullable Boolean outcomes) {
-    /// Most characters of the name of a group.
+    /// Maximum number of characters of the name of a group.
     private static final int LONGEST_GROUP = 256;
 
     public PutRequest {
@@ -59,7 +59,7 @@ public final class PutMessages {
 
   /// A payload of a `put` response: there is room for a window, or blocks were stored; exactly one of the two.
   ///
-  /// @param failed beside `stored`: blocks of the window that were not stored, and why
+  /// @param failed beside `stored`: blocks of the window that were not stored, and the reasons
   /// @param landed beside `stored`: number of the window, of which all slices have landed; null to a sender that keeps
   ///     nothing for that
   @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -96,8 +96,8 @@ public final class PutMessages {
 
   /// Room for the keys `first … first + wanted.size`, of which the set bits are wanted.
   ///
-  /// @param present those that are visible already; null from a node that does not tell, or to a sender that did not
-  ///     ask
+  /// @param present keys that are visible already; null from a node that does not report them, or to a sender that did
+  ///     not ask
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Room(int window, int first, Messages.Bits wanted, Messages.@Nullable Bits present) {
     public Room(int window, int first, Messages.Bits wanted) {

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The messages of gets, puts and look-ups in CBOR, without reflection: they come with each request.
 ///
-/// What is written is what the general codec writes. What is read is what it wrote; any other form of a message is left
-/// to the general codec, which also says what is wrong.
+/// It writes the bytes that the general codec writes, and reads those; it leaves any other form of a message to the
+/// general codec, which also reports errors.
 final class QuickCbor {
   private static final byte[] KEYS = name("keys");
   private static final byte[] SPACE = name("space");

@@ -30,7 +30,7 @@ public record RequestMetadata(String route, String dataMimeType, @Nullable Trace
   /// Metadata with a route and nothing else, by route.
   private static final Map<String, byte[]> WRITTEN =
       Routes.ALL.stream().collect(Collectors.toUnmodifiableMap(route -> route, RequestMetadata::written));
-  /// The same the other way round, by length.
+  /// Entries by the length of the word, for reading.
   private static final Map<Integer, List<Known>> KNOWN = WRITTEN.entrySet().stream()
       .map(route -> new Known(Unpooled.wrappedBuffer(route.getValue()), route.getKey()))
       .collect(Collectors.groupingBy(known -> known.metadata().readableBytes()));
@@ -77,7 +77,7 @@ public record RequestMetadata(String route, String dataMimeType, @Nullable Trace
     return allocator.buffer(written.length).writeBytes(written);
   }
 
-  /// The same with a trace.
+  /// Writes the metadata with a trace.
   public static ByteBuf write(String route, @Nullable TraceContext trace, ByteBufAllocator allocator) {
     ByteBuf plain = write(route, allocator);
     if (trace == null) {

@@ -13,7 +13,7 @@ import java.time.Duration;
 public final class RingMessages {
   private RingMessages() {}
 
-  /// @param proof what the client read in the node's probe
+  /// @param proof bytes that the client read in the node's probe
   /// @param descriptor of the region of requests in the client
   /// @param token of that region
   /// @param spinNanos longest spin that the client wishes of the node's thread

@@ -29,13 +29,13 @@ public final class Routes {
   public static final String RELEASE = PREFIX + "release";
   /// Answers when the node holds nothing any more of a get.
   public static final String DRAIN = PREFIX + "drain";
-  /// Tells the node which windows of a get have landed; only if their slices had references.
+  /// Reports to the node which windows of a get have landed; only if their slices had references.
   public static final String LANDED = PREFIX + "landed";
   /// Opens a read ring.
   public static final String RING = PREFIX + "ring";
   /// Asks for the figures of the node.
   public static final String STAT = PREFIX + "stat";
-  /// Streams what happens to blocks.
+  /// Streams the events of blocks.
   public static final String EVENTS = PREFIX + "events";
 
   /// Asks which segments the node has.
@@ -47,7 +47,7 @@ public final class Routes {
   /// Brings a notification.
   public static final String NOTIFY = PREFIX + "notify";
 
-  /// A rank says what it is and where.
+  /// Registers a rank with its description and address.
   public static final String REGISTER = PREFIX + "register";
   /// A rank says that it lives, or that it ends.
   public static final String HEARTBEAT = PREFIX + "heartbeat";
@@ -57,14 +57,14 @@ public final class Routes {
   public static final String REPLICA = PREFIX + "replica";
   /// A prefill engine has a prefill rank keep the blocks of a request, or ends that.
   public static final String KEEP = PREFIX + "keep";
-  /// A receiving rank tells a prefill rank about a request.
+  /// Carries a signal of a receiving rank to a prefill rank.
   public static final String SIGNAL = PREFIX + "signal";
   static final List<String> ALL = List.of(HELLO, MATCH, EXISTS, GET, PUT, REMOVE, PIN, RELEASE, DRAIN, STAT, EVENTS,
       LANDED, RING, SEGMENTS, READ, WRITE, NOTIFY, REGISTER, HEARTBEAT, INSTANCES, REPLICA, KEEP, SIGNAL);
 
   private Routes() {}
 
-  /// What a user must be to use `route` in a space. A route without a rule is for those who may do all.
+  /// Role that `route` needs in a space. A route without a rule needs the role that may do everything.
   public static Role roleFor(String route) {
     return switch (route) {
       case HELLO, MATCH, EXISTS, GET, LANDED, RING, RELEASE, DRAIN, STAT, EVENTS, SEGMENTS, READ, INSTANCES ->
@@ -74,8 +74,7 @@ public final class Routes {
     };
   }
 
-  /// Whether requests on `route` pass whatever the rate of their connection: they free what is held, or say that a rank
-  /// lives.
+  /// Whether requests on `route` pass at any rate of their connection: they release resources, or are heartbeats.
   public static boolean isUnlimited(String route) {
     return route.equals(RELEASE) || route.equals(DRAIN) || route.equals(HEARTBEAT);
   }

@@ -40,8 +40,8 @@ public final class SegmentMessages {
   }
 
   /// @param version of the publication
-  /// @param maxSliceBytes most bytes a slice
-  /// @param parts most parts of an item; null of a node that knows no parts
+  /// @param maxSliceBytes maximum bytes of a slice
+  /// @param parts maximum number of parts of an item; null of a node that knows no parts
   /// @param crc CRC32C of generation, version, and number, bytes and name of each segment: no item may go to another
   ///     segment than its caller named
   /// @param carriers the answer to those of the request; null if it offered none
@@ -102,11 +102,12 @@ public final class SegmentMessages {
   /// @param length of all parts together
   /// @param item chosen by the client; stands in the header of each slice
   /// @param parts as [SegmentParts] packs them; null for one part, which the other fields name
-  /// @param proof what the client read in the node's probe, of a read whose slices may refer to memory; null for none
+  /// @param proof bytes that the client read in the node's probe, for a read whose slices may refer to memory; null for
+  ///     none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item,
       byte @Nullable [] parts, byte @Nullable [] proof) {
-    /// Of one part.
+    /// A request of one part.
     public ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item) {
       this(generation, segment, offset, length, maxSliceBytes, item, null, null);
     }
@@ -123,7 +124,7 @@ public final class SegmentMessages {
       return new ItemRequest(first.generation(), SegmentParts.digest(parts), 0, length, slice, item, parts, proof);
     }
 
-    /// What is read or written, in order.
+    /// Ranges that are read or written, in order.
     public List<SegmentLink.Range> ranges() {
       return parts == null
           ? List.of(new SegmentLink.Range(generation, segment, offset, length))

@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 /// stream, its slices and its end. Packed, a part is three 64-bit integers, big-endian: number of its segment, offset,
 /// length.
 public final class SegmentParts {
-  /// Most parts of an item.
+  /// Maximum number of parts of an item.
   public static final int MOST = 256;
   private static final int PART_BYTES = 3 * Long.BYTES;
 
@@ -32,16 +32,16 @@ public final class SegmentParts {
     return ranges;
   }
 
-  /// What slices of several parts have in place of the number of a segment: no segment has a number below 0.
+  /// Value that slices of several parts have in place of the number of a segment: no segment has a number below 0.
   static long digest(byte[] parts) {
     CRC32C crc = new CRC32C();
     crc.update(parts);
     return -1 - crc.getValue();
   }
 
-  /// @param digest of the parts, as the request says
-  /// @param length of all parts, as the request says
-  /// @throws WireFormatException naming what is wrong
+  /// @param digest of the parts, as the request states it
+  /// @param length of all parts, as the request states it
+  /// @throws WireFormatException that names the wrong field
   static void require(byte[] parts, long digest, long length) {
     int count = parts.length / PART_BYTES;
     if (parts.length == 0 || parts.length % PART_BYTES != 0) {

@@ -31,7 +31,7 @@ public record SegmentSlice(long item, long generation, long segment, long offset
   public static final int BYTES = 52;
   private static final int HEADER_CRC_OFFSET = 48;
 
-  /// One whose bytes follow.
+  /// A header whose bytes follow.
   public SegmentSlice(long item, long generation, long segment, long offset, int length, int crc) {
     this(item, generation, segment, offset, length, crc, false);
   }

@@ -39,7 +39,7 @@ public final class WireErrors {
 
   private WireErrors() {}
 
-  /// What the peer is told.
+  /// Error that is sent to the peer.
   public static Throwable toWire(Throwable error) {
     Throwable first = first(error);
     if (first instanceof RSocketErrorException) {
@@ -51,12 +51,12 @@ public final class WireErrors {
     return new CustomRSocketException(code.code(), sentence + ErrorData.MARK + data.written());
   }
 
-  /// Parts of one stream that ran side by side may all fail: why the first did is told.
+  /// Parts of one stream that ran side by side may all fail: the reason of the first failure is sent.
   private static Throwable first(Throwable error) {
     return Exceptions.unwrapMultiple(error).getFirst();
   }
 
-  /// Never longer than a frame can carry or a person reads, whatever was quoted in it.
+  /// Sentence of bounded length, for a frame and for a person, even if it quotes a long text.
   private static String sentence(String message) {
     String plain = message.replace(ErrorData.MARK, ' ');
     return plain.length() <= LONGEST_MESSAGE ? plain : plain.substring(0, LONGEST_MESSAGE) + " …";
@@ -115,7 +115,7 @@ public final class WireErrors {
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
       default -> {
-        LOG.warn("a request failed by a fault of ours", error);
+        LOG.warn("the request failed by a mistake of the node", error);
         yield ErrorCode.PERMANENT;
       }
     };
@@ -126,7 +126,7 @@ public final class WireErrors {
     return known == null ? other : known;
   }
 
-  /// What the caller is told.
+  /// Error for the caller.
   ///
   /// @param peer named when the connection is the problem
   public static Throwable fromWire(Throwable failure, String peer) {
@@ -152,7 +152,7 @@ public final class WireErrors {
     return stack.length > 0 && stack[0].getClassName().startsWith("io.rsocket.");
   }
 
-  /// What the peer told by `text`: a sentence, and behind a mark its values, if the peer tells any.
+  /// Error in `text` of the peer: a sentence, and behind a mark its values, if the peer sends any.
   private static KvException told(int code, String text) {
     int mark = text.lastIndexOf(ErrorData.MARK);
     ErrorData data = mark < 0 ? null : ErrorData.read(text.substring(mark + 1));
@@ -167,7 +167,7 @@ public final class WireErrors {
     return remote(code, sentence);
   }
 
-  /// The same type as on the other side where that is one that both sides throw.
+  /// Exception of the type on the other side, if both sides throw that type.
   ///
   /// @throws WireFormatException if a value is missing, or has another type than its code asks for
   private static KvException leaf(int code, String sentence, ErrorData data) {

@@ -29,8 +29,8 @@ public sealed interface WireFailure
     }
   }
 
-  /// A node owed an answer and said nothing for too long, on a connection that lives on: a damaged frame was dropped
-  /// without a word, or the node has lost the request. The same request may succeed.
+  /// A node owed an answer and was silent for too long, on a connection that is still alive: a damaged frame was
+  /// dropped without a word, or the node has lost the request. A retry may succeed.
   final class AnswerTimeoutException extends TransientKvException implements WireFailure {
     private final String route;
     private final String peer;
@@ -59,7 +59,7 @@ public sealed interface WireFailure
     }
   }
 
-  /// A block that a reader awaits, or slices of a put that had credit, did not come in time.
+  /// A block that a reader awaits, or slices of a put that had credit, did not arrive in time.
   final class AwaitTimeoutException extends TransientKvException implements WireFailure {
     private final String what;
     private final Duration timeout;
@@ -81,14 +81,14 @@ public sealed interface WireFailure
     }
   }
 
-  /// The node is draining: what runs may end, nothing new begins. Another node, or a later try, may serve the call.
+  /// The node is draining: running work may end, no new work begins. Another node, or a later try, may serve the call.
   final class DrainingException extends TransientKvException implements WireFailure {
     public DrainingException() {
       super("node must not be draining to take new work (was draining)");
     }
   }
 
-  /// The connection has asked more often than the node allows; the same request may succeed later.
+  /// The connection has sent more requests than the node allows; the request may succeed later.
   final class RateLimitedException extends TransientKvException implements WireFailure {
     private final long most;
     private final Duration retryAfter;
@@ -105,7 +105,7 @@ public sealed interface WireFailure
       return most;
     }
 
-    /// When the next request would be allowed, counted from the refusal.
+    /// Time from the refusal until the next request would be allowed.
     public Duration retryAfter() {
       return retryAfter;
     }
@@ -154,8 +154,8 @@ public sealed interface WireFailure
     }
   }
 
-  /// The peer reported a failure that no retry mends. Where a field broke a rule, the peer names field, rule and value as
-  /// data; a peer of an earlier release tells them in the message alone.
+  /// The peer reported a failure that no retry mends. If a field broke a rule, the peer names field, rule and value as
+  /// data; a peer of an earlier release states them in the message alone.
   final class RemotePermanentException extends PermanentKvException implements WireFailure {
     private final int code;
     private final @Nullable String field;
@@ -185,13 +185,13 @@ public sealed interface WireFailure
       return field;
     }
 
-    /// What the peer wants: a `Long`, a `String` (a value, or a rule in words), a list of [io.penstock.block.Plane], or
-    /// null.
+    /// Value that the peer wants: a `Long`, a `String` (a value, or a rule in words), a list of
+    /// [io.penstock.block.Plane], or null.
     public @Nullable Object wanted() {
       return wanted;
     }
 
-    /// What the peer was given, of the types of [#wanted()].
+    /// Value that the peer received, of the types of [#wanted()].
     public @Nullable Object actual() {
       return actual;
     }

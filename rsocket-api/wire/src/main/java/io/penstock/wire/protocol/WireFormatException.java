@@ -31,7 +31,7 @@ public final class WireFormatException extends PermanentKvException implements W
     return new WireFormatException(ErrorCode.BAD_REQUEST, field, rule, value);
   }
 
-  /// What the peer is told.
+  /// Code that is sent to the peer.
   public ErrorCode code() {
     return code;
   }
@@ -46,7 +46,7 @@ public final class WireFormatException extends PermanentKvException implements W
     return wanted;
   }
 
-  /// What the field was.
+  /// Value of the field.
   public Object actual() {
     return actual;
   }

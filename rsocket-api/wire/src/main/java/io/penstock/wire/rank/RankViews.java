@@ -27,12 +27,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
-/// The connections by which a decode rank reads views of the blocks of prefill ranks: one for each rank and space, made
-/// when a move wants it, and anew when it was lost.
+/// The connections by which a decode rank reads views of the blocks of prefill ranks: one for each rank and space,
+/// opened when a move wants it, and again when it was lost.
 ///
-/// A lost connection is made anew at once. While the rank cannot be reached, attempts follow each other after pauses
-/// that double, with jitter, and all that want the connection wait. If that goes on for longer than the patience, or
-/// another start of the rank answers, its process is gone, and its requests need wait no longer. Safe from any thread.
+/// A lost connection is opened again at once. While the rank cannot be reached, attempts follow each other after pauses
+/// that double, with jitter, and all callers that want the connection wait. If that lasts longer than the patience, or
+/// another start of the rank answers, its process is gone, and its requests need not wait any longer. Safe from any
+/// thread.
 public final class RankViews {
   private final Function<Incarnation, Mono<ClientTransport>> places;
   private final KvClientOptions options;

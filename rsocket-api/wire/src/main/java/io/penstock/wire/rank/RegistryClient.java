@@ -26,7 +26,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// A registry of ranks in another process, over connections that are made anew when they are lost. Safe from any
+/// A registry of ranks in another process, over connections that are opened again when they are lost. Safe from any
 /// thread.
 public final class RegistryClient {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -75,11 +75,11 @@ public final class RegistryClient {
         DisaggMessages.RegisterReply.class));
   }
 
-  /// Keeps a rank registered, until this is cancelled: registers it, says that it lives as often as the registry wants
-  /// it, and registers it again when the registry has forgotten it. Transient failures are followed by another attempt
-  /// after a pause that doubles from 1 s to 30 s, with jitter.
+  /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
+  /// them, and registers it again when the registry has forgotten it. A transient failure is followed by another
+  /// attempt after a pause that doubles from 1 s to 30 s, with jitter.
   ///
-  /// @return cold; emits the instance at each registration; signals why the registry refuses the rank
+  /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
     return Flux.defer(() -> {
       AtomicInteger failures = new AtomicInteger();
@@ -164,7 +164,7 @@ public final class RegistryClient {
     return lane.close();
   }
 
-  /// Tells the registry that a rank ends.
+  /// Reports to the registry that a rank ends.
   ///
   /// @return cold; true if it was registered
   public Mono<Boolean> leave(Incarnation who) {

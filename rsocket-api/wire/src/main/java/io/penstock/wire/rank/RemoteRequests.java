@@ -19,8 +19,8 @@ import java.util.random.RandomGenerator;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What a prefill engine asks of a node that keeps the blocks of its requests for decode ranks, over connections that
-/// are made anew when they are lost. Safe from any thread.
+/// Requests of a prefill engine to a node that keeps the blocks of its requests for decode ranks, over connections that
+/// are opened again when they are lost. Safe from any thread.
 public final class RemoteRequests {
   private final Lane<NodeConnection> lane;
 
@@ -36,7 +36,7 @@ public final class RemoteRequests {
     return new RemoteRequests(RegistryClient.lane(transport, "the prefill rank", options, connections, timers, random));
   }
 
-  /// Has the node keep `keys` for receivers that are not known yet: each says how many there are.
+  /// Asks the node to keep `keys` for receivers that are not known yet: each states their number.
   ///
   /// @return see [#keep(String, SpaceId, List, Set)]
   public Mono<Boolean> keep(String request, SpaceId space, List<BlockKey> keys) {

@@ -87,7 +87,7 @@ public final class RemoteViews implements ViewSource {
     return welcome.node();
   }
 
-  /// Differs from start to start of the node; 0 from a node that does not tell.
+  /// Number of this start of the node; 0 if the node does not report it.
   @Override
   public long generation() {
     return welcome.generation() == null ? 0 : welcome.generation();
@@ -127,7 +127,7 @@ public final class RemoteViews implements ViewSource {
   }
 
   /// Asks the node about each fetch that was cancelled or has failed. Its answers come on the thread on which slices
-  /// land, so nothing of these fetches is being written any more.
+  /// land, so no slice of these fetches is being written any more.
   @Override
   public Mono<Void> drained() {
     return Flux.defer(() -> Flux.fromIterable(List.copyOf(cancelled))).concatMap(this::drained, 0).then()
@@ -147,7 +147,7 @@ public final class RemoteViews implements ViewSource {
     });
   }
 
-  /// Completes when the connection is gone, for whatever reason.
+  /// Completes when the connection is gone, for any reason.
   public Mono<Void> onClose() {
     return connection.onClose();
   }

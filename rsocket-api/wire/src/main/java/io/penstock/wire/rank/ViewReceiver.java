@@ -37,12 +37,12 @@ import reactor.core.CoreSubscriber;
 final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Payload>, AnswerLimit.Pending {
   private static final int AWAITED_SLICES = 2;
 
-  /// What one connection receives views with.
+  /// Settings for views of one connection.
   ///
   /// @param space of the node
   /// @param answers limits how long the node may owe an answer
   /// @param peer the node, as errors name it
-  /// @param errors turns what the connection signals into what the reader is told
+  /// @param errors turns errors of the connection into errors for the reader
   record Setting(CacheSpace space, Budget budget, int maxSliceBytes, int creditSlices, AnswerLimit answers,
       String peer, UnaryOperator<Throwable> errors) {}
 
@@ -158,7 +158,7 @@ final class ViewReceiver extends SerialSubscription implements CoreSubscriber<Pa
     return Math.min(setting.creditSlices(), window.remaining() + 1L);
   }
 
-  /// The decision, which comes first, or a slice.
+  /// Receives the decision, which comes first, or a slice.
   private @Nullable Landed receive(ByteBuf data) {
     if (coming == null) {
       Messages.Found found = NodeConnection.CODEC.decode(data, Messages.Found.class);

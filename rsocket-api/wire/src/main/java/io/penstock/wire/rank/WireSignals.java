@@ -23,8 +23,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Signals to prefill ranks over RSocket, each to the host on which its rank lives. A rank has one connection, made
-/// when a signal wants it. Safe from any thread.
+/// Signals to prefill ranks over RSocket, each to the host of its rank. A rank has one connection, opened when a signal
+/// wants it. Safe from any thread.
 public final class WireSignals implements PeerSignals {
   private final Function<Incarnation, Mono<ClientTransport>> places;
   private final KvClientOptions options;

@@ -3,10 +3,10 @@ package io.penstock.wire.report;
 import io.penstock.wire.protocol.Carrier;
 import java.util.Map;
 
-/// Bytes of blocks that a connection, or a node, has moved so far, by what carried them.
+/// Bytes of blocks that a connection, or a node, has moved so far, by carrier.
 ///
-/// @param in that came; a carrier that carried nothing is not in it
-/// @param out that went
+/// @param in received; a carrier without bytes is not in it
+/// @param out sent
 public record CarriedBytes(Map<Carrier, Long> in, Map<Carrier, Long> out) {
   public CarriedBytes {
     in = Map.copyOf(in);

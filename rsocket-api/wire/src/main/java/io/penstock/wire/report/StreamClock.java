@@ -6,14 +6,14 @@ import io.penstock.wire.trace.TraceContext;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
-/// What one stream of a node waited for, and what it moved. Without a listener it reads no clock. Touched by steps of
-/// the stream only, but for its end.
+/// Waits and bytes of one stream of a node. Without a listener it reads no clock. Touched by steps of the stream only,
+/// except for its end.
 public final class StreamClock implements Carried {
-  /// Of streams without a listener.
+  /// Clock of streams without a listener.
   public static final StreamClock NONE =
       new StreamClock(StreamListener.NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
 
-  /// What a stream waits for.
+  /// Reason of a wait of a stream.
   public enum Wait {
     NOTHING, PEER, BUDGET, TIER
   }
@@ -49,7 +49,7 @@ public final class StreamClock implements Carried {
   }
 
   /// @param route as the protocol has it
-  /// @param peer told by its text
+  /// @param peer reported by its text
   /// @param trace that it belongs to; null for none
   /// @param all counts the bytes of all streams
   public static StreamClock of(StreamListener listener, String route, Object peer, boolean isOutgoing, Carried all,
@@ -69,14 +69,14 @@ public final class StreamClock implements Carried {
     return new StreamClock(listener, began, word, peer, transport, isOutgoing, all, trace);
   }
 
-  /// The time, for [#moved]; 0 if `listener` hears nothing.
+  /// The time, for [#moved]; 0 if `listener` ignores streams.
   public static long now(StreamListener listener) {
     return listener.equals(StreamListener.NOOP) ? 0 : System.nanoTime();
   }
 
-  /// Tells of a stream that is over: `bytes` left this node, where they lay, to a reader of its memory.
+  /// Reports a stream that is over: `bytes` left this node, in place, to a reader of its memory.
   ///
-  /// @param began what [#now] said at its beginning
+  /// @param began value of [#now] at its beginning
   public static void moved(StreamListener listener, long began, String route, Object peer, long bytes, Carried all) {
     if (listener.equals(StreamListener.NOOP)) {
       all.count(bytes, true);
@@ -87,7 +87,7 @@ public final class StreamClock implements Carried {
     }
   }
 
-  /// From now on it waits for `who`.
+  /// Starts a wait for `who`.
   public void waits(Wait who) {
     if (runs && who != now) {
       long at = System.nanoTime();
@@ -110,7 +110,7 @@ public final class StreamClock implements Carried {
     }
   }
 
-  /// Hears of the end of `stream` also where that comes before its first step, and before its subscriber does.
+  /// Receives the end of `stream` even if that comes before its first step, and before its subscriber gets it.
   public <T> Flux<T> over(Flux<T> stream) {
     return runs
         ? stream.doOnError(this::ended).doOnComplete(() -> ended(null)).doOnCancel(() -> ended(null))
@@ -123,7 +123,7 @@ public final class StreamClock implements Carried {
     return first;
   }
 
-  /// It has ended; what it hears later does not count. Called from any thread.
+  /// Ends the clock; later events do not count. Called from any thread.
   ///
   /// @param error null if it completed, or was cancelled
   public void ended(@Nullable Throwable error) {

@@ -18,27 +18,27 @@ public interface StreamListener {
 
   /// The rate of a connection refused a request.
   default void requestRefused() {
-    // counts for those who tell of rates
+    // ignored by listeners without rates
   }
 
   /// The rate of a connection has bytes wait for so long.
   default void bytesDelayed(long nanos) {
-    // counts for those who tell of rates
+    // ignored by listeners without rates
   }
 
-  /// One that hears nothing.
+  /// A listener that ignores all events.
   static StreamListener noop() {
     return NOOP;
   }
 
-  /// How a stream ended, and how long that took: at a client from the question until the reader had all of a get, and
-  /// until the node had stored all of a put. What it waited for is of the node's view, and 0 at a client: bytes that
-  /// the socket has not taken yet hold the budget.
+  /// End of a stream, and its times: at a client from the question until the reader had all of a get, and until the
+  /// node had stored all of a put. Waits are measured at the node, and 0 at a client: bytes that the socket has not
+  /// taken yet hold the budget.
   ///
   /// @param route `get`, `put`, `read` or `write`
   /// @param peer address of the peer
   /// @param transport of its frames at a client; empty at a node
-  /// @param isOutgoing whether the bytes left the party that reports
+  /// @param isOutgoing whether the bytes left the reporting party
   /// @param inlineBytes that came or went in frames
   /// @param sharedBytes that were read in the memory of the sender
   /// @param nanos from its beginning to its end
@@ -55,7 +55,7 @@ public interface StreamListener {
       return inlineBytes + sharedBytes;
     }
 
-    /// What carried the bytes, most of them if two did.
+    /// Carrier of the bytes, of most of them if there were two.
     public Carrier carrier() {
       return sharedBytes > inlineBytes ? Carrier.SHARED_MEMORY : Carrier.INLINE;
     }

@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Who may connect to a node, and what each user may do there. Safe from any thread.
+/// Rules for connecting to a node, and for the rights of each user there. Safe from any thread.
 public final class Access {
-  private static final String OTHERS = "credentials must be those of a user (were not)";
+  private static final String OTHERS = "credentials are not those of a user";
   private static final String UNREADABLE =
       "credentials must be of RSocket's simple or bearer authentication (were not)";
   private static final String NONE = "SETUP must have credentials (had none)";

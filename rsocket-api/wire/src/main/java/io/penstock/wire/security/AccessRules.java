@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Which users have which roles. A user that is not named has those of [#ANY_USER], or none.
+/// Roles of users. A user that is not named has those of [#ANY_USER], or none.
 ///
 /// @param grants of each user
 public record AccessRules(Map<String, List<Grant>> grants) {

@@ -4,13 +4,13 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// Attempts to show credentials by source address: each counts until it succeeds, so many a minute. Those of the
+/// Attempts to show credentials by source address: each counts until it succeeds, up to a number a minute. The
 /// addresses that tried last are kept. Safe from any thread.
 final class Attempts {
-  /// Most attempts of one address that fail, or are not decided, in a minute.
+  /// Maximum number of attempts of one address that fail, or are not decided, in a minute.
   static final int MOST = 10;
-  /// From as many attempts on, the address is refused even with a password that was right before: comparing that costs
-  /// little, so that guesses would be many.
+  /// Number of attempts above which the address is refused even with a password that was right before: comparing that
+  /// costs little, so that many guesses would be possible.
   static final int MOST_GUESSES = 1_000;
   private static final long PERIOD_MILLIS = 60_000;
   private static final int MOST_SOURCES = 4_096;

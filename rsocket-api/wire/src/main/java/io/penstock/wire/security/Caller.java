@@ -3,8 +3,8 @@ package io.penstock.wire.security;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// The user of one connection. What the user may do is looked up for each request, so that a change of the rules counts
-/// for connections that are there.
+/// The user of one connection. The rights of the user are looked up for each request, so that a change of the rules
+/// counts for existing connections.
 public final class Caller {
   private final String user;
   private final Supplier<AccessRules> rules;

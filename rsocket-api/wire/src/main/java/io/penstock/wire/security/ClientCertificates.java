@@ -4,11 +4,11 @@ import io.netty.handler.ssl.ClientAuth;
 
 /// Whether a server asks its clients for certificates.
 public enum ClientCertificates {
-  /// It does not ask.
+  /// The node does not ask for one.
   NONE(ClientAuth.NONE),
-  /// It asks, and takes clients that have none; one that cannot be trusted is refused.
+  /// The node asks for one, and accepts clients without it; it refuses one that cannot be trusted.
   WANT(ClientAuth.OPTIONAL),
-  /// It refuses clients without one that it trusts.
+  /// The node refuses clients without one that it trusts.
   NEED(ClientAuth.REQUIRE);
 
   final ClientAuth netty;

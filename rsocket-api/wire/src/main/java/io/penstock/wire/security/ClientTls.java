@@ -6,8 +6,8 @@ import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.time.Duration;
 
-/// TLS 1.2 and 1.3 of a client. Unless told otherwise it requires that the server's certificate names the host, or the
-/// address, that was connected to.
+/// TLS 1.2 and 1.3 of a client. By default it requires that the server's certificate names the host, or the address,
+/// that was connected to.
 public final class ClientTls {
   private final Reloaded<SslContext> context;
 
@@ -32,12 +32,12 @@ public final class ClientTls {
         () -> files.read(false).endpointIdentificationAlgorithm(names).build()));
   }
 
-  /// What the files said last, to be checked for changes.
+  /// Last content of the files, to be checked for changes.
   public Reloaded<?> files() {
     return context;
   }
 
-  /// For one connection.
+  /// Handler for one connection.
   ///
   /// @param host name or address that the server's certificate must have
   /// @param handshake longest time for the handshake

@@ -10,10 +10,10 @@ import io.rsocket.metadata.CompositeMetadataCodec;
 import io.rsocket.metadata.WellKnownMimeType;
 import java.util.Optional;
 
-/// What a client shows at SETUP, as RSocket's authentication metadata. Its text never has a secret in it.
+/// Credentials of a client at SETUP, as RSocket's authentication metadata. Its text never has a secret in it.
 public abstract sealed class Credentials {
   private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_AUTHENTICATION.getString();
-  /// A longer secret is none of ours.
+  /// Maximum length of a secret.
   private static final int LONGEST = 1024;
 
   private Credentials() {}
@@ -93,9 +93,9 @@ public abstract sealed class Credentials {
     return metadata;
   }
 
-  /// Those in the composite metadata of a SETUP, which stays the caller's; [#none()] if it has none.
+  /// Credentials in the composite metadata of a SETUP, which stays the caller's; [#none()] if it has none.
   ///
-  /// @return empty if it cannot be read, or has them twice, or of a kind that is not known
+  /// @return empty if it cannot be read, or has them twice, or of an unknown kind
   static Optional<Credentials> read(ByteBuf metadata) {
     Credentials found = null;
     try {

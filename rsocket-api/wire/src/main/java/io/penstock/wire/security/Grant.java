@@ -19,7 +19,7 @@ public record Grant(Role role, Set<String> spaces) {
     }
   }
 
-  /// In every space.
+  /// Grants a role in every space.
   public static Grant everywhere(Role role) {
     return new Grant(role, Set.of(EVERY));
   }

@@ -20,10 +20,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/// What some files say, read again after they changed. Files that cannot be read leave the last good value in effect.
+/// Content of some files, read again after they changed. Files that cannot be read leave the last good value in effect.
 ///
-/// A change counts when two checks in a row see the same files: a writer of several files may be between two of them.
-/// Safe from any thread; [#current()] never touches a disk.
+/// A change counts when two checks in a row see equal files: a writer of several files may be between two of them. Safe
+/// from any thread; [#current()] never touches a disk.
 public final class Reloaded<T> {
   private static final Logger LOG = LoggerFactory.getLogger(Reloaded.class);
 
@@ -34,7 +34,7 @@ public final class Reloaded<T> {
     T read() throws IOException;
   }
 
-  /// @param key tells two versions of a file apart that have the same time and length
+  /// @param key distinguishes two versions of a file with equal time and length
   private record Version(FileTime changed, long bytes, @Nullable Object key) {}
 
   private final String name;
@@ -115,7 +115,7 @@ public final class Reloaded<T> {
   private void keep(String why) {
     if (!why.equals(problem)) {
       problem = why;
-      LOG.warn("{} stays as it was: {}", name, why);
+      LOG.warn("{} keeps its earlier content: {}", name, why);
     }
   }
 

@@ -2,7 +2,7 @@ package io.penstock.wire.security;
 
 import java.util.Locale;
 
-/// What a user may do in a cache space; each role may what those before it may.
+/// Rights of a user in a cache space; each role includes those before it.
 public enum Role {
   /// Asks, reads, and leases what it reads.
   READER,
@@ -16,7 +16,7 @@ public enum Role {
     return compareTo(other) >= 0;
   }
 
-  /// As files and messages spell it.
+  /// Spelling in files and messages.
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
-/// What a node keeps of a secret. A password has a salt and many rounds, for people choose them; a token is random, so
-/// one round will do.
+/// Stored form of a secret. A password has a salt and many rounds, for people choose them; a token is random, so one
+/// round is enough.
 sealed interface SecretHash {
   /// More would let one line of a file stop a node for seconds.
   int MOST_ROUNDS = 10_000_000;
@@ -45,7 +45,7 @@ sealed interface SecretHash {
       }
     }
 
-    /// Whether it is of `secret`; takes the same time whatever the answer.
+    /// Whether it is of `secret`; takes equal time for both answers.
     boolean isOf(char[] secret) {
       return MessageDigest.isEqual(hash, derived(secret, salt, rounds));
     }

@@ -25,12 +25,12 @@ public final class ServerTls {
         () -> files.read(true).clientAuth(clients.netty).build()));
   }
 
-  /// What the files said last, to be checked for changes.
+  /// Last content of the files, to be checked for changes.
   public Reloaded<?> files() {
     return context;
   }
 
-  /// For one connection. The handshake has no time limit of its own.
+  /// Handler for one connection. The handshake has no time limit of its own.
   public SslHandler handler(ByteBufAllocator alloc) {
     SslHandler handler = context.current().newHandler(alloc);
     handler.setHandshakeTimeoutMillis(0);

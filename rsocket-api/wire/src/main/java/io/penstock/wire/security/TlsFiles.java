@@ -32,12 +32,12 @@ public record TlsFiles(@Nullable Path cert, @Nullable Path key, @Nullable Path t
     return new TlsFiles(null, null, null);
   }
 
-  /// With a certificate of one's own.
+  /// Files with this side's own certificate.
   public TlsFiles withCert(Path cert, Path key) {
     return new TlsFiles(cert, key, trust);
   }
 
-  /// With authorities of one's own.
+  /// Files with its own authorities.
   public TlsFiles withTrust(Path trust) {
     return new TlsFiles(cert, key, trust);
   }

@@ -19,9 +19,9 @@ import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// The users that a node knows, a line each: a name, `:`, and what [SecretHash] keeps of a password or a token. A user
-/// may have several lines, so that an old secret can live on beside a new one. Empty lines and those with `#` in front
-/// say nothing.
+/// The users of a node, a line each: a name, `:`, and the [SecretHash] of a password or a token. A user may have
+/// several lines, so that an old secret can stay valid together with a new one. Empty lines and lines with `#` in front
+/// are ignored.
 public final class UserFile {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._@-]{1,64}");
   private static final int TOKEN_BYTES = 32;
@@ -33,10 +33,10 @@ public final class UserFile {
 
   private final Map<String, List<SecretHash.Password>> passwords = new HashMap<>();
   private final Map<SecretHash.Token, String> tokens = new LinkedHashMap<>();
-  /// Of each user the password that was right last.
+  /// The last right password of each user.
   private final Map<String, byte[]> proven = new ConcurrentHashMap<>();
   private final byte[] markKey = new byte[TOKEN_BYTES];
-  /// Compared where no user has the name, so that the time tells nothing.
+  /// Compared if no user has the name, so that the time reveals nothing.
   private final SecretHash.Password other;
 
   private UserFile(List<Line> lines) {
@@ -92,7 +92,7 @@ public final class UserFile {
   /// @param rounds of its hash: they make guessing slow, and the first check of a password too
   public static String lineOf(String user, char[] password, int rounds, SecureRandom random) {
     if (password.length == 0) {
-      throw new IllegalArgumentException("password must not be empty (was)");
+      throw new IllegalArgumentException("password must not be empty");
     }
     if (rounds < 1 || rounds > SecretHash.MOST_ROUNDS) {
       throw new IllegalArgumentException(
@@ -147,7 +147,7 @@ public final class UserFile {
     return true;
   }
 
-  /// What stands for a password in memory: worthless without the key, which never leaves it.
+  /// Stands for a password in memory: worthless without the key, which never leaves it.
   private byte[] mark(Credentials.Simple shown) {
     try {
       Mac mac = Mac.getInstance(MARK);
@@ -160,7 +160,7 @@ public final class UserFile {
     }
   }
 
-  /// All lines are compared, whichever has it.
+  /// Compares all lines, even after a match.
   private Optional<String> withToken(byte[] digest) {
     String user = null;
     for (Map.Entry<SecretHash.Token, String> line : tokens.entrySet()) {

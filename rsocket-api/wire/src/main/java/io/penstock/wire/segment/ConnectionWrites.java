@@ -28,10 +28,10 @@ public final class ConnectionWrites {
     this.byEngine = byEngine;
   }
 
-  /// This is the connection of `number` from now on, unless the engine has a later one; completes when no write of the
-  /// earlier one runs.
+  /// Makes this the connection of `number`, unless the engine has a later one; completes when no write of the earlier
+  /// one runs.
   ///
-  /// @param place of the connection among those of its engine: what was late may arrive after a later connection
+  /// @param place of the connection among those of its engine: late bytes may arrive after a later connection
   /// @return signals [WireFormatException] if it is the connection of another engine
   public Mono<Void> belongTo(long number, long place) {
     return Mono.defer(() -> {
@@ -41,7 +41,7 @@ public final class ConnectionWrites {
   }
 
   /// The connection whose writes are over, which may be this one; null if there is none. A connection that is gone
-  /// enters no more.
+  /// never enters.
   private synchronized @Nullable ConnectionWrites enterAs(long number, long place) {
     if (engine != null && engine != number) {
       throw WireFormatException.request("engine", "the one that this connection named before", number);

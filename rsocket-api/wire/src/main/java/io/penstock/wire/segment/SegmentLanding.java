@@ -12,10 +12,9 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// Where the slices of one item land, in order. Bytes in a frame are verified in the receive buffer, then copied, the
-/// one copy on the way in: those that are wrong never land. Bytes in memory of the sender are copied, then verified:
-/// the sender may change them meanwhile, so where they differ the item fails, and what landed of the slice is
-/// undefined.
+/// Lands the slices of one item, in order. Bytes in a frame are verified in the receive buffer, then copied, the one
+/// copy on the way in: wrong bytes never land. Bytes in memory of the sender are copied, then verified: the sender may
+/// change them in the meantime, so if they differ the item fails, and the landed bytes of the slice are undefined.
 public final class SegmentLanding {
   /// Bytes that are copied before they are verified: they are in the cache then.
   private static final int STEP_BYTES = 64 << 10;
@@ -55,7 +54,7 @@ public final class SegmentLanding {
     return sharedBytes;
   }
 
-  /// Slices that are still to come.
+  /// Number of slices that are still to come.
   long slicesLeft() {
     return (to.left() + sliceBytes - 1) / sliceBytes;
   }
@@ -108,7 +107,7 @@ public final class SegmentLanding {
     sharedBytes += slice.length();
   }
 
-  /// What stands behind the header.
+  /// The part of a frame behind the header.
   private record Reference(ByteBuf data) implements IncomingFrame {
     @Override
     public int bytes() {
@@ -125,7 +124,7 @@ public final class SegmentLanding {
     SegmentSlice.require(field, "" + wanted, actual == wanted, actual);
   }
 
-  /// What a stream that ended too early ends with.
+  /// Error of a stream that ended too early.
   WireFormatException cut() {
     return WireFormatException.slice("end", "after all bytes of the item", "with " + to.left() + " missing");
   }

@@ -24,8 +24,8 @@ public final class SegmentReader implements CoreSubscriber<Payload>, SegmentLink
   private @Nullable Subscription in;
   private boolean done;
 
-  /// @param sliceBytes what a slice is charged
-  /// @param errors names what came over the wire
+  /// @param sliceBytes charge of a slice
+  /// @param errors names errors of the wire
   public SegmentReader(SegmentLanding landing, Budget budget, int sliceBytes, int creditSlices,
       UnaryOperator<Throwable> errors, SegmentLink.Ending ending) {
     this.landing = landing;

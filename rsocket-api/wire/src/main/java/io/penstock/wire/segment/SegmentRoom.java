@@ -13,7 +13,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /// Host memory of one read or write of segments: their own, or, if the CPU does not reach that, a place where their
-/// bytes are staged. Copies under way hold the stream's memory until they have ended, whatever becomes of the stream.
+/// bytes are staged. Copies under way hold the stream's memory until they have ended, even if the stream ends first.
 public final class SegmentRoom {
   private final SegmentRegistry.Hold hold;
   private final InFlight inFlight;
@@ -42,7 +42,7 @@ public final class SegmentRoom {
     return hold.memory();
   }
 
-  /// Tells `ready` the memory when there is room.
+  /// Passes the memory to `ready` when there is room.
   void open(Consumer<List<MemorySegment>> ready, Consumer<Throwable> failed) {
     StagedMemory memory = hold.staged();
     if (memory == null) {
@@ -55,12 +55,12 @@ public final class SegmentRoom {
     }, failed));
   }
 
-  /// The same once the memory has the bytes of the segments.
+  /// Passes the memory to `ready` once it has the bytes of the segments.
   public void fetch(Consumer<List<MemorySegment>> ready, Consumer<Throwable> failed) {
     open(memory -> copy(staging == null ? Mono.empty() : staging.fetch(), () -> ready.accept(memory), failed), failed);
   }
 
-  /// Has the segments get the bytes of the memory, then runs `stored`.
+  /// Copies the bytes of the memory to the segments, then runs `stored`.
   void store(Runnable stored, Consumer<Throwable> failed) {
     copy(staging == null ? Mono.empty() : staging.store(), stored, failed);
   }
@@ -76,7 +76,7 @@ public final class SegmentRoom {
     });
   }
 
-  /// Waits for room no more. The stream is over.
+  /// Stops waiting for room: the stream is over.
   public void leave() {
     waiting.dispose();
   }

@@ -39,12 +39,12 @@ import reactor.core.publisher.Operators;
 /// never has more than [SharedSlices#MOST_UNLANDED] slices that were asked for and have not landed. When the last one
 /// has landed, it answers a write, and asks for as many slices of a read.
 public final class SegmentSender extends SerialSubscription implements Publisher<Payload> {
-  /// What one item is sent with.
+  /// Settings for sending one item.
   ///
   /// @param request of the item
   /// @param window pays for the bytes that the socket has not released
-  /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
-  /// @param clock hears what the stream waits for, what it moved, and of its end
+  /// @param stall ends the stream when its reader stops it for as long; null for no limit
+  /// @param clock receives the waits of the stream, its bytes, and its end
   /// @param shared null if all bytes go in frames
   public record Setting(SegmentMessages.ItemRequest request, Budget window, ByteBufAllocator allocator,
       SilenceLimit.@Nullable Rule stall, StreamClock clock, @Nullable SharedSlices shared) {}
@@ -61,7 +61,7 @@ public final class SegmentSender extends SerialSubscription implements Publisher
 
   private final Setting setting;
   private final PieceCursor from;
-  /// Told of each slice, and that none follows.
+  /// Receives each slice, and the end of slices.
   private final InFlight inFlight;
   private final @Nullable SilenceLimit silence;
   /// Whether the receiver answers once it has all.
@@ -198,7 +198,7 @@ public final class SegmentSender extends SerialSubscription implements Publisher
     slice.addComponent(true, header.encode(setting.allocator(), shared.reference()));
   }
 
-  /// Releases what the receiver has landed, as its credit tells.
+  /// Releases slices that the receiver has landed, by its credit.
   private void releaseLanded() {
     long landed = Operators.addCap(sentSlices, requested) - SharedSlices.MOST_UNLANDED;
     while (head == null && !unlanded.isEmpty() && unlanded.peek().number() <= landed) {

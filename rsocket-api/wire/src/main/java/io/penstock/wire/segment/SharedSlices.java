@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /// Slices of segments that one connection sends as references: to where their bytes lie, if the peer can map that, else
 /// to a copy in a staging slot. Small slices, and those for which no slot is free, go in frames. Safe from any thread.
 public final class SharedSlices {
-  /// Most slices that a receiver has asked for and not landed, so that a sender knows by its credit what has landed.
+  /// Maximum number of slices that a receiver has requested and not landed, so that a sender learns from its credit
+  /// which have landed.
   static final int MOST_UNLANDED = 16;
   /// Slices below this, and below the largest, cost less in a frame.
   private static final int LEAST_BYTES = 16 << 10;

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /// free for certain, and all are freed once the last connection has ended and the last slot is back. Safe from any
 /// thread.
 public final class StagingSlots {
-  /// Most bytes of all slots.
+  /// Maximum bytes of all slots.
   private static final long MOST_BYTES = 32L << 20;
   private static final Logger LOG = LoggerFactory.getLogger(StagingSlots.class);
 

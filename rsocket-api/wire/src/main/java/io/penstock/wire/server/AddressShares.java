@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What the connections of one source address may have together of a node's bytes in flight, messages and open windows:
-/// a fair part of each. So many connections of one peer leave room for another peer. Safe from any thread.
+/// Shares of the connections of one source address in a node's bytes in flight, messages and open windows: a fair part
+/// of each. So many connections of one peer leave room for another peer. Safe from any thread.
 final class AddressShares {
   /// One address alone may have four fifths.
   private static final int GREED = 4;
@@ -47,21 +47,21 @@ final class AddressShares {
       return whole.part(whole.name(), whole.share(), Integer.MAX_VALUE, greed);
     }
 
-    /// What one connection may have on its way in.
+    /// Budget of one connection for bytes on their way in.
     ///
-    /// @param maxWaiters most streams that wait
+    /// @param maxWaiters maximum number of streams that wait
     Budget incoming(int maxWaiters) {
       return in.part(in.name(), in.share(), maxWaiters, 1);
     }
 
-    /// What one connection may have on its way out: at most its send window.
+    /// Budget of one connection for bytes on their way out: at most its send window.
     ///
-    /// @param maxWaiters most streams that wait
+    /// @param maxWaiters maximum number of streams that wait
     Budget outgoing(long sendWindowBytes, int maxWaiters) {
       return out.part("send window", sendWindowBytes, maxWaiters, 1);
     }
 
-    /// What the requests of one connection may have.
+    /// Budget of the requests of one connection.
     Budget requests() {
       return part(requests, 1);
     }
@@ -87,7 +87,7 @@ final class AddressShares {
     shares.computeIfPresent(address, (any, share) -> --share.connections == 0 ? null : share);
   }
 
-  /// How many puts wait for room, over all connections.
+  /// Number of puts that wait for room, over all connections.
   AtomicInteger waitingPuts() {
     return waitingPuts;
   }

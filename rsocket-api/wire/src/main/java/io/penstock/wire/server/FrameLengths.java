@@ -10,17 +10,17 @@ import io.penstock.wire.transport.tcp.TcpServerOptions;
 import java.util.Comparator;
 import java.util.List;
 
-/// How long the frames of a connection can be, by what a node allows.
+/// Maximum lengths of the frames of a connection, by the limits of a node.
 ///
 /// @param slice longest with a slice
 /// @param longest longest of all
 public record FrameLengths(int slice, int longest) {
   /// Headers and metadata of RSocket, and the short fields of a message.
   private static final int REST_BYTES = 4 << 10;
-  /// One of a `stored` message, in JSON.
+  /// Bytes of one receipt of a `stored` message, in JSON.
   private static final int RECEIPT_BYTES = 160;
 
-  /// Those of a node with `limits`, whose blocks have `layout`.
+  /// Lengths for a node with `limits`, whose blocks have `layout`.
   public static FrameLengths of(Limits limits, BlockLayout layout) {
     long slice = REST_BYTES + (long) limits.maxSliceBytes() + headerBytes(limits, layout);
     long request = REST_BYTES + (long) limits.longestRequest();
@@ -28,7 +28,7 @@ public record FrameLengths(int slice, int longest) {
     return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
   }
 
-  /// Those of a node with blocks of several layouts.
+  /// Lengths for a node with blocks of several layouts.
   public static FrameLengths of(Limits limits, List<BlockLayout> layouts) {
     return layouts.stream().map(layout -> of(limits, layout)).max(Comparator.comparingInt(FrameLengths::slice))
         .orElseThrow();
@@ -42,8 +42,8 @@ public record FrameLengths(int slice, int longest) {
         options.limits().withMaxFrameBytes(longest), options.tuning(), options.tls());
   }
 
-  /// A granule has one checksum, and so have the rows that are cut from one, and what a view has of one: at least one
-  /// head of one token.
+  /// A granule has one checksum, and so have rows that are cut from one, and the part that a view has of one: at least
+  /// one head of one token.
   private static long headerBytes(Limits limits, BlockLayout layout) {
     int planes = layout.planes().size();
     long smallest = Long.MAX_VALUE;

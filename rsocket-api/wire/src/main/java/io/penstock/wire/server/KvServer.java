@@ -59,7 +59,7 @@ public final class KvServer {
   private static final class Connections {
     private final Set<RSocket> open = new LinkedHashSet<>();
 
-    /// @param served disposed when the connection is gone, whatever became of RSocket's own end of it
+    /// @param served disposed when the connection is gone, even if RSocket's own end of it is lost
     void enter(RSocket peer, RSocket served) {
       synchronized (open) {
         open.add(peer);
@@ -98,7 +98,7 @@ public final class KvServer {
     return bind(transport, tier, options, budget, timers, Schedulers.immediate());
   }
 
-  /// The same for a node that strangers reach.
+  /// Binds a node that strangers reach.
   ///
   /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop; one
   ///     thread is enough
@@ -107,22 +107,22 @@ public final class KvServer {
     return bind(transport, NodeSpaces.of(List.of(tier)), options, budget, timers, decisions);
   }
 
-  /// The same for a node of several spaces, whose bytes in flight and open windows are bounded together.
+  /// Binds a node of several spaces, whose bytes in flight and open windows are bounded together.
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
     return bind(transport, spaces, null, options, budget, timers, decisions);
   }
 
-  /// The same for a node that also serves segments of memory, or, with [NodeSpaces#none()], nothing else.
+  /// Binds a node that also serves segments of memory, or, with [NodeSpaces#none()], nothing else.
   ///
-  /// @param segments what peers may read and write; null for none
+  /// @param segments that peers may read and write; null for none
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, KvServerOptions options, ByteBudget budget, Scheduler timers,
       Scheduler decisions) {
     return bind(transport, spaces, segments, DisaggServices.none(), options, budget, timers, decisions);
   }
 
-  /// The same for a node by which prefill and decode ranks find each other, or that is one of them.
+  /// Binds a node by which prefill and decode ranks find each other, or that is one of them.
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
       Scheduler timers, Scheduler decisions) {
@@ -194,7 +194,7 @@ public final class KvServer {
     }
   }
 
-  /// From now on refuses new work with [DrainingException]; what runs may end.
+  /// Refuses new work from now on with [DrainingException]; running work may end.
   public void drain() {
     draining.set(true);
   }
@@ -218,7 +218,7 @@ public final class KvServer {
     });
   }
 
-  /// What listens; its type is the transport's.
+  /// The listening socket; its type is the transport's.
   public Closeable listening() {
     return listening;
   }

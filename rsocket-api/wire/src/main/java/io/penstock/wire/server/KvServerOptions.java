@@ -73,7 +73,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     }
   }
 
-  /// What [#builder()] starts with.
+  /// The defaults of [#builder()].
   public static KvServerOptions defaults() {
     return builder().build();
   }
@@ -98,7 +98,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().node(name).build();
   }
 
-  /// With a send window and bytes for requests that these limits need, if they are larger.
+  /// Options with these limits, and with a larger send window and more bytes for requests if the limits need them.
   public KvServerOptions withLimits(Limits other) {
     return with().limits(other).build();
   }
@@ -131,7 +131,7 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().mostLifetime(lifetime).build();
   }
 
-  /// Sets what differs from the defaults.
+  /// Builder that starts with the defaults.
   public static final class Builder {
     private String node = "penstock";
     private Limits limits = Limits.defaults();

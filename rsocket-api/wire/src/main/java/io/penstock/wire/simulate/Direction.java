@@ -1,6 +1,6 @@
 package io.penstock.wire.simulate;
 
-/// Which way a frame goes.
+/// Direction of a frame.
 public enum Direction {
   /// From the client to the server.
   UP,

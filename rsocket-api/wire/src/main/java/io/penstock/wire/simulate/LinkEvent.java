@@ -1,6 +1,6 @@
 package io.penstock.wire.simulate;
 
-/// A frame that was delivered: enough to tell two runs apart.
+/// A frame that was delivered: enough to distinguish two runs.
 ///
 /// @param nanos virtual time of the delivery
 /// @param connection number of the connection on its link, from 0

@@ -6,7 +6,7 @@ import io.penstock.check.Checks;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// Something that goes wrong when a certain frame is to be sent; frames count from 0 in each direction of a connection.
+/// A fault when a certain frame is to be sent; frames count from 0 in each direction of a connection.
 public sealed interface LinkFault {
   Direction direction();
 
@@ -34,7 +34,7 @@ public sealed interface LinkFault {
     }
   }
 
-  /// The frame and what follows it never leave, and the other side hears the end of the stream.
+  /// The frame and those that follow it never leave, and the other side gets the end of the stream.
   record HalfClose(Direction direction, int atFrame) implements LinkFault {
     public HalfClose {
       check(direction, atFrame);

@@ -7,15 +7,15 @@ import io.penstock.wire.transport.ConnectionLimits;
 import java.time.Duration;
 import java.util.List;
 
-/// How one simulated connection behaves.
+/// Behaviour of one simulated connection.
 ///
 /// @param minLatency shortest way of a frame
 /// @param maxLatency longest way of a frame; frames never overtake each other on it
-/// @param bytesPerSecond how fast frames leave, each direction
+/// @param bytesPerSecond rate of frames in each direction
 /// @param windowBytes bytes under way or not yet taken by the receiver after which the sender waits, as TCP's window
 /// @param copies whether the receiver gets bytes of its own (as over a socket) or the sender's buffers
 /// @param limits those of the real transport
-/// @param faults what goes wrong, and when
+/// @param faults and their times
 public record LinkPlan(
     Duration minLatency,
     Duration maxLatency,

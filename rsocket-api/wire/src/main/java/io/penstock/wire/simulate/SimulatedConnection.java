@@ -23,7 +23,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// One end of a simulated connection: the real send queue, a link with its faults behind it ([SimulatedSender]), and
-/// what comes from the other end.
+/// frames from the other end.
 final class SimulatedConnection implements DuplexConnection, ConnectionGauges, TimedConnection {
   private final SimulatedWire wire;
   private final Direction sends;
@@ -147,7 +147,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges, T
 
   // --- receiving
 
-  /// A frame has come over the wire.
+  /// A frame has arrived over the wire.
   void take(ByteBuf frame) {
     readBytes += frame.readableBytes() + SendQueue.HEADER_BYTES;
     int number = delivered++;
@@ -170,7 +170,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges, T
         (int) crc.getValue());
   }
 
-  /// The receiver has taken a frame: the sender may go on.
+  /// The receiver has taken a frame: the sender may continue.
   private void taken(int frameBytes) {
     wire.peerOf(sends).sender.taken(frameBytes);
   }

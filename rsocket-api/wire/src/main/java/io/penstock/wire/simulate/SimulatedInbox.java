@@ -12,7 +12,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Delivered frames on their way to the one subscriber; what it does not ask for stays in the sender's window.
+/// Delivered frames on their way to the one subscriber; frames that it does not request stay in the sender's window.
 final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
   private final IntConsumer taken;
   private final Runnable cancelled;
@@ -36,7 +36,7 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
   @Override
   public void subscribe(CoreSubscriber<? super ByteBuf> actual) {
     if (subscriber != null) {
-      Operators.error(actual, new IllegalStateException("receive() must have one subscriber (was a second one)"));
+      Operators.error(actual, new IllegalStateException("receive() already has its one subscriber"));
       return;
     }
     subscriber = actual;

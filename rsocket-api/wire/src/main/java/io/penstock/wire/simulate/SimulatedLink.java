@@ -20,8 +20,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// One server and its clients on a simulated network.
 ///
-/// Every `connect` opens a connection of its own, numbered from 0; `plans` says how each behaves. Everything happens in
-/// tasks of the [SimulatedTime] given, so a run is a function of its seed, its plans and what is sent.
+/// Every `connect` opens a connection of its own, numbered from 0; `plans` describes the behaviour of each. All events
+/// are tasks of the given [SimulatedTime], so a run is a function of its seed, its plans and its frames.
 public final class SimulatedLink {
   private final SimulatedTime time;
   private final String name;
@@ -32,9 +32,9 @@ public final class SimulatedLink {
   private @Nullable Listening listening;
   private int connections;
 
-  /// @param name told by addresses, and the source of this link's randomness
+  /// @param name part of addresses, and the source of this link's randomness
   /// @param plans called once for each connection, with its number
-  /// @param trace told of every frame delivered
+  /// @param trace receives every frame delivered
   public SimulatedLink(
       SimulatedTime time, String name, ByteBufAllocator alloc, IntFunction<LinkPlan> plans, Consumer<LinkEvent> trace) {
     this.time = requireNonNull(time, "time");

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/// What one end of a simulated connection sends: frames leave the [SendQueue] as rate and window of the link allow,
+/// Sender of one end of a simulated connection: frames leave the [SendQueue] as rate and window of the link allow,
 /// arrive in order after its latency, and meet its faults. One thread, as all of a simulation.
 final class SimulatedSender {
   private final SimulatedWire wire;
@@ -47,7 +47,7 @@ final class SimulatedSender {
     return writtenBytes;
   }
 
-  /// The queue has asked to be emptied.
+  /// Called when the queue wants to be emptied.
   void wake() {
     if (!transmitting) {
       transmitting = true;
@@ -138,7 +138,7 @@ final class SimulatedSender {
     return null;
   }
 
-  /// In the order of sending, whatever the latency of each.
+  /// Delivers in the order of sending, for any latency of each frame.
   private void afterLatency(Runnable arrival) {
     lastArrivalNanos = Math.max(lastArrivalNanos, busyUntilNanos + wire.latencyNanos());
     worker.schedule(arrival, lastArrivalNanos - wire.time.nanos(), TimeUnit.NANOSECONDS);
@@ -151,7 +151,7 @@ final class SimulatedSender {
     }
   }
 
-  /// Nothing more is sent. The peer hears so after what is under way, and closes too, as a socket without half-open
+  /// Ends sending. The peer learns it after the frames under way, and closes too, as a socket without half-open
   /// streams.
   void endOutput() {
     if (!outputEnded) {
@@ -161,7 +161,7 @@ final class SimulatedSender {
     }
   }
 
-  /// The receiver has taken a frame: what waits may go on.
+  /// The receiver has taken a frame: waiting frames may continue.
   void taken(int frameBytes) {
     windowUsed -= frameBytes + SendQueue.HEADER_BYTES;
     if (!vanished && waitsForWindow) { // even with nothing to send: the queue must hear that it is empty

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// The clock of a simulated world and the one thread that everything in it runs on.
+/// The clock of a simulated world and the one thread of all its events.
 ///
 /// Tasks of one worker run in the order of their due times, and of their scheduling where those are equal; among
-/// workers that have something due at the same moment the seed chooses. The same seed and the same calls give the same
-/// run. Tasks take no virtual time.
+/// workers that have a task due at one moment the seed chooses. Equal seeds and calls give equal runs. Tasks take no
+/// virtual time.
 ///
 /// Not thread-safe, on purpose: a task scheduled from another thread is refused, for it would make the run a chance.
 public final class SimulatedTime {
@@ -99,7 +99,7 @@ public final class SimulatedTime {
     return done.getAsBoolean();
   }
 
-  /// Runs what is due within `step` from now and leaves the clock there.
+  /// Runs tasks that are due within `step` from now and leaves the clock there.
   public void advance(Duration step) {
     long end = Math.addExact(nowNanos, step.toNanos());
     runWhile(() -> true, end, Long.MAX_VALUE);
@@ -134,7 +134,7 @@ public final class SimulatedTime {
     }
   }
 
-  /// A task that is not to run any more; it leaves the queue when its turn comes.
+  /// Marks a task that must not run any more; it leaves the queue when its turn comes.
   void cancelled(SimulatedTask task) {
     if (task.waiting) {
       task.waiting = false;
@@ -171,7 +171,7 @@ public final class SimulatedTime {
     }
   }
 
-  /// Makes something ready, moving the clock if need be; false if nothing is due until `endNanos`.
+  /// Makes a task ready, moving the clock if needed; false if no task is due until `endNanos`.
   private boolean moveTo(long endNanos) {
     sweep();
     if (ready.isEmpty()) {
@@ -269,7 +269,7 @@ public final class SimulatedTime {
     }
   }
 
-  /// What one worker has due now, in order.
+  /// Tasks of one worker that are due now, in order.
   static final class SimulatedLane {
     final ArrayDeque<SimulatedTask> due = new ArrayDeque<>();
   }

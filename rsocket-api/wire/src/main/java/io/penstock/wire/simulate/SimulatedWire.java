@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/// The two ends of one connection and what lies between them.
+/// The two ends of one connection and the wire between them.
 final class SimulatedWire {
   final SimulatedTime time;
   final String name;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source
 /// memory may be reused.
 public final class InFlight {
-  /// Longest list of those who wait for one stream to drain.
+  /// Maximum number of waiters for the drain of one stream.
   static final int WAITERS = 16;
 
   @GuardedBy("this") private final List<Runnable> drained = new ArrayList<>(0);
@@ -21,7 +21,7 @@ public final class InFlight {
   @GuardedBy("this") private @Nullable BlockScope scope;
   @GuardedBy("this") private @Nullable UnlandedSlices unlanded;
 
-  /// One more slice; the answer is run once when the socket released it, and runs `released`.
+  /// Counts one more slice; the result runs once when the socket has released it, and runs `released`.
   public Runnable enter(Runnable released) {
     synchronized (this) {
       slices++;
@@ -32,7 +32,7 @@ public final class InFlight {
     };
   }
 
-  /// What the stream keeps until its receiver has landed it.
+  /// Keeps slices of the stream until its receiver has landed them.
   synchronized void keep(UnlandedSlices slices) {
     unlanded = slices;
   }
@@ -49,7 +49,7 @@ public final class InFlight {
     return unlanded;
   }
 
-  /// What the stream holds; made here, so that it ends with the connection even if the stream is lost.
+  /// Scope of the stream; made here, so that it ends with the connection even if the stream is lost.
   public BlockScope openScope() {
     BlockScope opened = new BlockScope();
     synchronized (this) {
@@ -70,7 +70,7 @@ public final class InFlight {
     over();
   }
 
-  /// The stream sends no more.
+  /// Marks that the stream sends no more.
   public void over() {
     UnlandedSlices kept;
     synchronized (this) {
@@ -97,7 +97,7 @@ public final class InFlight {
     tell();
   }
 
-  /// Takes back [#onDrained] for one that waits no more.
+  /// Withdraws [#onDrained] for a waiter that left.
   public synchronized void forget(Runnable then) {
     drained.remove(then);
   }

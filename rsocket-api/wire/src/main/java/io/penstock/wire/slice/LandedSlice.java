@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// One slice of a `get` after landing.
+/// One landed slice of a `get`.
 ///
-/// @param window whose drafts it went into; they are complete with the last slice
+/// @param window whose drafts hold its bytes; they are complete with the last slice
 /// @param whole positions whose granules are whole with this slice: all of them, unless it carries rows of a granule
 public record LandedSlice(SliceHeader header, DraftWindow window, int[] whole) {
-  /// Says what is whole at this moment.
+  /// Computes the positions that are whole now.
   public static LandedSlice now(SliceHeader header, DraftWindow window) {
     int[] positions = header.positions();
     return new LandedSlice(header, window, header.range().isWhole()

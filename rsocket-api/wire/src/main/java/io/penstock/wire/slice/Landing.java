@@ -19,7 +19,7 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Copies the bytes of the slices of one stream into the drafts of their window, the one copy on the way in, and
-/// verifies them there. A sender that keeps blocks until they have landed is told of each window.
+/// verifies them there. Reports each landed window to a sender that keeps blocks until then.
 public final class Landing {
   /// Reads the bytes of slices whose frames have references; null if the peer must not send such slices.
   private final @Nullable SliceReceiver shared;
@@ -36,19 +36,19 @@ public final class Landing {
     this.damaged = damaged;
   }
 
-  /// Of a stream whose slices have their bytes in their frames.
+  /// Landing of a stream whose slices have their bytes in their frames.
   public static Landing inline() {
     return of(null, window -> {}, Carried.UNCOUNTED);
   }
 
   /// @param shared reads the bytes of slices whose frames have references; null if there must be none
-  /// @param landed tells the sender the number of a window all of whose slices have landed
-  /// @param carried hears of each slice that landed
+  /// @param landed sends the sender the number of a window all of whose slices have landed
+  /// @param carried receives each slice that landed
   public static Landing of(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried) {
     return of(shared, landed, carried, key -> {});
   }
 
-  /// @param damaged hears of each block whose bytes differ from the checksum that came along, before the error
+  /// @param damaged receives each block whose bytes differ from the checksum that came along, before the error
   public static Landing of(@Nullable SliceReceiver shared, IntConsumer landed, Carried carried,
       Consumer<BlockKey> damaged) {
     return new Landing(shared, landed, carried, damaged);
@@ -67,7 +67,7 @@ public final class Landing {
     }
   }
 
-  /// The same, but bytes that differ end their block alone, see [DraftWindow#landIntact].
+  /// Lands a slice; wrong bytes end their block alone, see [DraftWindow#landIntact].
   public void landIntact(ByteBuf data, SliceHeader header, BlockLayout layout, DraftWindow window) {
     land(data, header, layout, window::landIntact);
   }
@@ -77,7 +77,7 @@ public final class Landing {
     return owed;
   }
 
-  /// Tells the sender that all slices of `window` have landed, if it keeps blocks for that.
+  /// Reports to the sender that all slices of `window` have landed, if it keeps blocks for that.
   public void tell(int window) {
     if (owed) {
       owed = false;
@@ -111,7 +111,7 @@ public final class Landing {
     return shared;
   }
 
-  /// What stands behind the header.
+  /// The part of a frame behind the header.
   private static final class Body implements IncomingFrame {
     private final ByteBuf data;
     private final int start;

@@ -8,23 +8,23 @@ import io.penstock.carrier.UnlandedSlices;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Header of one outgoing slice and what its carrier puts behind it. Short parts of blocks are copied behind the
-/// header: each buffer that the socket takes costs more than the copy. Longer parts are wrapped.
+/// Header of one outgoing slice, and the bytes or references of its carrier. Short parts of blocks are copied behind
+/// the header: each buffer that the socket takes costs more than the copy. Longer parts are wrapped.
 final class OutgoingSlice extends SliceBuf implements OutgoingFrame {
-  /// Longest part of a block that is copied.
+  /// Maximum length of a part of a block that is copied.
   private static final int SHORT_BYTES = 8 << 10;
 
   private final SliceFraming framing;
   private final LayerSlice slice;
   private final boolean isCopied;
-  /// Where the next part is copied to; null before the first one.
+  /// Room for the next copied part; null before the first one.
   private @Nullable MemorySegment room;
   private long copied;
   private final UnlandedSlices unlanded;
   private boolean isReferring;
 
   /// @param slice stays the caller's
-  /// @param unlanded keeps what is referred to
+  /// @param unlanded keeps referenced memory
   OutgoingSlice(SliceFraming framing, LayerSlice slice, UnlandedSlices unlanded, Runnable released) {
     super(framing.allocator(), slice.spans().size() + 2, released);
     this.isCopied = slice.range().bytes(framing.layout()) <= SHORT_BYTES;

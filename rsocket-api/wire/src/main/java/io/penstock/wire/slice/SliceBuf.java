@@ -3,7 +3,7 @@ package io.penstock.wire.slice;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 
-/// The parts of one outgoing payload; tells once when the socket is done with them.
+/// The parts of one outgoing payload; reports once when the socket has released them.
 public class SliceBuf extends CompositeByteBuf {
   private final Runnable released;
 

@@ -11,15 +11,15 @@ import io.penstock.wire.report.Carried;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 
-/// What every slice of a connection becomes a payload with: its header, then what its carrier puts behind it.
+/// Turns each slice of a connection into a payload: its header, then the part of its carrier.
 ///
 /// @param sender carries the bytes
-/// @param carried hears of each slice
+/// @param carried receives each slice
 /// @param ofGranules whether the receiver takes rows with the checksums of their granules
 /// @param sendWindow pays for the bytes of slices that the socket has not released
 public record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, SliceSender sender,
     Carried carried, int maxSliceBytes, boolean ofGranules, Budget sendWindow) {
-  /// The same, whose slices another one hears of.
+  /// A framing whose slices `other` receives.
   public SliceFraming counted(Carried other) {
     return new SliceFraming(space, layout, allocator, sender, other, maxSliceBytes, ofGranules, sendWindow);
   }

@@ -35,7 +35,7 @@ public final class SliceGate extends SerialSubscription implements CoreSubscribe
   /// A slice whose bytes wait for room.
   private @Nullable LayerSlice waiting;
   private Budget.@Nullable Place place;
-  /// A slice was asked for and has not come.
+  /// Whether a slice was requested and has not come.
   private boolean asked;
   private boolean ended;
   private long movedBytes;
@@ -55,7 +55,8 @@ public final class SliceGate extends SerialSubscription implements CoreSubscribe
             this::moved);
   }
 
-  /// Bytes of slices that credit let go, and, while one waits for room, those that the socket takes of the connection.
+  /// Bytes of slices that credit released, and, while one waits for room, those that the socket takes of the
+  /// connection.
   private long moved() {
     long returned = framing.sendWindow().returned();
     movedBytes += place == null ? 0 : returned - returnedBefore;
@@ -63,11 +64,11 @@ public final class SliceGate extends SerialSubscription implements CoreSubscribe
     return movedBytes;
   }
 
-  /// @param slices asked for one at a time; taken over, and owned by a scope of theirs
+  /// @param slices requested one at a time; taken over, and owned by a scope of theirs
   /// @param head a payload that goes first, or null
-  /// @param inFlight told of every slice handed to the socket and of its release
-  /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
-  /// @param clock hears what the stream waits for, and of its end
+  /// @param inFlight receives every slice handed to the socket and its release
+  /// @param stall ends the stream when its reader stops it for as long; null for no limit
+  /// @param clock receives the waits of the stream, and its end
   public static Flux<Payload> of(Flux<LayerSlice> slices, SliceFraming framing, @Nullable Supplier<Payload> head,
       InFlight inFlight, SilenceLimit.@Nullable Rule stall, StreamClock clock) {
     return Flux.from(subscriber -> slices

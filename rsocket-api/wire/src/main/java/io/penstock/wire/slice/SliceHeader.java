@@ -82,7 +82,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
   public static final int PAYLOAD_BYTES_OFFSET = 64;
   static final int KEYS_CRC_OFFSET = 68;
   public static final int TABLES_OFFSET = 72;
-  /// Of a view, where its heads stand.
+  /// Offset of the heads of a view.
   static final int HEADS_OFFSET = TABLES_OFFSET;
   public static final int VIEW_BYTES = 8;
   private static final int REFERRING = 1;
@@ -99,7 +99,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return encode(slice, false, false, space, layout, allocator, 0);
   }
 
-  /// The same, with room for `bytes` behind it.
+  /// Encodes the header with room for `bytes` behind it.
   ///
   /// @param ofGranules whether the receiver takes rows with the checksums of their granules, which cost nothing
   static ByteBuf encodeWithRoom(LayerSlice slice, int bytes, boolean ofGranules, SpaceId space, BlockLayout layout,
@@ -107,7 +107,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return encode(slice, false, ofGranules, space, layout, allocator, bytes);
   }
 
-  /// The same for a slice with `references` instead of bytes, which it ends with.
+  /// Encodes the header of a slice with `references` instead of bytes, which it ends with.
   static ByteBuf encode(LayerSlice slice, byte[] references, boolean ofGranules, SpaceId space, BlockLayout layout,
       ByteBufAllocator allocator) {
     return encode(slice, true, ofGranules, space, layout, allocator, references.length).writeBytes(references);
@@ -195,7 +195,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return decode(data, space, layout, null, maxSliceBytes, keys);
   }
 
-  /// The same of a stream whose slices are all of `asked`.
+  /// Decodes a header of a stream whose slices are all of `asked`.
   ///
   /// @param asked null for a stream of whole granules, or rows
   public static SliceHeader decode(ByteBuf data, SpaceId space, BlockLayout layout, @Nullable BlockView asked,
@@ -243,7 +243,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
         data.getIntLE(start + KEYS_CRC_OFFSET), bytes, isReferring, isOfGranules);
   }
 
-  /// Compares what landed in `draft`, the `i`-th block's, with its checksums.
+  /// Compares the landed bytes in `draft`, the `i`-th block's, with its checksums.
   ///
   /// @throws io.penstock.block.BlockCorruptException if a granule that is complete now differs
   void compare(int i, BlockDraft draft) {
@@ -254,7 +254,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     }
   }
 
-  /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached
+  /// Requires that the sender meant these keys: a request whose keys were damaged on the way, or a slice that reached
   /// another stream, must not put the bytes of one key under another.
   ///
   /// @param keys of the request
@@ -279,7 +279,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
     return view;
   }
 
-  /// One past the last slice's place: none follows.
+  /// True if no slice of the window follows.
   public boolean endsWindow() {
     return place.remaining() == 0;
   }

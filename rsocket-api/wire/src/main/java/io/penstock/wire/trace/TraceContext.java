@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/// Where a request is in a distributed trace, as W3C Trace Context writes it: version, trace, parent and flags.
+/// Place of a request in a distributed trace, as W3C Trace Context writes it: version, trace, parent and flags.
 ///
 /// A get or put of a client takes it from the Reactor context of its subscriber, under this class as the key; a batch
 /// of transfers is given it. A request without one costs nothing.
@@ -21,12 +21,12 @@ public record TraceContext(String traceparent) {
     }
   }
 
-  /// What `text` says, empty if it is no trace context.
+  /// Trace context in `text`; empty if it is none.
   public static Optional<TraceContext> parse(String text) {
     return FORM.matcher(text).matches() ? Optional.of(new TraceContext(text)) : Optional.empty();
   }
 
-  /// That of a subscriber; null for none.
+  /// Trace context of a subscriber; null for none.
   public static @Nullable TraceContext of(ContextView context) {
     return context.getOrDefault(TraceContext.class, null);
   }

@@ -1,4 +1,4 @@
-/// Traces that go on from a client to a node.
+/// Traces that continue from a client to a node.
 @NullMarked
 package io.penstock.wire.trace;
 

@@ -3,8 +3,8 @@ package io.penstock.wire.transfer;
 import io.penstock.wire.transfer.TransferListener.Times;
 import org.jspecify.annotations.Nullable;
 
-/// When an item was submitted, waited and moved its bytes. Without a listener it reads no clock. Touched by steps of
-/// one peer.
+/// Times of an item: submission, waits, and moves of its bytes. Without a listener it reads no clock. Touched by steps
+/// of one peer.
 final class ItemClock {
   private final boolean runs;
   private final long submitted;
@@ -25,7 +25,7 @@ final class ItemClock {
     return runs ? System.nanoTime() : 0;
   }
 
-  /// It waits for the connection, or for descriptors.
+  /// Starts a wait for the connection, or for descriptors.
   void waits() {
     waitsSince = isWaiting ? waitsSince : now();
     isWaiting = true;

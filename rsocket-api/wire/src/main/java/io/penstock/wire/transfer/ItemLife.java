@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 /// The states of one item. An item that is in progress ends only when its operation has ended, for until then the
 /// operation uses the item's memory: a cancel or a timeout is remembered as a verdict. Safe from any thread.
 final class ItemLife {
-  /// What an item that is to stop needs.
+  /// Action that stops an item.
   enum Stop {
-    /// It ended with this call.
+    /// The item ended with this call.
     ENDED,
     /// Its operation must be aborted; the item ends with the operation.
     ABORT,
-    /// It ended before, or is stopping already.
+    /// The item ended before, or is stopping already.
     NOTHING
   }
 
@@ -40,16 +40,16 @@ final class ItemLife {
     return moved;
   }
 
-  /// Its attempt failed and there is to be another one; false if it has ended or is stopping.
+  /// Prepares another attempt after a failed one; false if the item has ended or is stopping.
   synchronized boolean again() {
     boolean lives = !state.isTerminal() && verdict == null;
     state = lives ? TransferState.PENDING : state;
     return lives;
   }
 
-  /// Its operation ended, or cannot begin. Bytes that arrived count, whatever the verdict.
+  /// Ends the operation, or records that it cannot begin. Bytes that arrived count, for any verdict.
   ///
-  /// @return how the item ends; null if it had ended before
+  /// @return end of the item; null if it had ended before
   synchronized @Nullable TransferState end(boolean succeeded) {
     if (state.isTerminal()) {
       return null;

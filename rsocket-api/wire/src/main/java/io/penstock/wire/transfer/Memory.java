@@ -2,7 +2,7 @@ package io.penstock.wire.transfer;
 
 import java.lang.foreign.MemorySegment;
 
-/// What memory must be like so that event loops can move it.
+/// Requirements on memory that event loops move.
 final class Memory {
   /// Stands for any event loop.
   private static final Thread ANOTHER = Thread.ofPlatform().unstarted(() -> {});
@@ -23,7 +23,7 @@ final class Memory {
 
   /// `offset + length`, both checked.
   ///
-  /// @throws IllegalArgumentException naming what is below 0 or too large
+  /// @throws IllegalArgumentException that names the value below 0 or above the limit
   static long end(long offset, long length) {
     if (offset < 0 || length < 0 || offset + length < 0) {
       throw new IllegalArgumentException(

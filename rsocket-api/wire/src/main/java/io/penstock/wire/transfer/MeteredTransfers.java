@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// Shows what a [TransferEngine] does by meters.
+/// Shows the work of a [TransferEngine] by meters.
 public final class MeteredTransfers implements TransferListener {
   private static final String SHARED_MEMORY = "shared-memory";
   private static final String INLINE = "inline";

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 ///
 /// @param sender name of the engine that sent it
 public record Notification(String sender, String message) {
-  /// Most bytes of a message in UTF-8.
+  /// Maximum bytes of a message in UTF-8.
   public static final int LONGEST_BYTES = 4096;
 
   public Notification {

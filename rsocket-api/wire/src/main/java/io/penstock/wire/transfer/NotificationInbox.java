@@ -62,7 +62,7 @@ final class NotificationInbox {
       CoreSubscriber<? super Notification> actual = Operators.toCoreSubscriber(subscriber);
       Reader entered = enter(actual);
       if (entered == null) {
-        Operators.error(actual, new IllegalStateException("notifications must have one subscriber (was a second one)"));
+        Operators.error(actual, new IllegalStateException("notifications already have their one subscriber"));
       } else {
         actual.onSubscribe(entered);
       }

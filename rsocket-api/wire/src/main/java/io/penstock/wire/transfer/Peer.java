@@ -23,23 +23,23 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
-/// One destination: its queue, its lane, its connection and what it told of its segments.
+/// One destination: its queue, its lane, its connection and the description of its segments.
 ///
-/// Items wait in order until the lane has room for them. Those in the lane wait for the connection, which is opened
-/// when the first one needs it, and given up when none does for a while. An item whose attempt failed in a way that may
-/// pass is tried once more, after the peer was described anew. All state is touched by [#steps] only.
+/// Items wait in order until the lane has room for them. Items in the lane wait for the connection, which is opened
+/// when the first one needs it, and closed when none does for some time. An item whose attempt failed with a transient
+/// error is tried once more, after the peer was described again. All state is touched by [#steps] only.
 final class Peer {
   private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
-  /// Most items of an operation.
+  /// Maximum number of items of an operation.
   private static final int MOST_GROUPED = 256;
   /// The lane counts in parts of a place, so that a group of small items takes one place together.
   private static final int PLACE = MOST_GROUPED;
 
-  /// What all peers of an engine share.
+  /// Settings that all peers of an engine share.
   ///
-  /// @param engine its number, told to peers
+  /// @param engine its number, sent to peers
   /// @param backoff draws the wait before a second attempt
-  /// @param gone told that a peer has nothing to do and no connection any more
+  /// @param gone receives a peer without work and without a connection
   record Setting(TransferOptions options, SegmentLink.Connector connector, long engine, Scheduler timers,
       Supplier<Duration> backoff, TransferListener listener, Consumer<Peer> gone) {}
 
@@ -49,7 +49,7 @@ final class Peer {
   private final AtomicInteger unended = new AtomicInteger();
   private final ArrayDeque<Work> queue = new ArrayDeque<>();
   private final Set<Work> lane = new LinkedHashSet<>();
-  /// Those of the lane that wait for the connection or for descriptors.
+  /// Items of the lane that wait for the connection or for descriptors.
   private final Set<Work> waiting = new LinkedHashSet<>();
   private final List<MonoSink<SegmentRegistry.Snapshot>> askers = new ArrayList<>();
   private final List<Runnable> closing = new ArrayList<>(0);
@@ -217,7 +217,7 @@ final class Peer {
     return unended.get();
   }
 
-  /// What an item takes of the lane: a whole place, or less if it is grouped with others.
+  /// Share of the lane that an item takes: a whole place, or less if it is grouped with others.
   private int place(Work work) {
     long group = link == null ? 0 : link.groupBytes();
     return isSmall(work, group) ? (int) Math.max(PLACE / MOST_GROUPED, work.bytes * PLACE / group) : PLACE;
@@ -237,7 +237,7 @@ final class Peer {
     pumpSoon();
   }
 
-  /// One step fills the lane after all that one step emptied, so that small items come together.
+  /// One step fills the lane after all places that one step freed, so that small items come together.
   private void pumpSoon() {
     if (!pumping) {
       pumping = true;
@@ -277,7 +277,7 @@ final class Peer {
     }
   }
 
-  /// Has `work` wait for the connection, or for descriptors.
+  /// Makes `work` wait for the connection, or for descriptors.
   private void await(Work work) {
     work.clock.waits();
     waiting.add(work);
@@ -318,7 +318,7 @@ final class Peer {
     return true;
   }
 
-  /// An operation of one item, or of several small ones, and its end, which may come before it is known.
+  /// An operation of one item, or of several small ones, and its end, which may come before the operation is known.
   private final class Group implements SegmentLink.Operation, SegmentLink.Ending {
     private final List<Work> works;
     private final SegmentLink link;
@@ -517,8 +517,8 @@ final class Peer {
     return new TransientKvException("connection to " + address + " was closed");
   }
 
-  /// An item may hear that the connection is gone before the connection says so. Its second attempt must not be spent
-  /// on it.
+  /// An item may learn that the connection is gone before the connection reports it. Its second attempt must not be
+  /// spent on it.
   private void loseIfOver() {
     SegmentLink open = link;
     if (open != null && open.isOver()) {
@@ -526,7 +526,7 @@ final class Peer {
     }
   }
 
-  /// The connection is gone, or is to go: what was in progress on it fails, each item once.
+  /// Ends a connection: its items in progress fail, each once.
   private void lose(SegmentLink gone, Throwable cause) {
     if (!gone.equals(link)) {
       return;

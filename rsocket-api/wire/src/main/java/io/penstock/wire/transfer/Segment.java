@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.check.Checks;
 
 /// The handle of registered memory. It names one registration: after `unregister`, and after a restart of the node, it
-/// is unknown, also if the same memory is registered again.
+/// is unknown, even if the memory is registered again.
 ///
 /// @param generation of the registry; differs from start to start of a node
 /// @param number of the registration, from 1; never used again
 /// @param name under which peers find the segment
 public record Segment(long generation, long number, String name, long bytes) {
-  /// Most characters of a name.
+  /// Maximum number of characters of a name.
   public static final int LONGEST_NAME = 256;
 
   public Segment {

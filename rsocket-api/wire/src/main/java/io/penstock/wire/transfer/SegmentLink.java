@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// A connection to one peer, as a transport makes it. The engine decides what is asked, when, and how often; a link
-/// moves bytes, verifies them, and bounds those in flight. Safe from any thread.
+/// A connection to one peer, as a transport makes it. The engine decides about requests, their times and their number;
+/// a link moves bytes, verifies them, and bounds those in flight. Safe from any thread.
 public interface SegmentLink {
   /// Makes links.
   @FunctionalInterface
@@ -31,7 +31,7 @@ public interface SegmentLink {
   /// A notification on its way.
   ///
   /// @param engine number of the sending engine
-  /// @param sequence number of the notification, of that engine; the same when it is sent again
+  /// @param sequence number of the notification, of that engine; equal when it is sent again
   /// @param generation of the peer in which the items completed
   record Letter(long engine, long sequence, long generation, Notification notification) {}
 
@@ -46,13 +46,13 @@ public interface SegmentLink {
       return 0;
     }
 
-    /// Time that checksums of what came have taken so far, in nanoseconds; 0 if that is not known.
+    /// Time that checksums of received bytes have taken so far, in nanoseconds; 0 if that is not known.
     default long verifyNanos() {
       return 0;
     }
   }
 
-  /// Hears of the end of an operation.
+  /// Receives the end of an operation.
   @FunctionalInterface
   interface Ending {
     /// Called once, on any thread, when nothing uses the local memory any more.
@@ -66,7 +66,7 @@ public interface SegmentLink {
     }
   }
 
-  /// Bytes that came differ from their checksum. None of them landed.
+  /// Received bytes differ from their checksum. None of them landed.
   final class CorruptException extends TransientKvException {
     private final long offset;
 
@@ -81,11 +81,11 @@ public interface SegmentLink {
     }
   }
 
-  /// What the peer has registered now.
+  /// Present segments of the peer.
   Mono<SegmentRegistry.Snapshot> describe();
 
-  /// Most bytes of small ranges that are worth moving in one operation; 0 if each range is better off alone. May change
-  /// with [#describe()].
+  /// Maximum bytes of small ranges that are worth moving in one operation; 0 if each range is better off alone. May
+  /// change with [#describe()].
   default int groupBytes() {
     return 0;
   }
@@ -109,12 +109,12 @@ public interface SegmentLink {
 
   Operation tell(Letter letter, Ending ending);
 
-  /// Whether the connection is gone; [#onClose()] may not have told of it yet.
+  /// Whether the connection is gone; [#onClose()] may complete later.
   default boolean isOver() {
     return false;
   }
 
-  /// Completes when the connection is gone, for whatever reason.
+  /// Completes when the connection is gone, for any reason.
   Mono<Void> onClose();
 
   /// Drops the connection; idempotent. Operations under way end.

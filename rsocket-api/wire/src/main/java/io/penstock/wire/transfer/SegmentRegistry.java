@@ -34,9 +34,9 @@ public final class SegmentRegistry {
   private final long generation;
   private final List<Hook> hooks;
   private final NotificationInbox inbox;
-  /// All segments, those that come and go included, by address.
+  /// All segments, including those being added and removed, by address.
   @GuardedBy("this") private final TreeMap<Long, Entry> byAddress = new TreeMap<>();
-  /// Those whose memory the CPU does not reach, by number.
+  /// Segments whose memory the CPU does not reach, by number.
   @GuardedBy("this") private final TreeMap<Long, Entry> staged = new TreeMap<>();
   @GuardedBy("this") private final Map<Long, Entry> byNumber = new HashMap<>();
   @GuardedBy("this") private final Map<String, Entry> byName = new HashMap<>();
@@ -44,8 +44,8 @@ public final class SegmentRegistry {
   private volatile Snapshot published; // written under the lock
 
   /// @param generation differs from start to start of the node
-  /// @param hooks told of each segment, in order
-  /// @param inboxItems most notifications that wait for their reader
+  /// @param hooks receive each segment, in order
+  /// @param inboxItems maximum number of notifications that wait for their reader
   public SegmentRegistry(long generation, List<Hook> hooks, int inboxItems) {
     this.generation = generation;
     this.hooks = List.copyOf(hooks);
@@ -58,7 +58,7 @@ public final class SegmentRegistry {
     this(generation, List.of(), 1024);
   }
 
-  /// What else must know of registered memory, such as a transport that pins it.
+  /// Another user of registered memory, such as a transport that pins it.
   public interface Hook {
     /// @throws RuntimeException if the memory cannot be registered; then the whole batch is not
     void registered(Segment segment, MemorySegment memory);
@@ -69,7 +69,7 @@ public final class SegmentRegistry {
 
   /// The segments at one moment.
   ///
-  /// @param version of the publication: one more for each batch that came or went
+  /// @param version of the publication: one more for each batch that was added or removed
   public record Snapshot(long generation, long version, List<Segment> segments) {
     public Snapshot {
       segments = List.copyOf(segments);
@@ -92,7 +92,7 @@ public final class SegmentRegistry {
       this.released = released;
     }
 
-    /// Where the bytes are staged; null if the CPU reaches them.
+    /// Memory where the bytes are staged; null if the CPU reaches them.
     public @Nullable StagedMemory staged() {
       return staged;
     }
@@ -257,7 +257,7 @@ public final class SegmentRegistry {
     }
   }
 
-  /// Tells the hooks of `entry`, all or none.
+  /// Announces `entry` to the hooks, all or none.
   private void tell(Entry entry) {
     int told = 0;
     try {
@@ -271,7 +271,7 @@ public final class SegmentRegistry {
     }
   }
 
-  /// Tells the first `told` hooks that `entry` goes, the last one first.
+  /// Announces to the first `told` hooks that `entry` is removed, the last one first.
   private void forget(Entry entry, int told, @Nullable Throwable cause) {
     for (Hook hook : hooks.subList(0, told).reversed()) {
       try {
@@ -389,7 +389,7 @@ public final class SegmentRegistry {
     }
   }
 
-  /// What is registered now.
+  /// Present segments.
   public Snapshot snapshot() {
     return published;
   }
@@ -442,14 +442,14 @@ public final class SegmentRegistry {
     told.forEach(Runnable::run);
   }
 
-  /// Notifications from peers, each once. One subscriber at a time; what waits while there is none goes to the next.
+  /// Notifications from peers, each once. One subscriber at a time; those that wait while there is none go to the next.
   public Flux<Notification> notifications() {
     return inbox.flux();
   }
 
-  /// Takes a notification in, unless it came before.
+  /// Accepts a notification, unless it came before.
   ///
-  /// @param engine number of the engine that sends it
+  /// @param engine number of the sending engine
   /// @param sequence number of the notification, of that engine
   /// @param asked generation in which the items of its batch completed
   /// @throws UnknownSegmentException if that was another generation: the bytes of the batch are gone

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One line in the log for each batch that took long, with what it waited for.
+/// One line in the log for each slow batch, with the reasons of its waits.
 public final class SlowTransferLog implements TransferListener {
   private static final Logger LOG = LoggerFactory.getLogger(SlowTransferLog.class);
 

@@ -8,18 +8,18 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /// Memory that the CPU does not reach, such as that of an accelerator. Its bytes pass through host memory of a bounded
-/// pool: those that are read are fetched there first, those that are written are stored from there once they are
-/// verified. Safe from any thread.
+/// pool: bytes to read are fetched there first, written bytes are stored from there once they are verified. Safe from
+/// any thread.
 ///
 /// | | |
 /// |---|---|
-/// | waits | for room in the pool, in its queue; who has room waits for the device and for its peer alone |
+/// | waits | for room in the pool, in its queue; an operation with room waits for the device and for its peer alone |
 /// | overlap | each operation has room of its own, so one is copied while another is on the wire |
-/// | cancel | copies under way go on, and keep their host memory until they have ended |
+/// | cancel | copies under way continue, and keep their host memory until they have ended |
 public interface StagedMemory {
   long bytes();
 
-  /// Host memory for `parts`, all or none, when there is room; it has the bytes of what was there before.
+  /// Host memory for `parts`, all or none, when there is room; its content is undefined.
   ///
   /// @param scope owns it from the moment it is given
   /// @return cold; signals [io.penstock.block.BudgetExhaustedException] if too many wait

@@ -56,7 +56,7 @@ final class StagedOperation implements SegmentLink.Operation {
     }
   }
 
-  /// A copy cannot be stopped: what stops the operation waits for it.
+  /// A copy cannot be stopped: a stop of the operation waits for it.
   private void copy(Mono<Void> work, Runnable then) {
     work.subscribe(nothing -> {}, error -> steps.run(() -> end(error)), () -> steps.run(then));
   }
@@ -73,7 +73,7 @@ final class StagedOperation implements SegmentLink.Operation {
     }
   }
 
-  /// Hears of the end of the part that goes over the wire.
+  /// Receives the end of the part that goes over the wire.
   private final class Moved implements SegmentLink.Ending {
     private final StagedMemory.Staging host;
 

@@ -25,7 +25,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.concurrent.Queues;
 
-/// A batch that was submitted. Every item ends once, whatever happens, and so does the batch. Safe from any thread.
+/// A batch that was submitted. Every item ends once, in any case, and so does the batch. Safe from any thread.
 public final class Transfer {
   private final TransferBatch batch;
   private final Setting setting;
@@ -50,26 +50,26 @@ public final class Transfer {
   private boolean cancelled;
   private boolean over;
 
-  /// What transfers of an engine share.
+  /// Settings that transfers of an engine share.
   ///
-  /// @param engine its number, told with notifications
+  /// @param engine its number, sent with notifications
   record Setting(TransferOptions options, long engine, AtomicLong sequences, Scheduler timers,
       TransferListener listener) {}
 
-  /// How one item ended.
+  /// End of one item.
   ///
   /// @param index of the item in its batch
   /// @param bytes that arrived and were verified: those of the item, or 0
   /// @param error null unless the item failed or its deadline passed
   public record ItemResult(int index, TransferState state, long bytes, @Nullable Throwable error) {}
 
-  /// How a batch ended.
+  /// End of a batch.
   ///
   /// @param counts items by state, without zeros
   /// @param bytes of the items that completed
   /// @param firstError of an item; null if no item has one
-  /// @param unnotified peers whose items all completed and to which the notification could not be delivered, or may
-  ///     not have been, and why
+  /// @param unnotified peers whose items all completed and to which the notification could not be delivered, or may not
+  ///     have been, and the reasons
   public record BatchResult(Map<TransferState, Integer> counts, long bytes, @Nullable Throwable firstError,
       Map<String, Throwable> unnotified) {
     public BatchResult {
@@ -92,7 +92,7 @@ public final class Transfer {
     private final Peer peer;
     private int remaining;
     private boolean whole = true;
-    /// Of the peer when its items completed; 0 if none had bytes.
+    /// Generation of the peer when its items completed; 0 if none had bytes.
     private long generation;
 
     Destination(Peer peer) {
@@ -120,7 +120,7 @@ public final class Transfer {
     }
   }
 
-  /// Has the peers, which admitted them, begin with the items of `batch`.
+  /// Starts the items of `batch` at the peers, which admitted them.
   static Transfer begin(TransferBatch batch, Setting setting, Map<String, Peer> peers) {
     Transfer transfer = new Transfer(batch, setting, peers);
     transfer.begin();
@@ -274,8 +274,8 @@ public final class Transfer {
     }
   }
 
-  /// The results, in the order in which items end. One subscriber; what it has not asked for waits. A cancel of the
-  /// subscription stops no item.
+  /// The results, in the order in which items end. One subscriber; results that it has not requested wait. A cancel of
+  /// the subscription stops no item.
   public Flux<ItemResult> results() {
     return results.asFlux();
   }
@@ -285,7 +285,7 @@ public final class Transfer {
     return done.asMono();
   }
 
-  /// Where an item is now.
+  /// Present state of an item.
   public TransferState state(int index) {
     return works.get(index).life.state();
   }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /// Reads and writes, of one or many peers, that are submitted together.
 ///
-/// Local memory must be native and accessible by all threads, and must live until the item's result. What a read writes
-/// there before its result, and what a failed item left in its destination, is undefined.
+/// Local memory must be native and accessible by all threads, and must live until the item's result. The bytes that a
+/// read writes there before its result, and those that a failed item left in its destination, are undefined.
 ///
 /// @param items in order
 /// @param message sent to each peer when all items of that peer completed; null for none
-/// @param trace that goes on at the peers; null for none
+/// @param trace that continues at the peers; null for none
 public record TransferBatch(List<Item> items, @Nullable String message, @Nullable TraceContext trace) {
   public TransferBatch {
     items = List.copyOf(items);
@@ -24,7 +24,7 @@ public record TransferBatch(List<Item> items, @Nullable String message, @Nullabl
     }
   }
 
-  /// What an item does.
+  /// Direction of an item.
   public enum Direction {
     /// From a remote segment into local memory.
     READ,
@@ -35,19 +35,19 @@ public record TransferBatch(List<Item> items, @Nullable String message, @Nullabl
   /// One read or write.
   ///
   /// @param segment name of a segment of `peer`
-  /// @param pinned the registration that it must be; null for whichever has the name
+  /// @param pinned the registration that it must be; null for any with the name
   /// @param offset in the segment
   /// @param local pieces of memory that are filled, or sent, one after the other
   /// @param staged memory that is filled, or sent, in place of these; null for none
   public record Item(Direction direction, String peer, String segment, @Nullable Segment pinned, long offset,
       List<MemorySegment> local, @Nullable Staged staged) {
-    /// Of memory that the CPU reaches.
+    /// An item of memory that the CPU reaches.
     public Item(Direction direction, String peer, String segment, @Nullable Segment pinned, long offset,
         List<MemorySegment> local) {
       this(direction, peer, segment, pinned, offset, local, null);
     }
 
-    /// Of memory that it does not reach.
+    /// An item of memory that the CPU does not reach.
     public Item(Direction direction, RemoteSegment remote, long offset, Staged staged) {
       this(direction, remote.peer(), remote.segment().name(), remote.segment(), offset, List.of(), staged);
     }
@@ -151,7 +151,7 @@ public record TransferBatch(List<Item> items, @Nullable String message, @Nullabl
       return this;
     }
 
-    /// Goes on with `context` at the peers.
+    /// Continues `context` at the peers.
     public Builder traced(TraceContext context) {
       trace = context;
       return this;

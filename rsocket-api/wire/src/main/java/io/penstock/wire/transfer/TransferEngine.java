@@ -33,14 +33,14 @@ public final class TransferEngine {
   @GuardedBy("this") private boolean closed;
 
   /// @param connector makes connections to peers
-  /// @param timers for deadlines and back-off; never used for work, but to stop it
-  /// @param random for jitter, and the number that tells this engine from others
+  /// @param timers for deadlines and back-off; never used for work, except to stop it
+  /// @param random for jitter, and for the number of this engine
   public TransferEngine(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
       RandomGenerator random) {
     this(options, connector, timers, random, TransferListener.noop());
   }
 
-  /// The same with a listener that hears what it does, such as meters and a [SlowTransferLog].
+  /// An engine with a listener for its work, such as meters and a [SlowTransferLog].
   public TransferEngine(TransferOptions options, SegmentLink.Connector connector, Scheduler timers,
       RandomGenerator random, TransferListener listener) {
     this.options = requireNonNull(options, "options");
@@ -56,7 +56,7 @@ public final class TransferEngine {
     private final Duration deadline;
 
     TimedOutException(Duration deadline, @Nullable Throwable last) {
-      super("item must end within " + deadline + " (was in progress)", last);
+      super("item did not end within " + deadline + " (was in progress)", last);
       this.deadline = deadline;
     }
 
@@ -123,14 +123,14 @@ public final class TransferEngine {
     return used;
   }
 
-  /// Forgets `peer`, unless an item came meanwhile.
+  /// Forgets `peer`, unless an item came in the meantime.
   private synchronized void release(Peer peer) {
     if (!closed && peer.isUnused()) {
       peers.remove(peer.address(), peer);
     }
   }
 
-  /// What is under way now.
+  /// Present work.
   ///
   /// @param peers that have work or a connection, or had until a moment ago
   /// @param items in progress, or waiting for their connection
@@ -148,7 +148,7 @@ public final class TransferEngine {
     return new Stat(now.size(), items, now.stream().mapToLong(Peer::laneBytes).sum(), Math.max(0, unended - items));
   }
 
-  /// A batch that comes while the engine closes is stopped like those before it.
+  /// A batch that comes while the engine closes is stopped like earlier ones.
   private void track(Transfer transfer) {
     boolean late;
     synchronized (this) {
@@ -165,7 +165,7 @@ public final class TransferEngine {
     running.remove(transfer);
   }
 
-  /// What `peer` has registered.
+  /// Segments of `peer`.
   ///
   /// @return cold; each subscription asks the peer
   public Mono<List<RemoteSegment>> segments(String peer) {
@@ -176,12 +176,13 @@ public final class TransferEngine {
         .map(known -> known.segments().stream().map(segment -> new RemoteSegment(peer, segment)).toList());
   }
 
-  /// The same for callers that may block.
+  /// The engine for callers that may block.
   public BlockingTransfers blocking() {
     return new BlockingTransfers(this);
   }
 
-  /// Cancels what runs and drops the connections; lazy and idempotent. Completes when no memory is in use any more.
+  /// Cancels running transfers and drops the connections; lazy and idempotent. Completes when no memory is in use any
+  /// more.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       List<Transfer> stopping;

@@ -9,11 +9,11 @@ public enum TransferFailure {
   TIMEOUT,
   /// Its batch was cancelled.
   CANCELLED,
-  /// Bytes that came differ from their checksum, twice.
+  /// Received bytes differ from their checksum, twice.
   CORRUPT,
   /// The peer has no such segment, or not any more.
   UNKNOWN_SEGMENT,
-  /// It is not inside its segment.
+  /// The item is not inside its segment.
   OUT_OF_RANGE,
   /// The connection was lost, or could not be made, twice.
   LOST,

@@ -5,20 +5,20 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Hears what a [TransferEngine] does: for meters, and for the log. Called on the threads of the transport and of the
-/// timers, so it must neither block nor throw. An engine without one reads no clock for its items.
+/// Receives events of a [TransferEngine], for meters and for the log. Called on the threads of the transport and of the
+/// timers, so it must neither block nor throw. An engine without a listener reads no clock for its items.
 public interface TransferListener {
   /// Why a connection ended.
   enum Cause {
-    /// Nothing needed it for a while.
+    /// No work needed it for some time.
     IDLE,
     /// The engine was closed.
     CLOSED,
-    /// It broke, or its peer did.
+    /// The connection broke, or its peer did.
     LOST
   }
 
-  /// Whether it wants to hear of items: without, no clock is read for them, and batches have no times of items.
+  /// Whether it wants reports of items: without, no clock is read for them, and batches have no times of items.
   default boolean hearsItems() {
     return true;
   }
@@ -50,7 +50,7 @@ public interface TransferListener {
   /// An item is tried once more.
   default void retried(String peer, Throwable cause) {}
 
-  /// One that hears nothing.
+  /// A listener that ignores all events.
   static TransferListener noop() {
     return Noop.INSTANCE;
   }
@@ -61,7 +61,7 @@ public interface TransferListener {
     return told.isEmpty() ? noop() : new Listeners(told);
   }
 
-  /// Hears nothing.
+  /// Ignores all events.
   enum Noop implements TransferListener {
     INSTANCE;
 
@@ -119,12 +119,12 @@ public interface TransferListener {
     }
   }
 
-  /// How long the parts of a transfer took, in nanoseconds.
+  /// Times of the parts of a transfer, in nanoseconds.
   ///
   /// @param connect waiting for the connection and its descriptors
   /// @param queue waiting for a place, and between attempts
   /// @param transfer from the first request of the last attempt to its end
-  /// @param verify computing checksums of what came, within `transfer`; 0 of a write, which the peer verifies
+  /// @param verify computing checksums of received bytes, within `transfer`; 0 of a write, which the peer verifies
   record Times(long connect, long queue, long transfer, long verify) {
     static final Times NONE = new Times(0, 0, 0, 0);
 
@@ -134,13 +134,13 @@ public interface TransferListener {
           Math.max(transfer, other.transfer), Math.max(verify, other.verify));
     }
 
-    /// From the submission to the end.
+    /// Time from the submission to the end.
     public long total() {
       return connect + queue + transfer;
     }
   }
 
-  /// How one item ended, and how long that took.
+  /// End of one item, and its times.
   ///
   /// @param transport word of the transport; empty if the item met no connection
   /// @param bytes of the item
@@ -152,7 +152,7 @@ public interface TransferListener {
     }
   }
 
-  /// How a batch ended, and how long that took.
+  /// End of a batch, and its times.
   ///
   /// @param peers of its items
   /// @param transports that carried them

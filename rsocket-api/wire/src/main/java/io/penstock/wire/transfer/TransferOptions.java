@@ -3,14 +3,14 @@ package io.penstock.wire.transfer;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How a [TransferEngine] works.
+/// Options of a [TransferEngine].
 ///
-/// @param name told with notifications
+/// @param name sent with notifications
 /// @param timeout deadline of an item from its submission on, at least 5 s
 /// @param nanosPerByte added to the deadline for each byte of the item
-/// @param laneItems most items of one peer that are pending or in progress
-/// @param laneBytes most bytes of them, but for a single item that is larger
-/// @param queuedItems most items of one peer that have not ended; a batch with more is refused
+/// @param laneItems maximum number of items of one peer that are pending or in progress
+/// @param laneBytes maximum bytes of them, except for a single item that is larger
+/// @param queuedItems maximum number of items of one peer that have not ended; a batch with more is refused
 /// @param connectTimeout longest wait for a connection and its descriptors
 /// @param idleTimeout time without work after which a connection is given up
 /// @param backoff shortest wait before a second attempt; the longest is twice that

@@ -1,16 +1,17 @@
 package io.penstock.wire.transfer;
 
-/// Where an item of a batch is. An item ends once, in one of the last four states.
+/// State of an item of a batch. An item ends once, in one of the last four states.
 public enum TransferState {
-  /// It waits in the queue of its destination.
+  /// The item waits in the queue of its destination.
   WAITING,
-  /// It has a place in the lane of its destination, and waits for a connection, a descriptor or its second attempt.
+  /// The item has a place in the lane of its destination, and waits for a connection, a descriptor or its second
+  /// attempt.
   PENDING,
   /// Its bytes are asked for or sent.
   IN_PROGRESS,
   /// Its bytes arrived and were verified; those of a write at the receiver.
   COMPLETED,
-  /// It failed; its result has the error.
+  /// The item failed; its result has the error.
   FAILED,
   /// Its deadline passed.
   TIMEOUT,

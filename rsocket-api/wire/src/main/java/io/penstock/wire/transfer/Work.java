@@ -17,7 +17,7 @@ final class Work {
   final Transfer transfer;
   final Peer peer;
   final ItemLife life = new ItemLife();
-  /// In the batch; -1 for a notification.
+  /// Index in the batch; -1 for a notification.
   final int index;
   final long bytes;
   private final TransferBatch.@Nullable Item item;
@@ -27,13 +27,13 @@ final class Work {
   int attempt = 1;
   /// A group that it was in failed, or was stopped: it goes alone from now on.
   boolean alone;
-  /// What it takes of the lane.
+  /// Share of the lane that it takes.
   int place;
-  /// Made when it has ended and a listener waits.
+  /// Report for a listener; made when it has ended.
   TransferListener.@Nullable ItemReport report;
-  /// How often the peer had been described when an attempt last began.
+  /// Number of descriptions of the peer when the last attempt began.
   long described;
-  /// Of the peer that the attempt met.
+  /// Generation of the peer that the attempt met.
   long generation;
   /// Null while no operation is under way.
   SegmentLink.@Nullable Operation operation;
@@ -65,7 +65,7 @@ final class Work {
     return item != null;
   }
 
-  /// Which way its bytes go; null for a notification.
+  /// Direction of its bytes; null for a notification.
   TransferBatch.@Nullable Direction direction() {
     return item == null ? null : item.direction();
   }
@@ -81,7 +81,7 @@ final class Work {
     return staged == null ? null : staged.memory();
   }
 
-  /// It has ended; tells who listens.
+  /// Reports the end to the listener.
   ///
   /// @param why null if it completed
   void report(@Nullable TransferFailure why) {
@@ -123,7 +123,7 @@ final class Work {
     return requireNonNull(requireNonNull(item).staged()).part();
   }
 
-  /// Looks whether the peer has what this item is about.
+  /// Checks that the peer has the range of this item.
   ///
   /// @throws SegmentRegistry.UnknownSegmentException if the peer lacks the segment
   /// @throws TransferEngine.RangeException if the item is not inside the segment

@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Where peers find a node: its sockets, with an address that the peer can reach instead of a wildcard.
+/// Endpoints of a node for peers: its sockets, with an address that the peer can reach instead of a wildcard.
 ///
-/// @param sockets where the node listens, the preferred transport first
-/// @param host told instead of any discovered address; null to discover one
+/// @param sockets of the node, the preferred transport first
+/// @param host reported instead of any discovered address; null to discover one
 public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host) {
   private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int TOKEN_BYTES = 8;
@@ -32,19 +32,19 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
     sockets = List.copyOf(sockets);
   }
 
-  /// A node that tells nothing.
+  /// Endpoints of a node that reports none.
   public static AdvertisedEndpoints none() {
     return new AdvertisedEndpoints(List.of(), null);
   }
 
-  /// Those that `peer` can reach: never a wildcard, and no loopback address for a peer on another host.
+  /// Endpoints that `peer` can reach: never a wildcard, and no loopback address for a peer on another host.
   ///
-  /// @param peer as its connection tells it; null, or no internet address, for one on this host
+  /// @param peer from its connection; null, or no internet address, for one on this host
   public List<Endpoint> towards(@Nullable SocketAddress peer) {
     return sockets.stream().flatMap(socket -> towards(socket, peer).stream()).toList();
   }
 
-  /// Those that a peer behind `registry` can reach; of the default route if it is null.
+  /// Endpoints that a peer behind `registry` can reach; of the default route if it is null.
   public List<Endpoint> shown(@Nullable InetSocketAddress registry) {
     return towards(registry == null ? ELSEWHERE : registry);
   }
@@ -72,8 +72,8 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
         || internet.getAddress().isLoopbackAddress();
   }
 
-  /// The address of the interface from which packets to `peer` leave: a UDP socket that is connected tells it, and
-  /// sends nothing. Empty if there is no route.
+  /// The address of the interface from which packets to `peer` leave: a connected UDP socket reports it, and sends
+  /// nothing. Empty if there is no route.
   ///
   /// @param peer null for this host
   public static Optional<InetAddress> route(@Nullable InetSocketAddress peer) {
@@ -89,8 +89,8 @@ public record AdvertisedEndpoints(List<Endpoint> sockets, @Nullable String host)
     }
   }
 
-  /// Equal on one host until it is started anew. It tells where an attempt to use a socket of the same host makes
-  /// sense; it proves nothing. Empty where the system does not tell.
+  /// Token that is equal for all processes of a host until its next start. It shows where an attempt to use a socket of
+  /// this host makes sense; it proves nothing. Empty where the system has none.
   public static Optional<String> hostToken() {
     return Token.OF_THIS_HOST;
   }

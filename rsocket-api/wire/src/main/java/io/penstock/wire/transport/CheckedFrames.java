@@ -18,34 +18,34 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SynchronousSink;
 
-/// A connection that ends with the first frame that RSocket would take and a node must not.
+/// A connection that ends with the first frame that RSocket would accept and a node must not.
 ///
-/// A payload must come in one frame: fragments would be put together by RSocket before anything of ours is asked, as
-/// many bytes a stream and as many streams as the peer likes. The times of keep-alive in SETUP must be positive and
-/// bounded: RSocket takes 0 for *never*, and a connection whose peer is gone would stay.
+/// A payload must come in one frame: RSocket would join fragments before our code is called, as many bytes a stream and
+/// as many streams as the peer likes. The times of keep-alive in SETUP must be positive and bounded: RSocket reads 0 as
+/// *never*, and a connection whose peer is gone would stay.
 ///
 /// @param mostLifetime longest silence that SETUP may ask for; null at a client, which gets none
 public record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime) implements DuplexConnection {
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
 
-  /// Of the SETUP that this thread passes on: RSocket does not tell an acceptor where its peer is.
+  /// Peer of the SETUP that this thread passes on: RSocket does not give an acceptor the address of its peer.
   private static final ThreadLocal<Peer> PEER = ThreadLocal.withInitial(() -> Peer.UNKNOWN);
 
-  /// Where the other end of a connection is.
+  /// The other end of a connection.
   ///
   /// @param source equal for connections that are counted together
-  /// @param address null if the connection does not tell
+  /// @param address null if the connection does not report it
   public record Peer(Object source, @Nullable SocketAddress address) {
     static final Peer UNKNOWN = new Peer("no address", null);
   }
 
-  /// Has every connection of a client that `registry` is for be such a one.
+  /// Wraps every connection of a client that uses `registry`.
   public static void ofClient(InterceptorRegistry registry) {
     require(registry, null);
   }
 
-  /// Has every connection of a node that `registry` is for be such a one.
+  /// Wraps every connection of a node that uses `registry`.
   public static void ofNode(InterceptorRegistry registry, Duration mostLifetime) {
     require(registry, mostLifetime);
   }
@@ -56,7 +56,7 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
         : connection);
   }
 
-  /// Where the connection comes from whose SETUP is being accepted on this thread.
+  /// Peer of the connection whose SETUP is being accepted on this thread.
   public static Peer peer() {
     Peer peer = PEER.get();
     PEER.remove();

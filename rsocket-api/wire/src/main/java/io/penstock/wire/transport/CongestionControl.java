@@ -12,12 +12,12 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// How the sockets of a TCP transport react to congestion. Only Linux's own transport (epoll) can choose; others keep
-/// what the system chose.
+/// Reaction of the sockets of a TCP transport to congestion. Only Linux's own transport (epoll) can choose; others keep
+/// the choice of the system.
 public enum CongestionControl {
   /// What `LoopbackPath` says: `reno` between loopback addresses, else what the system chose.
   AUTOMATIC,
-  /// What the system chose.
+  /// Keeps the choice of the system.
   SYSTEM, RENO, CUBIC, BBR;
 
   private static final Path AVAILABLE = Path.of("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -28,7 +28,7 @@ public enum CongestionControl {
   private final ChannelOption<ByteBuffer> option =
       new RawUnixChannelOption("TCP_CONGESTION", IPPROTO_TCP, TCP_CONGESTION, kernelName.length);
 
-  /// Those that this system has; empty if it does not tell, as systems other than Linux.
+  /// Controls of this system; empty if it does not list them, as systems other than Linux.
   public static List<String> available() {
     try {
       return List.of(Files.readString(AVAILABLE).strip().split("\\s+"));
@@ -60,7 +60,7 @@ public enum CongestionControl {
     return ByteBuffer.wrap(kernelName);
   }
 
-  /// What is to be set on a socket; null to set nothing.
+  /// Control to set on a socket; null to set none.
   ///
   /// @param loopback whether both ends are on this host
   public @Nullable CongestionControl chosen(boolean loopback) {

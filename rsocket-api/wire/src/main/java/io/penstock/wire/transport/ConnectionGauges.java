@@ -1,11 +1,12 @@
 package io.penstock.wire.transport;
 
-/// What one connection holds and has moved, read from any thread. Bytes are those of frames with their length headers.
+/// Content and moved bytes of one connection, read from any thread. Bytes are those of frames with their length
+/// headers.
 public interface ConnectionGauges {
-  /// Who is at the other end, as far as the socket tells.
+  /// The other end, as far as the socket reports it.
   String peer();
 
-  /// How it travels.
+  /// Transport of its frames.
   default TransportKind transport() {
     return TransportKind.TCP;
   }

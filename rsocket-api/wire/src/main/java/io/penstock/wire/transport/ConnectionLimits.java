@@ -3,16 +3,16 @@ package io.penstock.wire.transport;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// The numbers one connection keeps to.
+/// Limits of one connection.
 ///
 /// @param maxFrameBytes longest frame sent or accepted, 64 to 16,777,215
-/// @param maxQueuedBytes most bytes waiting for the socket, at least `maxFrameBytes`
-/// @param maxQueuedFrames most frames waiting for the socket
+/// @param maxQueuedBytes maximum bytes waiting for the socket, at least `maxFrameBytes`
+/// @param maxQueuedFrames maximum number of frames waiting for the socket
 /// @param maxChannelBytes bytes handed to the socket after which the rest waits in the queue, where frames of stream 0
 ///     overtake
 /// @param minReceiveBytes smallest receive buffer
 /// @param maxReceiveBytes largest receive buffer; a short frame pins the one that it came in until it is released
-/// @param closeGrace how long a close may take to flush and to hear the peer's own close
+/// @param closeGrace maximum time of a close to flush and to receive the peer's own close
 public record ConnectionLimits(
     int maxFrameBytes,
     long maxQueuedBytes,
@@ -21,7 +21,7 @@ public record ConnectionLimits(
     int minReceiveBytes,
     int maxReceiveBytes,
     Duration closeGrace) {
-  /// Longest frame that RSocket's 24-bit length can tell.
+  /// Longest frame that RSocket's 24-bit length can express.
   public static final int LONGEST_FRAME = 0xFF_FFFF;
 
   /// Shortest frame: a stream id, a type and flags.

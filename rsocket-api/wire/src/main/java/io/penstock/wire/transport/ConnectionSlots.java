@@ -3,14 +3,14 @@ package io.penstock.wire.transport;
 import io.penstock.check.Checks;
 import java.time.Duration;
 
-/// How many connections a server has, in all and for one address.
+/// Maximum numbers of connections of a server, in all and for one address.
 ///
-/// @param setUp most connections that are set up
-/// @param byAddress most of those from one source address; an IPv6 network of 64 bits counts as one, and so do all Unix
-///     domain sockets
-/// @param newcomers most connections that are not set up; beyond that the oldest of the address that has most of them
-///     makes way
-/// @param timeToSetup how soon SETUP must come
+/// @param setUp maximum number of connections that are set up
+/// @param byAddress maximum number of those from one source address; an IPv6 network of 64 bits counts as one, and so
+///     do all Unix domain sockets
+/// @param newcomers maximum number of connections that are not set up; beyond that the server closes the oldest one of
+///     the address that has the largest number of them
+/// @param timeToSetup maximum time until SETUP
 public record ConnectionSlots(int setUp, int byAddress, int newcomers, Duration timeToSetup) {
   private static final int MOST = 1 << 20;
 

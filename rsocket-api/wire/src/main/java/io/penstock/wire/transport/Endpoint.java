@@ -14,7 +14,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 
-/// Where a node listens, and how to talk to it there.
+/// Address of a node, and its transport.
 ///
 /// | Written | Means |
 /// |---|---|
@@ -23,7 +23,7 @@ import java.nio.file.Path;
 /// | `ws://HOST:PORT/penstock` | WebSocket; the path may be left out |
 /// | `local:NAME` | a listener of this process |
 public record Endpoint(TransportKind transport, SocketAddress address) {
-  /// Where a node's WebSocket is.
+  /// Path of a node's WebSocket.
   public static final String WEB_SOCKET_PATH = "/penstock";
 
   private static final String TCP = "tcp://";
@@ -189,7 +189,7 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
     return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + internet.getPort();
   }
 
-  /// As [#parse] reads it.
+  /// Text that [#parse] reads.
   @Override
   public String toString() {
     return switch (transport) {

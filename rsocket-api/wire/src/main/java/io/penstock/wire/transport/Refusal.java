@@ -2,7 +2,7 @@ package io.penstock.wire.transport;
 
 import java.util.Locale;
 
-/// Which bound of a server ended a connection.
+/// Bound of a server that ended a connection.
 public enum Refusal {
   /// Connections that are set up.
   CONNECTIONS,
@@ -30,7 +30,7 @@ public enum Refusal {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /// True for what a peer learns as the answer to its SETUP.
+  /// True for a refusal that the peer gets as the answer to its SETUP.
   public boolean isOfSetup() {
     return this == CONNECTIONS || this == ADDRESS || this == NEWCOMERS || this == SETUP_TIME;
   }

@@ -5,12 +5,11 @@ import static java.util.Objects.requireNonNull;
 import io.netty.channel.unix.DomainSocketAddress;
 import java.net.SocketAddress;
 
-/// What a socket is told beside the defaults of the system.
+/// Options of a socket that differ from the defaults of the system.
 ///
-/// @param congestion how a TCP socket reacts to congestion
-/// @param sendBytes buffer of the system for what is sent, 0 to leave it to the system; for a Unix domain socket 0 is
-///     4 MiB
-/// @param receiveBytes buffer of the system for what is received, 0 to leave it to the system
+/// @param congestion reaction of a TCP socket to congestion
+/// @param sendBytes send buffer of the system, 0 to leave it to the system; for a Unix domain socket 0 is 4 MiB
+/// @param receiveBytes receive buffer of the system, 0 to leave it to the system
 public record SocketTuning(CongestionControl congestion, int sendBytes, int receiveBytes) {
   private static final int MOST_BYTES = 1 << 30;
   /// Linux gives a Unix domain socket 208 KiB, less than one slice, and never more by itself: each side would wait for
@@ -28,7 +27,7 @@ public record SocketTuning(CongestionControl congestion, int sendBytes, int rece
     return new SocketTuning(CongestionControl.AUTOMATIC, 0, 0);
   }
 
-  /// Buffer of the system for what is sent over a socket of `address`; 0 to leave it to the system.
+  /// Send buffer of the system for a socket of `address`; 0 to leave it to the system.
   public int sendBytes(SocketAddress address) {
     return sendBytes == 0 && address instanceof DomainSocketAddress ? LOCAL_SEND_BYTES : sendBytes;
   }

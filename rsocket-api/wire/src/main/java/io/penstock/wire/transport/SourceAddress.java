@@ -6,7 +6,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// What connections are counted by.
+/// Address by which connections are counted.
 public final class SourceAddress {
   private static final String LOCAL = "a socket of this host";
 
@@ -23,7 +23,7 @@ public final class SourceAddress {
         : internet.getAddress();
   }
 
-  /// For people; without a look-up of names.
+  /// Text for people; without a look-up of names.
   public static String words(@Nullable SocketAddress remote) {
     return remote instanceof InetSocketAddress internet && internet.getAddress() != null
         ? internet.getAddress().getHostAddress() + ":" + internet.getPort()

@@ -4,7 +4,7 @@ import io.penstock.PermanentKvException;
 
 /// Why one end gave a connection up.
 public sealed interface TransportFailure {
-  /// A server ended a connection whose peer exceeded a bound; the peer was told.
+  /// A server ended a connection whose peer exceeded a bound; the server sent the peer the reason.
   sealed class RefusedPeerException extends PermanentKvException implements TransportFailure
       permits FrameLengthException {
     private final Refusal reason;
@@ -33,7 +33,8 @@ public sealed interface TransportFailure {
       this.maxFrameBytes = maxFrameBytes;
     }
 
-    /// What the first three bytes begin where no frame of RSocket does: a scan and a wrong URL are told from a mistake.
+    /// Name of the protocol that the first three bytes begin, if no frame of RSocket does: it distinguishes a scan or a
+    /// wrong URL from a mistake.
     private static String spoken(int length) {
       return switch (length) {
         case 0x474554, 0x504f53, 0x505554, 0x484541, 0x4f5054, 0x434f4e, 0x44454c, 0x505249 ->
@@ -69,7 +70,7 @@ public sealed interface TransportFailure {
     }
   }
 
-  /// More was to be sent than may wait: the peer gave more credit than it reads; the connection was closed.
+  /// The frames to send exceeded the bound: the peer gave more credit than it reads; the connection was closed.
   final class SendQueueOverrunException extends PermanentKvException implements TransportFailure {
     private final long bytes;
     private final int frames;

@@ -32,7 +32,7 @@ final class CachedFiles {
     }
   }
 
-  /// Lets go of bytes beyond the bound, the oldest first. The system may keep them.
+  /// Releases bytes beyond the bound, the oldest first. The system may keep them.
   void trim() {
     for (Part oldest = surplus(); oldest != null; oldest = surplus()) {
       letGo(oldest);

@@ -41,7 +41,7 @@ public final class ChronicleEngine extends FileEngine {
     return open(directory, options, FreeSpace.of(directory));
   }
 
-  /// The same, with another source for the free space.
+  /// Opens the engine with another source for the free space.
   public static ChronicleEngine open(Path directory, EngineOptions options, FreeSpace space) {
     ChronicleAccess.require();
     ChronicleEngine engine = new ChronicleEngine(directory, options, space);

@@ -15,7 +15,7 @@ import java.time.temporal.ChronoField;
 final class ChronicleFormat {
   static final long HOUR_MILLIS = 3_600_000;
 
-  /// Offset of the segment's head in a file that is written anew, until records lie there.
+  /// Offset of the segment's head in a reused file, until records lie there.
   static final int HEAD_AT = ChronicleRun.OVERHEAD_BYTES - SegmentHead.BYTES;
   static final int HEADER_BYTES = 4;
   static final int NOT_COMPLETE = 0x8000_0000;
@@ -47,7 +47,7 @@ final class ChronicleFormat {
     }
   }
 
-  /// Tells `file` that its records begin behind Chronicle's notes. The words between records are Chronicle's own: no
+  /// Sets the start of records in `file` behind Chronicle's notes. The words between records are Chronicle's own: no
   /// reader needs them.
   static SegmentWindow window(SegmentWindow file) {
     int number = SegmentHead.numberIfReadable(file, HEAD_AT);

@@ -45,7 +45,7 @@ final class ChronicleRun implements AutoCloseable {
   /// append of 64 KiB.
   private static final long PRESENT_NANOS = 250_000;
 
-  /// How far behind a record Chronicle may look when it publishes the record.
+  /// Maximum distance behind a record that Chronicle may read when it publishes the record.
   static final int BEHIND_BYTES = 64;
 
   private final Path path;
@@ -58,7 +58,7 @@ final class ChronicleRun implements AutoCloseable {
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private final long table;
   private long mappedAt;
-  /// When the pages that Chronicle touches with each record were made present.
+  /// Time at which the pages that Chronicle touches with each record were made present.
   private long presentSince;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -113,7 +113,7 @@ final class ChronicleRun implements AutoCloseable {
     return mapped.contains(segment);
   }
 
-  /// Hears which files Chronicle maps and unmaps.
+  /// Receives files that Chronicle maps and unmaps.
   private final class Mapped implements StoreFileListener {
     @Override
     public void onAcquired(int segment, File file) {
@@ -194,8 +194,8 @@ final class ChronicleRun implements AutoCloseable {
     NativePages.populate(mappedAt, records % INDEX_SPACING == 0 ? OVERHEAD_BYTES : 1, file.path());
   }
 
-  /// Makes the table present that holds Chronicle's lock. A stalled medium makes a page wait that was synced and is
-  /// written again.
+  /// Makes the table of Chronicle's lock present. A stalled medium makes a page wait that was synced and is written
+  /// again.
   private void makeTablePresent() throws IOException {
     NativePages.populate(table, 1, path);
   }

@@ -33,7 +33,7 @@ final class EngineDirectory implements AutoCloseable {
   private final FileChannel lockFile;
   @SuppressWarnings("UnusedVariable") // the lock lives as long as this object
   private final FileLock lock;
-  /// Tells this directory from another of its name; null if the system has no such key.
+  /// Key that distinguishes this directory from another of its name; null if the system has no such key.
   private final @Nullable Object identity;
 
   private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) throws IOException {
@@ -148,7 +148,7 @@ final class EngineDirectory implements AutoCloseable {
     }
   }
 
-  /// Deletes what an earlier run left.
+  /// Deletes files of an earlier run.
   void clear() throws IOException {
     Files.deleteIfExists(path.resolve(PROBE));
   }

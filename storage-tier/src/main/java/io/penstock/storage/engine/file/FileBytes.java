@@ -15,7 +15,7 @@ final class FileBytes {
     read(file, position, into.asByteBuffer());
   }
 
-  /// Fills what remains of `into` from `position` on.
+  /// Fills the rest of `into` from `position` on.
   static void read(FileChannel file, long position, ByteBuffer into) throws IOException {
     long at = position;
     while (into.hasRemaining()) {

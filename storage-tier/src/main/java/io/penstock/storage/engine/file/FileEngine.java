@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What engines on files have in common. Changes of the log hold one lock; reads hold none.
+/// Common part of engines on files. Changes of the log hold one lock; reads hold none.
 abstract class FileEngine implements SegmentEngine {
   private static final long LOOK_NANOS = 1_000_000_000;
 
@@ -32,7 +32,7 @@ abstract class FileEngine implements SegmentEngine {
   private final CachedFiles cached;
   private final ForcedSegments forced;
   @GuardedBy("this") private @Nullable SegmentFile active;
-  /// When the active file was last seen under its name.
+  /// Time at which the active file was last seen under its name.
   @GuardedBy("this") private long lookedAt = System.nanoTime();
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
@@ -83,7 +83,7 @@ abstract class FileEngine implements SegmentEngine {
   /// Makes the file of a new segment, from a spare file if there is one.
   @GuardedBy("this") abstract SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException;
 
-  /// Nothing more is written to `file`.
+  /// Ends writing to `file`.
   abstract void ended(SegmentFile file) throws IOException;
 
   /// Whether the engine may still have the file of `segment` mapped.
@@ -99,16 +99,16 @@ abstract class FileEngine implements SegmentEngine {
   /// @return its offset
   @GuardedBy("this") abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
 
-  /// Tells `file` where its records begin.
+  /// Sets the start of records in `file`.
   abstract SegmentWindow window(SegmentWindow file, int segment);
 
-  /// A write to the active segment failed: the next segment begins anew. Throws nothing.
+  /// A write to the active segment failed: the next segment starts in a new file. Throws nothing.
   @GuardedBy("this") abstract void abandon();
 
   /// `file` was deleted.
   abstract void afterDelete(SegmentFile file) throws IOException;
 
-  /// Nothing more is written.
+  /// Ends all writing.
   ///
   /// @param last the active segment, if there is one
   @GuardedBy("this") abstract void finish(@Nullable SegmentFile last) throws IOException;
@@ -221,7 +221,7 @@ abstract class FileEngine implements SegmentEngine {
     return abandoned("begin a segment of", options.segmentBytes(), e);
   }
 
-  /// Nothing more is appended to a segment that may end in half a record.
+  /// Ends appending to a segment that may end in half a record.
   @GuardedBy("this") private RuntimeException abandoned(String work, long needed, IOException e) {
     active = null;
     abandon();
@@ -348,7 +348,7 @@ abstract class FileEngine implements SegmentEngine {
     try {
       afterDelete(deleted);
     } catch (IOException e) {
-      // the next opening removes what is left of the folder
+      // the next opening removes the rest of the folder
     }
   }
 

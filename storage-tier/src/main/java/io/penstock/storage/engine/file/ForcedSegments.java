@@ -16,7 +16,7 @@ final class ForcedSegments {
   private final Path directory;
   private final SegmentTable table;
   private final CachedFiles cached;
-  /// Folders of deleted segments, which are to be forced.
+  /// Folders of deleted segments that must be forced.
   private final Set<Path> thinned = ConcurrentHashMap.newKeySet();
   /// The names of all segments up to this one are on the medium.
   private volatile int namesForced;
@@ -30,7 +30,7 @@ final class ForcedSegments {
   /// A segment that is held, and the end of its bytes at that time.
   record Written(SegmentFile file, long end) {}
 
-  /// Holds the segments that have unforced bytes, for [#force]. No thread appends meanwhile.
+  /// Holds the segments that have unforced bytes, for [#force]. No thread appends during the call.
   List<Written> unforced() {
     return table.holdUnforced().stream().map(segment -> new Written(segment, segment.end())).toList();
   }
@@ -39,7 +39,7 @@ final class ForcedSegments {
     thinned.add(folder(segment));
   }
 
-  /// Forces and releases `held`; appending goes on meanwhile.
+  /// Forces and releases `held`; appending continues.
   void force(List<Written> held) throws IOException {
     Set<Path> names = Set.copyOf(thinned);
     thinned.removeAll(names);

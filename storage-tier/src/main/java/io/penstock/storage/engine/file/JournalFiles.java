@@ -19,7 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// The files of a journal that no engine has open, or can open meanwhile.
+/// The files of a journal that no engine has open, or can open.
 public final class JournalFiles implements AutoCloseable {
   private static final String PREFIX = "penstock journal, format ";
   private static final String ENGINE = PREFIX + EngineDirectory.VERSION + ", engine ";
@@ -125,7 +125,7 @@ public final class JournalFiles implements AutoCloseable {
     return isPlain ? PlainEngine.NAME : ChronicleEngine.NAME;
   }
 
-  /// Tells a segment's `file` where its records begin.
+  /// Sets the start of records in a segment's `file`.
   public SegmentWindow window(SegmentWindow file) {
     return isPlain ? SegmentHead.window(file) : ChronicleFormat.window(file);
   }

@@ -32,7 +32,7 @@ public final class PlainEngine extends FileEngine {
     return open(directory, options, FreeSpace.of(directory));
   }
 
-  /// The same, with another source for the free space.
+  /// Opens the engine with another source for the free space.
   public static PlainEngine open(Path directory, EngineOptions options, FreeSpace space) {
     PlainEngine engine = new PlainEngine(directory, options, space);
     return engine.opened(engine);

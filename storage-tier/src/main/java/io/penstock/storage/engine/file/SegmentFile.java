@@ -31,7 +31,7 @@ final class SegmentFile {
   private volatile boolean abandoned;
   private final Path path;
   private final FileChannel channel;
-  /// Tells this file from another of its name.
+  /// Key that distinguishes this file from another of its name.
   private final @Nullable Object key;
   private final SegmentView view;
   /// The pool that gets the file when it is deleted, and its name there.
@@ -39,7 +39,7 @@ final class SegmentFile {
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
-  /// The same file for calls that Java does not have; null where the system has none.
+  /// This file for calls that Java does not have; null where the system has none.
   @GuardedBy("this") private @Nullable NativeFile descriptor;
   @GuardedBy("this") private boolean descriptorTried;
 
@@ -58,7 +58,7 @@ final class SegmentFile {
     return open(number, path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  /// Opens a file of an earlier run, or a spare file that was begun anew.
+  /// Opens a file of an earlier run, or a spare file that is reused.
   static SegmentFile existing(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
@@ -90,7 +90,7 @@ final class SegmentFile {
     return deleted;
   }
 
-  /// The file lost its name: nothing in it needs to be forced any more.
+  /// The file lost its name: its bytes need not be forced any more.
   void abandon() {
     abandoned = true;
   }
@@ -115,7 +115,7 @@ final class SegmentFile {
     }
   }
 
-  /// Nothing more is appended.
+  /// Ends appending.
   void grown() {
     view.grown();
   }
@@ -188,7 +188,7 @@ final class SegmentFile {
     return descriptor;
   }
 
-  /// The same; bytes that were not in memory do not stay there.
+  /// Reads; bytes that were not in memory do not stay there.
   void readOnce(long offset, MemorySegment[] parts) throws IOException {
     long to = offset + RecordParts.bytes(parts);
     if (view.read(offset, parts)) {

@@ -47,7 +47,7 @@ final class SegmentHead {
     return isWhole ? head.get(INT, NUMBER_AT) : 0;
   }
 
-  /// The same; 0 also if the medium does not give the head.
+  /// Number of the segment; 0 also if the medium does not give the head.
   static int numberIfReadable(SegmentWindow file, long at) {
     try {
       return number(file, at);
@@ -56,7 +56,7 @@ final class SegmentHead {
     }
   }
 
-  /// Tells `file` that its records follow its head, one behind the other.
+  /// Sets the start of records in `file` behind its head.
   static SegmentWindow window(SegmentWindow file) {
     return file.holds(numberIfReadable(file, 0), Math.min(BYTES, file.size()), 0);
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// only the copy fails: the JVM guards this access to mapped memory. The reader then takes a positioned read, which
 /// waits, and tells what is wrong.
 final class SegmentView implements AutoCloseable {
-  /// Most bytes that are checked and copied at a time.
+  /// Maximum bytes that are checked and copied at a time.
   private static final int PIECE_BYTES = 1 << 20;
 
   private final FileChannel file;
@@ -40,7 +40,7 @@ final class SegmentView implements AutoCloseable {
     this.grows = grows;
   }
 
-  /// The file grows no more.
+  /// Records that the file grows no more.
   void grown() {
     grows = false;
   }
@@ -52,7 +52,7 @@ final class SegmentView implements AutoCloseable {
 
   /// Fills `parts` in turn from `offset` on, if all of these bytes are in memory.
   ///
-  /// @return false if they are not, or cannot be mapped; the parts have anything then
+  /// @return false if they are not, or cannot be mapped; the parts are undefined then
   boolean read(long offset, MemorySegment[] parts) throws IOException {
     long length = RecordParts.bytes(parts);
     MemorySegment bytes = mapped(offset + length);
@@ -130,7 +130,7 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// Lets the pages of the file from `from` to `to` go, while no thread copies. A read maps them again.
+  /// Releases the pages of the file from `from` to `to`, while no thread copies. A read maps them again.
   void letGo(Path path, long from, long to) throws IOException {
     copiers.shutOut();
     try {

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Files of deleted segments that are kept and written anew. Their space is reserved and their pages are in memory, so
-/// an append is a copy. A new file takes pages from the system, and a deleted one gives them back.
+/// Files of deleted segments that are kept and reused. Their space is reserved and their pages are in memory, so an
+/// append is a copy. A new file takes pages from the system, and a deleted one gives them back.
 ///
 /// No walk looks at the name of a spare file. The file gets the name of a segment only after the new head replaced the
 /// old one, so a crash in between leaves no segment with the records of another.
@@ -73,7 +73,7 @@ final class SpareSegments {
     }
   }
 
-  /// The last reader of `spare` is done: it may be written anew.
+  /// The last reader of `spare` is done: it may be reused.
   void free(Path spare) {
     synchronized (this) {
       if (!closed) {

@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 
 /// A fixed number of blocks in a store, each under a key of its own, overwritten in random order.
 final class LiveBlocks implements AutoCloseable {
-  /// One that is made, and those that are read.
+  /// Slots: one for the block that is made, others for the blocks that are read.
   private static final int SLOTS = 1 + PacedReads.MOST;
 
   private final CacheSpace space;
@@ -39,9 +39,9 @@ final class LiveBlocks implements AutoCloseable {
     this.random = new SplittableRandom(seed);
   }
 
-  /// Puts them all for the first time.
+  /// Puts all blocks for the first time.
   ///
-  /// @param listener told how many are there
+  /// @param listener receives the number of blocks that are there
   void fill(JournalStore store, IntConsumer listener) {
     for (int i = 0; i < blocks.length(); i++) {
       blocks.set(i, new LiveBlock(put(store)));
@@ -60,7 +60,7 @@ final class LiveBlocks implements AutoCloseable {
     }
   }
 
-  /// Its bytes are cheap to make, and tell it from all others.
+  /// A block whose bytes are cheap to make and differ from those of all others.
   private Block block(long number) {
     BlockKey key = space.key(PrefixHasher.ofTraceId(number));
     BlockDraft draft = claim(key);
@@ -79,7 +79,7 @@ final class LiveBlocks implements AutoCloseable {
     return requireNonNull(arena.tryClaim(List.of(key)), "there is a slot for each").getFirst();
   }
 
-  /// Reads the one at `index`, or whatever takes its place meanwhile, and compares it.
+  /// Reads the block at `index`, or the block that replaced it, and compares it.
   Mono<Void> read(JournalStore store, int index) {
     LiveBlock block = blocks.get(index);
     while (!block.retain()) {
@@ -107,7 +107,7 @@ final class LiveBlocks implements AutoCloseable {
     }
   }
 
-  /// Releases all stored blocks; those of a closed store free nothing.
+  /// Releases all stored blocks; blocks of a closed store free nothing.
   void releaseAll() {
     for (int i = 0; i < blocks.length(); i++) {
       LiveBlock block = blocks.getAndSet(i, null);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// Reads random blocks at a fixed rate, however long a read takes: a read's time counts from the moment it was
 /// due.
 final class PacedReads implements AutoCloseable {
-  /// Most reads in flight; a further one waits, and its time counts on.
+  /// Maximum number of reads in flight; a further one waits, and its waiting time counts.
   static final int MOST = 64;
 
   private final LiveBlocks blocks;
@@ -47,7 +47,7 @@ final class PacedReads implements AutoCloseable {
     try {
       thread.join();
       if (!room.tryAcquire(MOST, 1, TimeUnit.MINUTES)) {
-        throw new IllegalStateException("reads must end (did not within a minute)");
+        throw new IllegalStateException("reads did not end within a minute");
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("a benchmark must not be interrupted", e);

@@ -15,13 +15,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
-/// Reads blocks of a journal at a fixed rate, first while it is quiet, then while blocks are overwritten and, since
-/// most of what is held is live, moved all the time at the rate that is the default.
+/// Reads blocks of a journal at a fixed rate: first while it is quiet, then while blocks are overwritten. Since most
+/// bytes are live, compaction then moves blocks all the time, at its default rate.
 final class ReclaimBench {
   private static final int LAYERS = 16;
   private static final int DIGITS = 3;
   private static final int WARM_UP_SHARE = 3;
-  /// Most bytes of a segment that an engine uses beside records.
+  /// Maximum bytes of a segment that an engine uses in addition to records.
   private static final int OVERHEAD_BYTES = 64 << 10;
   private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(2);
 
@@ -112,7 +112,7 @@ final class ReclaimBench {
     }
   }
 
-  /// Warms up: the JVM compiles the measured code, and compaction moves what the opening left.
+  /// Warms up: the JVM compiles the measured code, and compaction finishes the work that the opening left.
   private void discard(Progress progress) {
     long end = System.nanoTime() + load.phase().toNanos() / WARM_UP_SHARE;
     for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
@@ -122,7 +122,7 @@ final class ReclaimBench {
     series.start();
   }
 
-  /// Waits a second, or `nanos` if that is less, and shows how far the reads have come.
+  /// Waits a second, or `nanos` if that is less, and shows the progress of the reads.
   private void park(long nanos, Progress progress) {
     long waited = Math.min(TimeUnit.SECONDS.toNanos(1), nanos);
     LockSupport.parkNanos(waited);

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// `penstock bench reclaim`: what compaction costs readers and the disk.
+/// `penstock bench reclaim`: the cost of compaction for readers and the disk.
 @Command(
     name = "reclaim",
     description = {"Measures what compaction costs readers and the disk.", "",

@@ -4,7 +4,7 @@ import io.penstock.node.text.Sizes;
 import io.penstock.storage.EngineKind;
 import java.time.Duration;
 
-/// What a [ReclaimBench] does to a journal.
+/// Load of a [ReclaimBench] on a journal.
 ///
 /// @param engine of the journal
 /// @param liveBytes bytes of live blocks, at any time

@@ -1,7 +1,7 @@
 package io.penstock.lab.bench.disk;
 
-/// The cost of compaction when blocks are overwritten uniformly at random, and the oldest segments are emptied first,
-/// in effect: a share u of what is emptied is live, where u = e^(-(1 - u) / d), with d of all bytes live, and each byte
+/// Model of the cost of compaction when blocks are overwritten uniformly at random and the oldest segments are emptied
+/// first: a share u of an emptied segment is live, where u = e^(-(1 - u) / d), with d of all bytes live, and each byte
 /// put makes 1 / (1 - u) bytes written.
 final class ReclaimModel {
   private static final int STEPS = 1_000;

@@ -13,7 +13,7 @@ import io.penstock.node.text.Sizes;
 import java.util.List;
 import java.util.Locale;
 
-/// A [ReclaimReport] and how it came about, as a page for a browser.
+/// A [ReclaimReport] and its measurements, as a page for a browser.
 final class ReclaimPage {
   private ReclaimPage() {}
 
@@ -70,7 +70,8 @@ final class ReclaimPage {
 
   private static Chart latency(ReclaimReport report, ReclaimSeries series) {
     return new Chart("latency", "Time of reads",
-        "From when a read was due until its last byte was compared; percentiles of each second.", "time, logarithmic",
+        "Time from when a read was due until its last byte was compared; percentiles of each second.",
+        "time, logarithmic",
         "time", true,
         List.of(new Line("p50", series.p50Micros), new Line("p99", series.p99Micros),
             Line.level("p99 while nothing is put", report.quiet().p99()),

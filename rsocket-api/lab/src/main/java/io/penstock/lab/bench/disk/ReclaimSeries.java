@@ -6,7 +6,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/// What was seen in each second of a run. One thread.
+/// Observations of each second of a run. One thread.
 final class ReclaimSeries {
   final List<Double> seconds = new ArrayList<>();
   final List<@Nullable Double> p50Micros = new ArrayList<>();
@@ -19,7 +19,7 @@ final class ReclaimSeries {
 
   private long start = System.nanoTime();
 
-  /// From now on seconds count.
+  /// Starts counting seconds.
   void start() {
     start = System.nanoTime();
   }

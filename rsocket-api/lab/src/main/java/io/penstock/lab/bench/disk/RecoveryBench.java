@@ -152,7 +152,7 @@ final class RecoveryBench {
       for (JournalFiles.Stored segment : files.segments()) {
         try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ)) {
           while (file.read(piece.clear()) >= 0) {
-            // to the end
+            // reads to the end
           }
         }
       }

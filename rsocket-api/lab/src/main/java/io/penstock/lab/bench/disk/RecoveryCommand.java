@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// `penstock bench recovery`: how long a journal takes to be opened, and to be checked.
+/// `penstock bench recovery`: the time to open and to check a journal.
 @Command(
     name = "recovery",
     description = {

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// `penstock bench replay`: what a replay costs beside its parts.
+/// `penstock bench replay`: the cost of a replay compared with its parts.
 @Command(
     name = "replay",
     description = {"Measures the CPU time of a replay beside that of its parts.", "",
@@ -87,7 +87,7 @@ public final class ReplayBenchCommand extends Bench<ReplayBenchReport> {
     return measured(plan, requests, 2 * blocks);
   }
 
-  /// @param capacityBlocks what the node keeps: the blocks of a turn are still there after it
+  /// @param capacityBlocks of the node: the blocks of a turn are still there after it
   private ReplayBenchReport measured(FlowPlan plan, List<TraceRequest> requests, long capacityBlocks) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     TierPlan kept = TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks))

@@ -32,7 +32,7 @@ import java.util.function.ToDoubleFunction;
 record ReplayBenchReport(String penstock, int blockBytes, int layers, int sliceBytes, int concurrency, int requests,
     double warmUpSeconds, int rounds, long readBytes, long putBytes, Part whole, List<Part> parts,
     double partsCpuSecondsPerGigabyte, double ratio) implements Bench.Report {
-  /// What one turn of one of them took.
+  /// Cost of one turn of one of them.
   record Cost(long cpuNanos, long nanos) {}
 
   /// The turns of one round.
@@ -73,7 +73,7 @@ record ReplayBenchReport(String penstock, int blockBytes, int layers, int sliceB
     return sorted[sorted.length / 2];
   }
 
-  /// For a reader.
+  /// Table for people.
   @Override
   public String table() {
     TextTable table = new TextTable("", "BYTES", "GB/S", "CPU s/GB", "CPU s/GB DELIVERED");

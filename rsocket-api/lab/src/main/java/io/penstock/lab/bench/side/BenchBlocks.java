@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// The blocks of a bench, the same on both sides: random bytes that all blocks share, behind the hash of the key.
+/// The blocks of a bench, equal on both sides: random bytes that all blocks share, behind the hash of the key.
 public final class BenchBlocks {
   private static final int FILL_AT_ONCE = 16;
   private static final int STAMP_BYTES = 2 * Long.BYTES;

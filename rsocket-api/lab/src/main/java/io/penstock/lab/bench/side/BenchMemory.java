@@ -23,13 +23,13 @@ interface BenchMemory extends AutoCloseable {
   /// Makes it a segment.
   void register(SegmentRegistry registry, String name);
 
-  /// Moves the `bytes` from `offset` on from or to the same place of `remote`.
+  /// Moves the `bytes` from `offset` on from or to the same offset of `remote`.
   TransferBatch.Item item(TransferBatch.Direction direction, RemoteSegment remote, long offset, long bytes);
 
   /// Copies `from` to `offset`.
   Mono<Void> put(long offset, MemorySegment from);
 
-  /// Copies what is at `offset` to `to`.
+  /// Copies the bytes at `offset` to `to`.
   Mono<Void> get(long offset, MemorySegment to);
 
   @Override

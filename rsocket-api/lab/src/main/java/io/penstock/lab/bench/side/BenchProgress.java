@@ -4,7 +4,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Progress;
 import java.util.concurrent.TimeUnit;
 
-/// Shows how far a bench has come whose loads run for a known time. One thread at a time.
+/// Shows the progress of a bench whose loads run for a known time. One thread at a time.
 public final class BenchProgress implements AutoCloseable {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -26,7 +26,7 @@ public final class BenchProgress implements AutoCloseable {
     return new BenchProgress(Progress.of(console, task, "seconds", SECOND), nanos);
   }
 
-  /// What comes next, in a few words.
+  /// Names the next step, in a few words.
   public void next(String what) {
     progress.next(what);
   }

@@ -32,7 +32,7 @@ final class BenchSegments implements AutoCloseable {
     return registry;
   }
 
-  /// Writes what the segment to read has.
+  /// Fills the segment that is read.
   static void fill(MemorySegment memory) {
     SplittableRandom random = new SplittableRandom(memory.byteSize());
     for (long at = 0; at + Long.BYTES <= memory.byteSize(); at += Long.BYTES) {

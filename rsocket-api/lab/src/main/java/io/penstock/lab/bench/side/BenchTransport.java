@@ -27,7 +27,7 @@ import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
 
-/// The transports that can be measured. What differs is where a side listens and how its peer is told.
+/// The transports that can be measured. They differ in the place where a side listens and in the form of its address.
 public enum BenchTransport {
   TCP,
   UDS,
@@ -50,7 +50,7 @@ public enum BenchTransport {
     return this == UDS || this == SHARED ? UDS : TCP;
   }
 
-  /// @param name unlike those of the other listeners in `place`
+  /// @param name different from the names of the other listeners in `place`
   SocketAddress local(Place place, String name) {
     return bare() == UDS
         ? new DomainSocketAddress(place.folder().resolve(name).toString())
@@ -62,14 +62,14 @@ public enum BenchTransport {
     return address instanceof InetSocketAddress internet ? "" + internet.getPort() : address.toString();
   }
 
-  /// Where `listening` is for the peer.
+  /// Address of `listening`, for the peer.
   ///
   /// @param name under which it was made
   static String told(Closeable listening, String name) {
     return listening instanceof TcpListener socket ? told(socket.address()) : name;
   }
 
-  /// What the peer on `host` told.
+  /// Address that the peer on `host` reported.
   SocketAddress remote(String host, String told) {
     return bare() == UDS
         ? new DomainSocketAddress(told)
@@ -81,14 +81,14 @@ public enum BenchTransport {
     return this == SHARED ? ChunkSource.shared("bench") : ChunkSource.ofSystem();
   }
 
-  /// What carries the bytes of blocks and segments.
+  /// Carrier of the bytes of blocks and segments.
   Carrier carrier() {
     return this == SHARED ? Carrier.SHARED_MEMORY : Carrier.INLINE;
   }
 
   /// A server of its own.
   ///
-  /// @param name unlike those of the other listeners in `place`
+  /// @param name different from the names of the other listeners in `place`
   ServerTransport<? extends Closeable> server(Place place, String name, CongestionControl congestion,
       LoopResources loops) {
     TcpServerOptions options = TcpServerOptions.on(local(place, name)).withCongestion(congestion);
@@ -101,7 +101,7 @@ public enum BenchTransport {
     };
   }
 
-  /// A client of what the peer on `host` told.
+  /// A client of the address that the peer on `host` reported.
   ClientTransport client(String host, String told, CongestionControl congestion, LoopResources loops) {
     if (this == LOCAL) {
       return LocalTransport.client(told, ConnectionLimits.defaults(), loops, ConnectionListener.noop());
@@ -112,7 +112,7 @@ public enum BenchTransport {
         : TcpTransport.client(options, loops);
   }
 
-  /// The same socket without RSocket.
+  /// A server socket without RSocket.
   static TcpServer rawServer(SocketAddress local, CongestionControl congestion, LoopResources loops) {
     return LoopbackPath.listening(TcpServer.create().runOn(loops).bindAddress(() -> local), local, loops, congestion);
   }

@@ -12,7 +12,7 @@ final class BenchWait {
 
   private BenchWait() {}
 
-  /// What `work` answers; it must answer.
+  /// Result of `work`, which must have one.
   static <T> T of(Mono<T> work) {
     return requireNonNull(work.block(PATIENCE), "an answer");
   }

@@ -1,6 +1,6 @@
 package io.penstock.lab.bench.side;
 
-/// Which way the bytes of a bench go.
+/// Direction of the bytes of a bench.
 public enum Direction {
   /// From the far side.
   GET,

@@ -24,14 +24,14 @@ import reactor.netty.resources.LoopResources;
 public final class FarLink implements AutoCloseable {
   private static final String MAIN = "io.penstock.lab.LabMain";
 
-  /// What a far side prints when it is ready.
+  /// Line that a far side prints when it is ready.
   record Ready(int port) {}
 
   private final String host;
   private final RSocket control;
   private final LoopResources loops;
   private final @Nullable Process process;
-  /// What goes with the far side: its folder, or all of one in this process.
+  /// Resources of the far side: its folder, or a whole far side in this process.
   private final @Nullable AutoCloseable rest;
 
   private FarLink(String host, RSocket control, LoopResources loops, @Nullable Process process,
@@ -56,7 +56,7 @@ public final class FarLink implements AutoCloseable {
       String line =
           new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
       if (line == null) {
-        throw new IOException("the far side must say its port (ended without)");
+        throw new IOException("the far side ended before it reported its port");
       }
       return connect("127.0.0.1", Json.MAPPER.readValue(line, Ready.class).port(), process, folder);
     } catch (IOException | RuntimeException e) {
@@ -97,7 +97,7 @@ public final class FarLink implements AutoCloseable {
     }
   }
 
-  /// Where its listeners are.
+  /// Host of its listeners.
   String host() {
     return host;
   }
@@ -126,7 +126,7 @@ public final class FarLink implements AutoCloseable {
       try {
         side.close();
       } catch (Exception e) {
-        throw new IllegalStateException("the far side must end (did not)", e);
+        throw new IllegalStateException("the far side did not end", e);
       }
     }
   }

@@ -2,7 +2,7 @@ package io.penstock.lab.bench.side;
 
 import io.penstock.wire.transport.CongestionControl;
 
-/// What the near side of a bench asks of the far side.
+/// Order of the near side of a bench to the far side.
 ///
 /// @param verb what to do
 /// @param transport of a listener
@@ -23,9 +23,9 @@ record FarOrder(Verb verb, BenchTransport transport, CongestionControl congestio
     RAW,
     /// Answer bytes, see [FarSide].
     PLAIN,
-    /// Tell the CPU time of the process.
+    /// Report the CPU time of the process.
     CPU,
-    /// End what the orders before this one began.
+    /// End the work that earlier orders began.
     END
   }
 

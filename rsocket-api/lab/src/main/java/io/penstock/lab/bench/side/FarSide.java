@@ -59,7 +59,7 @@ final class FarSide implements AutoCloseable {
   private final ChunkSource memory = ChunkSource.ofSystem();
   private final ByteBuf bytes;
   private final TcpListener control;
-  /// Touched by orders, which come one after another.
+  /// Used by orders, which come one after another.
   private final Deque<Runnable> begun = new ArrayDeque<>();
 
   /// @param port of the control connection; 0 for a free one
@@ -76,7 +76,7 @@ final class FarSide implements AutoCloseable {
     return BenchWait.of(RSocketServer.create(acceptor).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport));
   }
 
-  /// Where it takes orders.
+  /// Port for orders.
   int port() {
     return control.port();
   }
@@ -159,7 +159,7 @@ final class FarSide implements AutoCloseable {
   private String plain(FarOrder order) {
     String name = name();
     Closeable listener = bind(server(order, name), SocketAcceptor.with(new RSocket() {
-      /// Moves on through the memory, so that no cache holds what is sent. One connection, one thread.
+      /// Position in the memory; it advances, so that no cache holds the sent bytes. One connection, one thread.
       private int at;
 
       @Override

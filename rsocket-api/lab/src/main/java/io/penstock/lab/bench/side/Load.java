@@ -3,12 +3,12 @@ package io.penstock.lab.bench.side;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/// Something that is measured: it runs for a while and says what it did.
+/// A measured load: it runs for a while and reports its work.
 public interface Load extends AutoCloseable {
   /// Runs for `nanos`.
   Done run(long nanos);
 
-  /// Words for what carried the bytes so far; empty of a load that does not tell.
+  /// Words for the carriers of the bytes so far; empty of a load that does not report them.
   default List<String> carriedBy() {
     return List.of();
   }
@@ -16,7 +16,7 @@ public interface Load extends AutoCloseable {
   @Override
   void close();
 
-  /// What was done in how long.
+  /// Work of a run and its time.
   ///
   /// @param units bytes or answers, as the load says
   /// @param latencies of its requests, in nanoseconds; empty if it has none

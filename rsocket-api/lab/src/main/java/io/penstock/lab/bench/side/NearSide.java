@@ -57,7 +57,7 @@ public final class NearSide implements AutoCloseable {
     return far.cpuNanos();
   }
 
-  /// Ends what the far side serves for the loads so far.
+  /// Ends the listeners that the far side opened for the loads so far.
   public void endFar() {
     far.end();
   }
@@ -115,12 +115,13 @@ public final class NearSide implements AutoCloseable {
     return blocks(setting.transport(), blockBytes, batch, direction);
   }
 
-  /// The same over another transport.
+  /// Such a load over another transport.
   public Load blocks(BenchTransport transport, int blockBytes, int batch, Direction direction) {
     BenchBlocks made = new BenchBlocks(blockBytes, setting.layers());
     int batches = Math.max(2 * setting.threads(), (int) (setting.sourceBytes() / blockBytes / batch));
     String node = node(transport, blockBytes, setting.layers(), batches * batch, direction == Direction.GET);
-    // A put of each key finds the node without it: between two puts of a key all others are put, twice what it keeps
+    // Each put finds the node without its keys: between two puts of a key all other keys are put, twice the node's
+    // capacity
     int lists = direction == Direction.GET ? batches : 2 * batches + 1;
     List<List<BlockKey>> keys = new ArrayList<>(lists);
     for (int i = 0; i < lists; i++) {
@@ -173,7 +174,7 @@ public final class NearSide implements AutoCloseable {
     memory.close();
   }
 
-  /// Connections of one load, used in turn.
+  /// Connections of one load, used by turns.
   private final class Clients {
     private final BenchBlocks made;
     private final SlabArena arena;
@@ -221,7 +222,7 @@ public final class NearSide implements AutoCloseable {
           throw new WrongBytesException(key);
         }
         return 1L;
-      }).switchIfEmpty(Mono.error(() -> new IllegalStateException("block must be there (was not, " + key + ")"))),
+      }).switchIfEmpty(Mono.error(() -> new IllegalStateException("block is missing ( " + key + ")"))),
           BlockScope::close);
     }
 

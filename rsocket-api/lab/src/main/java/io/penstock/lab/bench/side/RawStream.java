@@ -11,11 +11,11 @@ import io.netty.channel.WriteBufferWaterMark;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.netty.Connection;
 
-/// Bytes one way over a plain Netty channel: what RSocket, checksums and landing are compared with.
+/// Bytes one way over a plain Netty channel: the baseline for RSocket, checksums and landing.
 ///
 /// A connection begins with one integer of its client: the bytes of a payload that the server sends without end, or,
-/// negated, those of a payload that the client sends. Payloads come from a piece of memory that no cache holds; what
-/// arrives is counted and dropped.
+/// negated, those of a payload that the client sends. Payloads come from a piece of memory that no cache holds; the
+/// receiver counts bytes and drops them.
 final class RawStream {
   private static final int LEAST_RECEIVE = 1 << 16;
   private static final int MOST_RECEIVE = 1 << 20;
@@ -43,7 +43,7 @@ final class RawStream {
     channel.config().setAutoRead(true);
   }
 
-  /// Has the peer send payloads of `payloadBytes` until the connection is closed.
+  /// Makes the peer send payloads of `payloadBytes` until the connection is closed.
   static void receive(Connection connection, int payloadBytes, LongAdder received) {
     Channel channel = prepared(connection);
     connection.addHandlerLast(new Quiet() {
@@ -82,7 +82,7 @@ final class RawStream {
     return channel;
   }
 
-  /// The near side ends a stream by closing it, whatever is under way.
+  /// The near side ends a stream by closing it at any moment.
   private abstract static class Quiet extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable closed) {

@@ -4,7 +4,7 @@ import io.penstock.check.Checks;
 import io.penstock.wire.transport.CongestionControl;
 import java.time.Duration;
 
-/// What all loads of a bench have in common.
+/// Settings that all loads of a bench share.
 ///
 /// @param transport of the sockets
 /// @param congestion of the sockets
@@ -12,12 +12,13 @@ import java.time.Duration;
 /// @param threads requests under way at a time
 /// @param connections over which they are spread
 /// @param sourceBytes of memory that is read, one part after another
-/// @param verify whether each byte that came is compared with what was made
+/// @param verify whether each received byte is compared with the generated one
 /// @param spin of the read ring, with shared memory
 /// @param time of each load in each round
 /// @param warmUp before the first round
 /// @param rounds in which the loads take turns
-public record SideSetting(BenchTransport transport, CongestionControl congestion, int layers, int threads, int connections,
+public record SideSetting(BenchTransport transport, CongestionControl congestion, int layers, int threads,
+    int connections,
     long sourceBytes, boolean verify, Duration spin, Duration time, Duration warmUp, int rounds) {
   public SideSetting {
     Checks.positive("--layers", layers);

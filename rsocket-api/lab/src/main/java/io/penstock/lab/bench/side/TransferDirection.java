@@ -1,8 +1,8 @@
 package io.penstock.lab.bench.side;
 
-/// Which way items of a transfer go.
+/// Direction of the items of a transfer.
 public enum TransferDirection {
-  /// From segments of the far side.
+  /// Reads of segments of the far side.
   READ,
   /// Into segments of the far side.
   WRITE,

@@ -30,8 +30,8 @@ import reactor.core.scheduler.Schedulers;
 
 /// Batches of a transfer engine against [BenchSegments], a fixed number of them under way; its units are bytes.
 ///
-/// Each batch has a region of the segments and of local memory to itself while it is under way. Verified, a read is
-/// compared with what the segment has, and a written region is read back and compared.
+/// Each batch under way has a region of the segments and of local memory to itself. If verified, a read is compared
+/// with the content of the segment, and a written region is read back and compared.
 public final class TransferLoad implements Load {
   private static final String PEER = "far";
   private static final int WAITERS = 1 << 16;
@@ -55,7 +55,7 @@ public final class TransferLoad implements Load {
         throw new IllegalArgumentException("--source must be >= --threads × --batch × --blocks, %d bytes (was %d)"
             .formatted(setting.threads() * regionBytes(), setting.sourceBytes()));
       }
-      // Those that are verified have memory of their own to compare with
+      // Verified batches have memory of their own to compare with
       return Math.toIntExact(setting.verify() ? Math.min(regions, VERIFIED_REGIONS * setting.threads()) : regions);
     }
   }
@@ -106,7 +106,7 @@ public final class TransferLoad implements Load {
     private final TransferBatch read;
     private final TransferBatch write;
     private final TransferBatch readBack;
-    /// What is written, and what was read; of verified loads.
+    /// Bytes to write, and bytes read; for verified loads.
     private final MemorySegment sent;
     private final MemorySegment came;
 
@@ -142,7 +142,7 @@ public final class TransferLoad implements Load {
           .flatMap(bytes -> readAnew(engine, readBack, sent).thenReturn(bytes));
     }
 
-    /// Blanks the memory first, so that bytes of an earlier turn are not taken for those that come.
+    /// Clears the memory first, so that bytes of an earlier turn are not mistaken for new ones.
     private Mono<Long> readAnew(TransferEngine engine, TransferBatch batch, MemorySegment right) {
       return Mono.defer(() -> local.put(offset, came.fill((byte) 0x5A))).then(moved(engine, batch))
           .flatMap(bytes -> local.get(offset, came).thenReturn(bytes)).doOnNext(bytes -> {
@@ -184,7 +184,7 @@ public final class TransferLoad implements Load {
     return carried.words();
   }
 
-  /// What carried the bytes, each with the transport of its frames.
+  /// Carriers of the bytes, each with the transport of its frames.
   private static final class Carriers implements TransferListener {
     private final Set<String> words = new ConcurrentSkipListSet<>();
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/// Loads that take turns: round after round, so that what disturbs the machine disturbs all of them.
+/// Loads that take turns: round after round, so that a disturbance of the machine affects all of them.
 public final class Turns {
   /// A part of its time that each load runs unmeasured before each turn.
   private static final int LEAD = 10;
@@ -22,7 +22,7 @@ public final class Turns {
     this.progress = progress;
   }
 
-  /// How long `loads` loads run, their warm-up included.
+  /// Running time of `loads` loads, with their warm-up.
   public static long nanos(SideSetting setting, int loads) {
     return warmUpNanos(setting, loads) * WARM_UP_TURNS * loads + (long) setting.rounds() * loads * turnNanos(setting);
   }
@@ -92,7 +92,7 @@ public final class Turns {
     return median(turns.stream().mapToDouble(of).toArray());
   }
 
-  /// The median of what `of` is of one load, as a multiple of another in the same round.
+  /// Median of the value `of` of one load, as a multiple of another load in the same round.
   public static double ratio(List<Turn> turns, List<Turn> to, ToDoubleFunction<Turn> of) {
     double[] ratios = new double[turns.size()];
     for (int i = 0; i < ratios.length; i++) {
@@ -101,7 +101,7 @@ public final class Turns {
     return median(ratios);
   }
 
-  /// Of two in the middle the mean. Sorts `values`.
+  /// Median; the mean of the two values in the middle if their number is even. Sorts `values`.
   public static double median(double... values) {
     Arrays.sort(values);
     int half = values.length / 2;

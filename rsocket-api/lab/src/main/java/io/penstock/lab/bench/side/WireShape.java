@@ -2,7 +2,8 @@ package io.penstock.lab.bench.side;
 
 import io.penstock.wire.protocol.Limits;
 
-/// How blocks of one size travel: slices of 512 KiB, windows of 4 MiB, but at least 4 blocks and at most 1,024.
+/// Shape of the travel of blocks of one size: slices of 512 KiB, windows of 4 MiB, but at least 4 blocks and at most
+/// 1,024.
 public record WireShape(int windowBlocks) {
   public static final int SLICE_BYTES = 512 << 10;
   static final long BUDGET_BYTES = 64L << 20;
@@ -24,12 +25,12 @@ public record WireShape(int windowBlocks) {
     return new Limits(SLICE_BYTES, windowBlocks, MAX_KEYS);
   }
 
-  /// Blocks that a node may receive beside those that it keeps.
+  /// Number of blocks that a node may receive in addition to those that it keeps.
   int ingressBlocks() {
     return 8 * windowBlocks;
   }
 
-  /// Blocks that a client has room for: two windows, and what requests under way hold.
+  /// Number of blocks that a client has room for: two windows, and the blocks of requests under way.
   int slots(int requests, int batch) {
     return 2 * windowBlocks + requests * Math.max(2 * batch, windowBlocks);
   }

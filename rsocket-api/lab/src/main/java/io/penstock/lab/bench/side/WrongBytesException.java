@@ -2,14 +2,14 @@ package io.penstock.lab.bench.side;
 
 import io.penstock.block.BlockKey;
 
-/// Bytes that came differ from those that were made, and no checksum told.
+/// Received bytes differ from the generated ones, and no checksum reported it.
 public final class WrongBytesException extends RuntimeException {
   WrongBytesException(BlockKey key) {
     this("bytes of block " + key.hash());
   }
 
-  /// @param what is wrong
+  /// @param what description of the difference
   WrongBytesException(String what) {
-    super(what + " must be as it was made (was not)");
+    super(what + " differ from the bytes that were made");
   }
 }

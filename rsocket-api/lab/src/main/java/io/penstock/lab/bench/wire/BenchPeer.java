@@ -1,6 +1,6 @@
 package io.penstock.lab.bench.wire;
 
-/// Another store that is measured beside ours.
+/// Another store to compare with.
 enum BenchPeer {
   NONE, REDIS
 }

@@ -35,7 +35,7 @@ final class CopyLoad implements Load {
     return new Done(done, System.nanoTime() - began, new Histogram(1));
   }
 
-  /// Of what was computed, so that it is computed.
+  /// Sum of the computed values, so that the compiler keeps the computation.
   long check() {
     return check;
   }

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Measures how long a get of one block takes, one at a time, and how many look-ups a connection answers, beside plain
-/// RSocket requests, by turns.
+/// Measures the time of a get of one block, one at a time, and the look-ups that a connection answers. Plain RSocket
+/// requests take turns with them for comparison.
 final class LatencyBench {
   private static final int BORROWED_BYTES = 4 << 20;
   private static final int BORROWED_LAYERS = 32;
@@ -34,10 +34,10 @@ final class LatencyBench {
     this.bare = bare;
   }
 
-  /// How long all loads run.
+  /// Running time of all loads.
   ///
   /// @param rows of gets
-  /// @param hasBare whether a round trip is measured beside
+  /// @param hasBare whether a bare round trip is measured, too
   static long nanos(SideSetting setting, int rows, boolean hasBare) {
     return rows * Turns.nanos(setting, hasBare ? 3 : 2) + Turns.nanos(setting, 3)
         + (setting.transport() == BenchTransport.SHARED ? Turns.nanos(setting, 2) : 0);

@@ -9,7 +9,7 @@ import io.penstock.lab.bench.side.Turns.Turn;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What `bench latency` found: medians of the rounds.
+/// Result of `bench latency`: medians of the rounds.
 ///
 /// @param penstock version
 /// @param transport of the sockets
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// @param rounds in which the loads took turns
 /// @param gets one at a time, by block size
 /// @param lookUps of keys
-/// @param borrowed a block that is read where it lies, over shared memory; else null
+/// @param borrowed a block that is read in place, over shared memory; else null
 record LatencyReport(String penstock, String transport, String congestion, double seconds, double warmUpSeconds,
     int rounds, List<Get> gets, LookUps lookUps, @Nullable Borrowed borrowed) implements Bench.Report {
   /// @param averageMicros of a request
@@ -42,7 +42,7 @@ record LatencyReport(String penstock, String transport, String congestion, doubl
   /// @param ours a get of one block
   /// @param plain an RSocket request/response whose answer has as many bytes
   /// @param p50Ratio of ours to the plain one, in the same round
-  /// @param cpuRatio the same of the CPU time of both sides
+  /// @param cpuRatio ratio of the CPU time of both sides
   /// @param roundTrip 64 bytes there and back over a bare Unix domain socket in C, with shared memory; else null
   record Get(int blockBytes, Times ours, Times plain, double p50Ratio, double cpuRatio,
       @Nullable RoundTrip roundTrip) {

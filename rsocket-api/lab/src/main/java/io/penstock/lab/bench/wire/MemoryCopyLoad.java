@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/// Copies memory, a piece after the other, so that no cache holds what is copied, as with blocks. Its units are copies.
+/// Copies memory piece by piece, so that no cache holds the source, as with blocks. Its units are copies.
 final class MemoryCopyLoad implements Load {
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 

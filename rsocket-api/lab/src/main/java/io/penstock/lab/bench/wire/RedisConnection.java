@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
-/// One connection to a Redis server, in its protocol RESP2. Values are received in native memory that is used again and
-/// again. For one thread.
+/// One connection to a Redis server, in its protocol RESP2. Values are received in native memory that is reused. For
+/// one thread.
 final class RedisConnection implements Closeable {
   private static final int BUFFER_BYTES = 1 << 20;
 

@@ -24,8 +24,8 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/// A Redis server of this machine, measured with the same reads: blocks under names, a batch of them in a pipeline, a
-/// connection for each request that may be under way.
+/// A Redis server of this machine under the same reads: blocks under names, a batch of them in a pipeline, a connection
+/// for each request that may be under way.
 final class RedisPeer implements AutoCloseable {
   private static final String SERVER = "redis-server";
   private static final int TRIES = 100;

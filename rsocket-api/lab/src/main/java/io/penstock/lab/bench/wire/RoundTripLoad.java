@@ -71,7 +71,7 @@ final class RoundTripLoad implements Load {
             .forEach(words -> latencies.recordValueWithCount(Long.parseLong(words[0]), Long.parseLong(words[1])));
       }
       if (!ended(process)) {
-        throw new IllegalStateException("the bare round trip must end well (ended with an error)");
+        throw new IllegalStateException("the bare round trip ended with an error");
       }
       return new Done(latencies.getTotalCount(), nanos, latencies);
     } catch (IOException e) {

@@ -38,7 +38,7 @@ record StartReport(String penstock, String transport, String direction, int bloc
   /// @param cpuSeconds CPU time of both sides
   record Second(int second, double gigabytesPerSecond, double ofSteady, double soFarOfSteady, double cpuSeconds) {}
 
-  /// What one second moved.
+  /// Work of one second.
   record Measured(long bytes, long nanos, long cpuNanos) {
     double gigabytesPerSecond() {
       return (double) bytes / nanos;
@@ -76,7 +76,7 @@ record StartReport(String penstock, String transport, String direction, int bloc
         .mapToDouble(Measured::gigabytesPerSecond).toArray());
   }
 
-  /// For a reader.
+  /// Table for people.
   @Override
   public String table() {
     TextTable table = new TextTable("SECOND", "GB/S", "OF STEADY", "SO FAR OF STEADY", "CPU s");

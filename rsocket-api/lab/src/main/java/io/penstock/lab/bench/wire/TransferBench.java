@@ -12,8 +12,8 @@ import io.penstock.lab.bench.side.WireShape;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Measures how fast a transfer engine reads and writes segments of another process, beside plain Netty channels that
-/// carry as many bytes a write, by turns.
+/// Measures the rate at which a transfer engine reads and writes segments of another process. Plain Netty channels that
+/// carry as many bytes a write take turns with it.
 final class TransferBench {
   /// Segments of ours and the Netty channel.
   static final int LOADS = 2;

@@ -26,9 +26,9 @@ import picocli.CommandLine.Option;
       "Starts the far side in a process of its own, which registers memory as segments; submits batches of reads or"
           + " writes, and by turns sends as many bytes over plain Netty channels. A row's time is that of a batch. CPU"
           + " s/GB is that of each side. Over local, both sides are this process, and Netty goes over TCP.",
-      "Over shared, the segments lie in memory that the other process can map: all but their bytes go over a Unix"
-          + " domain socket, and so does Netty. CARRIED BY tells what carried the bytes; parts below 16 KiB, and bytes"
-          + " that find no staging slot, go in frames (inline).",
+      "Over shared, the segments lie in memory that the other process can map: all but their bytes go over "
+          + "a Unix domain socket, and so does Netty. The column CARRIED BY shows how the bytes "
+          + "travelled; parts below 16 KiB, and bytes that find no staging slot, go in frames (inline).",
       "", "Verified, a written region is read back and compared, which takes time of its own.", "",
       "TO NETTY is our rate as a part of that of the Netty channel in the same round, and that rate in GB/s (in JSON"
           + " raw.ratio and raw.gigabytesPerSecond). CPU TO NETTY is our CPU time a byte, both sides together, as a"

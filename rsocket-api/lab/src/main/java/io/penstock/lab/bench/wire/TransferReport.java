@@ -25,7 +25,8 @@ import java.util.List;
 /// @param verified whether each byte was compared with what was made, beside its checksum
 /// @param rows by block size and batch
 record TransferReport(String penstock, String transport, String congestion, String direction, String memory,
-    int threads, int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) implements Bench.Report {
+    int threads, int connections, double seconds, double warmUpSeconds, int rounds, boolean verified,
+    List<Row> rows) implements Bench.Report {
   /// @param blockBytes bytes of an item
   /// @param batch items submitted together
   /// @param carriedBy what carried the bytes, and the transport of its frames

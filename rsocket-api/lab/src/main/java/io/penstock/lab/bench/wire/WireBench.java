@@ -17,10 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Measures how fast blocks go from one process to another, beside a plain Netty channel that sends the same payloads
-/// and beside a copy with its checksum in one thread, by turns.
+/// Measures the rate at which blocks go from one process to another. A plain Netty channel that sends equal payloads,
+/// and a copy with its checksum in one thread, take turns with it.
 final class WireBench {
-  /// What is sent at once at least when small blocks are asked for together.
+  /// Minimum bytes of a request for small blocks.
   private static final int BATCH_BYTES = 1 << 20;
   private static final int MOST_BATCH = 256;
   /// Blocks of ours, the Netty channel, the copy.
@@ -31,7 +31,7 @@ final class WireBench {
   private final NearSide near;
   private final @Nullable RedisPeer redis;
 
-  /// @param redis another store that is measured beside; null for none
+  /// @param redis another store that is measured, too; null for none
   WireBench(SideSetting setting, Direction direction, NearSide near, @Nullable RedisPeer redis) {
     this.setting = setting;
     this.direction = direction;
@@ -59,14 +59,14 @@ final class WireBench {
     return rows;
   }
 
-  /// Loads of a row.
+  /// Number of loads of a row.
   ///
-  /// @param hasPeer whether another store is measured beside
+  /// @param hasPeer whether another store is measured, too
   static int loads(SideSetting setting, boolean hasPeer) {
     return OWN_LOADS + (besideTcp(setting) ? 1 : 0) + (hasPeer ? 1 : 0);
   }
 
-  /// Whether the same blocks go over TCP by turns.
+  /// Whether equal blocks go over TCP by turns.
   private static boolean besideTcp(SideSetting setting) {
     return setting.transport() == BenchTransport.UDS || setting.transport() == BenchTransport.SHARED;
   }

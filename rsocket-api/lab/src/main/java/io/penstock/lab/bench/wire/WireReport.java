@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// @param verified whether each byte was compared with what was made, beside its checksum
 /// @param rows by block size and batch
 record WireReport(String penstock, String transport, String congestion, String direction, String memory, int threads,
-    int connections, double seconds, double warmUpSeconds, int rounds, boolean verified, List<Row> rows) implements Bench.Report {
+    int connections, double seconds, double warmUpSeconds, int rounds, boolean verified,
+    List<Row> rows) implements Bench.Report {
   /// @param blockBytes bytes of a block
   /// @param batch blocks of a request
   /// @param gigabytesPerSecond 10⁹ bytes of blocks a second

@@ -14,7 +14,7 @@ public record Latency(double p50, double p90, double p99, double p999, double ma
     return millis(nanos.getValueAtPercentile(percentile));
   }
 
-  /// To the microsecond.
+  /// Milliseconds with three decimals.
   private static double millis(long nanos) {
     return Math.round(nanos / 1e3) / 1e3;
   }

@@ -7,7 +7,7 @@ import io.penstock.node.text.Json;
 import java.io.IOException;
 import java.util.List;
 
-/// Where the outcome of a replay goes: to standard output, and to the files of `--report`.
+/// Destination of the result of a replay: standard output, and the files of `--report`.
 public final class ReplayOutput {
   private final Console console;
   private final boolean json;

@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// A [ReplayReport] and how it came about, as a page for a browser.
+/// A [ReplayReport] and its run, as a page for a browser.
 final class ReplayPage {
   /// The data of the page.
   ///
-  /// @param report the same as the JSON of the replay
+  /// @param report the content of the JSON of the replay
   record Data(ReplayReport report, RunSeries series) {}
 
   private ReplayPage() {}
 
-  /// @param circumstances what else is worth knowing about the run: its command line, its machine
+  /// @param circumstances other facts about the run: its command line, its machine
   static String of(ReplayReport report, RunSeries series, List<Row> circumstances) {
     Summary summary = new Summary("Replay of " + report.trace(), verdict(report), report.isClean(), tiles(report),
         groups(report, circumstances), List.of(ReportRows.latencies(report)));
@@ -39,7 +39,8 @@ final class ReplayPage {
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
         tile("Steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()),
         tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
-        tile("Most of the budget in flight", "%.1f %%", 100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
+        tile("Largest share of the budget in flight", "%.1f %%",
+            100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }
 
   private static Row tile(String name, String form, Object value) {

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// A [ReplayReport] in words, the same in every locale.
+/// A [ReplayReport] in words, equal in every locale.
 final class ReportRows {
   private final ReplayReport r;
 
@@ -21,10 +21,10 @@ final class ReportRows {
     this.r = report;
   }
 
-  /// What was run, what came out, and how it flowed.
+  /// Input, results, and flow.
   static List<Group> of(ReplayReport report) {
     ReportRows rows = new ReportRows(report);
-    return List.of(new Group("What was run", rows.setting()), new Group("What came out", rows.outcome()),
+    return List.of(new Group("Input", rows.setting()), new Group("Results", rows.outcome()),
         new Group("How it flowed", rows.flow()));
   }
 
@@ -66,7 +66,7 @@ final class ReportRows {
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered()
-        ? new Row("verified", "every byte, made anew and compared")
+        ? new Row("verified", "every byte generated again and compared")
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
     Long loopbackBytes = r.loopbackBytes();
     if (loopbackBytes != null) {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 ///     no request ended
 /// @param blocksByTier for each tier the blocks that the ledger assigned to it, at the end of the interval
 /// @param capacityBlocksByTier for each tier the most blocks; null if unbounded
-public record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier, List<Long> misses,
+public record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier,
+    List<Long> misses,
     List<Long> bytesDelivered,
     List<Long> inFlightBytes, long budgetBytes, Map<String, List<@Nullable Long>> firstLayerMicros,
     Map<String, List<Long>> blocksByTier,
@@ -46,7 +47,7 @@ public record RunSeries(List<Double> seconds, List<Long> requests, Map<String, L
         timeline.budgetBytes(), percentiles(points), blocks, capacities);
   }
 
-  /// How much a counter grew in each interval.
+  /// Growth of a counter in each interval.
   private static List<Long> growth(List<TimelinePoint> points, long start, ToLongFunction<TimelinePoint> counter) {
     List<Long> growth = new ArrayList<>(points.size());
     long before = start;

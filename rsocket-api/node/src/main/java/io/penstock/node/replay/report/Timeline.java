@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// How a run went, in a bounded number of points.
+/// Course of a run, in a bounded number of points.
 ///
 /// When there is no room for one more point, each two neighbours become one and the period between samples doubles; so
 /// a run of any length has between half as many points as fit and as many as fit. One thread at a time.
@@ -45,14 +45,13 @@ public final class Timeline {
     budgetBytes = stat.budgetBytes();
   }
 
-  /// One more sample.
+  /// Adds a sample.
   public void sample(long nanos, Tally.Interval interval, PartyStat stat) {
     add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.ledger(),
         interval.firstSlices()));
   }
 
-  /// The run ended. What happened in less than half a period counts to the point before, for no rate can be told from
-  /// it.
+  /// Ends the run. Events of less than half a period count to the point before, because they are too few for a rate.
   public void end(long nanos, Tally.Interval interval, PartyStat stat) {
     sample(nanos, interval, stat);
     int last = points.size() - 1;
@@ -61,12 +60,12 @@ public final class Timeline {
     }
   }
 
-  /// How long to wait before the next sample.
+  /// Time until the next sample.
   public Duration period() {
     return period;
   }
 
-  /// In order of time.
+  /// Points in the order of time.
   public List<TimelinePoint> points() {
     return List.copyOf(points);
   }

@@ -54,7 +54,7 @@ public final class GetReceiver extends SerialSubscription
   private final SlotsAhead slots;
   private final Landing landing;
   private final StreamClock clock;
-  /// Slices that came before a reader asked for them: those of the opening.
+  /// Slices that arrived before a reader asked for them: those of the opening.
   private final Queue<LandedSlice> landedAhead = new ArrayDeque<>();
   private @Nullable Subscription in;
   private @Nullable CoreSubscriber<? super LandedSlice> reader;
@@ -67,16 +67,16 @@ public final class GetReceiver extends SerialSubscription
   private @Nullable Throwable peerFailure;
   private @Nullable Throwable failure;
 
-  /// @param decided hears of the node's decision and of the stream to read
-  /// @param refused hears of the error that came instead
+  /// @param decided receives the node's decision and the stream to read
+  /// @param refused receives the error that came instead
   public GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {
     this(setting, keys, Landing.inline(), StreamClock.NONE, decided, refused);
   }
 
-  /// The same for slices that may come by another carrier.
+  /// A receiver of slices that may come by another carrier.
   ///
-  /// @param clock hears of the end of the stream
+  /// @param clock receives the end of the stream
   GetReceiver(GetSetting setting, List<BlockKey> keys, Landing landing, StreamClock clock,
       BiConsumer<GetReceiver, Messages.Found> decided, Consumer<Throwable> refused) {
     this.landing = landing;
@@ -126,16 +126,16 @@ public final class GetReceiver extends SerialSubscription
     }
   }
 
-  /// Slices that may be asked for beside the decision: half of the budget is for streams that ask as they read.
+  /// Slices that may be requested together with the decision: half of the budget is for streams that ask as they read.
   private long spareSlices() {
     Permits budget = setting.budget();
     return (budget.capacity() / 2 - budget.inUse()) / setting.maxSliceBytes();
   }
 
-  /// Holds slots for blocks of the first window before it is known which of them come. A whole window stays free beside
-  /// them, because this stream may have no reader for long.
+  /// Holds slots for blocks of the first window before it is known which of them come. A whole window stays free in
+  /// addition, because this stream may have no reader for long.
   ///
-  /// @return slices that may come whatever the windows are; 0 if the arena has no room
+  /// @return slices that may come in any windows; 0 if the arena has no room
   private long holdForOpening() {
     int window = setting.windowBlocks();
     int most = setting.onMiss() == OnMiss.SKIP ? 2 * window : window;
@@ -149,9 +149,9 @@ public final class GetReceiver extends SerialSubscription
     return openingSlices(held);
   }
 
-  /// If each block has a slot: the slices of them all, and one that lets the server say that it is done. Otherwise so
-  /// few slices that each window which they open finds a window of slots, however small the windows before it are. A
-  /// stream that may have to wait for blocks has one slice.
+  /// If each block has a slot: all their slices, and one that lets the server report that it is done. Otherwise so few
+  /// slices that each window which they open finds a window of slots, however small the windows before it are. A stream
+  /// that may have to wait for blocks has one slice.
   private long openingSlices(int held) {
     if (setting.onMiss() != OnMiss.SKIP) {
       return 1;
@@ -213,7 +213,7 @@ public final class GetReceiver extends SerialSubscription
     });
   }
 
-  /// Ends the stream from here once nothing more can come: by that a server that keeps blocks learns that they have
+  /// Ends the stream from here once no more slices can come: a server that keeps blocks learns by it that they have
   /// landed, without a message of its own.
   private void endIfLast() {
     if (!done && in != null && windows != null && windows.isLastOwed()) {

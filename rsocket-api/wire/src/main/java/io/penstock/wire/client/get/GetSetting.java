@@ -9,15 +9,15 @@ import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.protocol.ControlCodec;
 import java.util.function.UnaryOperator;
 
-/// What a `get` stream is received with.
+/// Settings for receiving a `get` stream.
 ///
 /// @param arena where slices land
 /// @param budget of bytes in flight
-/// @param creditSlices most slices asked for ahead
-/// @param onMiss what the node does about keys that it does not have
+/// @param creditSlices maximum slices asked for ahead
+/// @param onMiss reaction of the node to keys that it does not have
 /// @param answers ends a stream whose node is silent for too long
 /// @param peer named when it is
-/// @param errors turns what the connection signals into what the reader is told
+/// @param errors turns errors of the connection into errors for the reader
 public record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
     int creditSlices, int startLayer, SliceShape.Order order, OnMiss onMiss, ControlCodec codec,
     AnswerLimit answers, String peer, UnaryOperator<Throwable> errors) {

@@ -61,14 +61,14 @@ final class GetWindows {
   }
 
   /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
-  /// the next one are asked for again when it is, at the latest.
+  /// the next one are requested again when it is, at the latest.
   void hold() {
     if (mayHoldNext()) {
       slots.hold(Math.min(setting.windowBlocks(), left()), isBetweenWindows());
     }
   }
 
-  /// What is held is for the current window as long as blocks of it may begin.
+  /// Held slots are for the current window as long as blocks of it may begin.
   private boolean mayHoldNext() {
     return isBetweenWindows() || allBegun;
   }
@@ -82,7 +82,7 @@ final class GetWindows {
     return expected - started.cardinality();
   }
 
-  /// Whether the node may have nothing to send before a block that is awaited has come.
+  /// Whether the node may have nothing to send before an awaited block arrives.
   boolean mayAwait() {
     return promisedLeft == 0 && isBetweenWindows() && left() > 0;
   }
@@ -118,7 +118,7 @@ final class GetWindows {
     }
   }
 
-  /// Whether nothing more can come, and the server keeps blocks until it knows that.
+  /// Whether no more slices can come, and the server keeps blocks until it knows that.
   boolean isLastOwed() {
     return landing.isOwed() && left() == 0 && isBetweenWindows();
   }
@@ -172,7 +172,7 @@ final class GetWindows {
     }
   }
 
-  /// What the server still owed when it said that it was done; null for nothing.
+  /// Blocks that the server still owed when it reported that it was done; null for none.
   @Nullable IncompleteBlockException missing() {
     if (window != null && !window.isOver()) {
       return incomplete(window.position(0));

@@ -134,8 +134,8 @@ public record Gets(NodeConnection connection, ClientCarriers carriers, GetSettin
         .ask(Routes.DRAIN, new Messages.DrainRequest(ticket), Messages.DrainReply.class, stream::isDone).then();
   }
 
-  /// Has the node compare the block of `key`, and remove it if it is damaged: it compares no block that its reader
-  /// verifies. What was damaged on the way stays.
+  /// Asks the node to compare the block of `key`, and to remove it if it is damaged: the node compares no block that
+  /// its reader verifies. A block that was damaged on the way stays.
   private void compareAtNode(BlockKey key) {
     List<BlockKey> asked = List.of(key);
     Flux.using(BlockScope::new,

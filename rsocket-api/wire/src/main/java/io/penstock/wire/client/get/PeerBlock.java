@@ -8,11 +8,11 @@ import io.penstock.carrier.LeasedMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
-/// A block where it lies in the memory of a node on this host, read without a copy. Safe from any thread.
+/// A block in the memory of a node on this host, read without a copy. Safe from any thread.
 ///
 /// The node keeps the memory until this handle closes, the connection is gone, or the life of the lease is over: a
-/// client that stops, or is killed, keeps nothing. A read whose lease ends before it returns is an error, so what its
-/// reader saw must not leave the reader before.
+/// client that stops, or is killed, keeps nothing. A read whose lease ends before it returns is an error, so its reader
+/// must not pass on results before it returns.
 public final class PeerBlock extends Owned {
   private final LeasedMemory memory;
 
@@ -37,12 +37,12 @@ public final class PeerBlock extends Owned {
     return this;
   }
 
-  /// Lends the bytes of `range` to `reader` until it returns. The granules that no read touched before are compared
-  /// with their checksums first.
+  /// Lends the bytes of `range` to `reader` until it returns. Granules that no read touched before are compared with
+  /// their checksums first.
   ///
   /// @throws io.penstock.block.BlockCorruptException if a granule differs from its checksum
-  /// @throws io.penstock.TransientKvException if the lease ended before `reader` returned: discard what it saw,
-  ///     and ask again
+  /// @throws io.penstock.TransientKvException if the lease ended before `reader` returned: discard its result, and ask
+  ///     again
   /// @throws IllegalStateException if this handle was closed
   public <R> R read(GranuleRange range, Function<MemorySegment, R> reader) {
     return memory.read(range, reader);

@@ -126,8 +126,8 @@ public final class RemoteLease extends Lease {
         .doFinally(end -> close());
   }
 
-  /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its
-  /// last rows are there.
+  /// The slice that is whole now; null if only a part of a granule arrived: that granule comes as one slice with its
+  /// last rows.
   private static @Nullable LayerSlice slice(LandedSlice landed) {
     int[] positions = landed.whole();
     if (positions.length == 0) {

@@ -10,10 +10,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
-/// One request through a read ring: asks for each of its keys, and hears of all of them or of none. Safe from any
-/// thread.
+/// One request through a read ring: asks for each of its keys, and gets an answer for all of them or none. Safe from
+/// any thread.
 final class RingAsk implements AnswerLimit.Pending, Disposable {
-  /// Most keys of a request: more of them go over the connection, with windows.
+  /// Maximum number of keys of a request: more of them go over the connection, with windows.
   static final int MOST_KEYS = 16;
 
   private final AnswerLimit answers;
@@ -22,11 +22,11 @@ final class RingAsk implements AnswerLimit.Pending, Disposable {
   private final AnswerLimit.Silence silence = new AnswerLimit.Silence();
   @GuardedBy("this") private int missing;
   @GuardedBy("this") private boolean isWhole = true;
-  /// The caller waits no more: what comes is given back.
+  /// Whether the caller has stopped waiting: later answers are given back.
   @GuardedBy("this") private boolean over;
 
-  /// @param decided hears once: a block for each key, in order and the hearer's, or null if the ring does not have all
-  ///     of them, or is silent; it runs on the ring's thread, the timers' or the caller's
+  /// @param decided called once: a block for each key, in order and then owned by it, or null if the ring does not have
+  ///     all of them, or is silent; it runs on the ring's thread, the timers' or the caller's
   RingAsk(AnswerLimit answers, int keys, Consumer<@Nullable List<LeasedMemory>> decided) {
     this.answers = answers;
     this.leased = new LeasedMemory[keys];
@@ -86,7 +86,7 @@ final class RingAsk implements AnswerLimit.Pending, Disposable {
     }
   }
 
-  /// The caller waits no more.
+  /// Stops waiting.
   @Override
   public void dispose() {
     synchronized (this) {

@@ -35,7 +35,7 @@ final class RingStream extends SerialSubscription implements LandedStream {
   private @Nullable Throwable failure;
 
   /// @param leased one a key of the request, in its order; taken over
-  /// @param clock hears of the bytes, and of the end
+  /// @param clock receives the bytes, and the end
   RingStream(GetSetting setting, List<LeasedMemory> leased, StreamClock clock) {
     this.setting = setting;
     this.leased = leased;

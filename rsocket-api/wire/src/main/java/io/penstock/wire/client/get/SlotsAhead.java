@@ -27,7 +27,7 @@ final class SlotsAhead {
   private Permits.@Nullable Ticket ticket;
 
   /// @param proceed a step of the stream, after a turn in the arena's queue
-  /// @param failed a step of the stream, if the arena can never give what was asked for
+  /// @param failed a step of the stream, if the arena can never give the slots
   SlotsAhead(BlockArena arena, BlockScope scope, Serial serial, Runnable proceed, Consumer<Throwable> failed) {
     this.arena = arena;
     this.scope = scope;
@@ -70,8 +70,8 @@ final class SlotsAhead {
     proceed.run();
   }
 
-  /// Holds `count` slots if they, and `spare` beside them, are free now. `spare` slots stay for streams that wait for
-  /// them: a stream without a reader must not keep all of the arena.
+  /// Holds `count` slots if these and `spare` more are free now. `spare` slots stay for streams that wait for them: a
+  /// stream without a reader must not keep all of the arena.
   boolean tryHold(int count, int spare) {
     if (count + spare > arena.capacitySlots()) {
       return false;
@@ -114,7 +114,7 @@ final class SlotsAhead {
     return drafts;
   }
 
-  /// Leaves the queue; what is held goes back with the scope.
+  /// Leaves the queue; held slots go back with the scope.
   void stop() {
     if (ticket != null && ticket.cancel()) {
       ticket = null;

@@ -14,10 +14,10 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/// Ends the requests of one connection whose node owes an answer and says nothing for a limit. Safe from any thread.
+/// Ends the requests of one connection whose node owes an answer and is silent for a limit. Safe from any thread.
 ///
 /// One timer looks at all requests, [#LOOKS] times a limit, while there are any: a request costs an entry in a set, and
-/// what the node says costs a field. A request ends up to two looks late.
+/// a message of the node costs a field. A request ends up to two looks late.
 public final class AnswerLimit {
   /// Looks a limit.
   static final int LOOKS = 10;
@@ -30,7 +30,7 @@ public final class AnswerLimit {
     void look();
   }
 
-  /// How many looks in a row found the node silent while it owed something. Used by one thread at a time.
+  /// Number of consecutive looks that found the node silent while it owed something. Used by one thread at a time.
   public static final class Silence {
     private int looks;
 
@@ -108,9 +108,9 @@ public final class AnswerLimit {
     lookLater(timers);
   }
 
-  /// What a request of `route` to `peer` ends with.
+  /// Exception for a request of `route` to `peer`.
   ///
-  /// @param limits how many limits it waited
+  /// @param limits number of limits that it waited
   public AnswerTimeoutException exceeded(String route, String peer, int limits) {
     return new AnswerTimeoutException(route, peer + " at " + where, limit.multipliedBy(limits));
   }

@@ -13,16 +13,17 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// Reads what a node says on one stream, and ends the stream when the node owes something and is silent for too long.
+/// Reads the payloads of a node on one stream, and ends the stream when the node owes one and is silent for too long.
 ///
-/// @param <T> what is read
+/// @param <T> type of the results
 public final class AnsweredStream<T> implements CoreSubscriber<Payload>, Subscription, AnswerLimit.Pending {
-  /// What is known of the node's side.
+  /// Settings of one stream.
   ///
-  /// @param route that was asked
+  /// @param route of the request
   /// @param read takes a payload over; a step of the stream
-  /// @param limits after how many limits silence is too long; 0 while the node owes nothing. A step of the stream
-  /// @param moved grows with all else that shows that the node is alive
+  /// @param limits number of limits after which silence is too long; 0 while the node owes nothing. A step of the
+  ///     stream
+  /// @param moved grows with all other signs of life of the node
   public record Setting<T>(NodeConnection connection, String route, Function<Payload, T> read, IntSupplier limits,
       LongSupplier moved) {}
 

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// One message for one, asked for anew by each subscription: one object does what a chain of operators would.
+/// One message for one reply, sent again by each subscription: one object replaces a chain of operators.
 ///
 /// @param <T> the reply
 final class Ask<T> extends Mono<T> {

@@ -17,11 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What carries slices on one connection of a client, each way: agreed on in `hello`.
+/// Carriers of slices on one connection of a client, in each direction, negotiated in `hello`.
 ///
-/// Each end finds out whether it can read the other's memory, and proves that by what it read. To the node, in another
-/// container or on another host, a process number may mean another process, so that the client has read the probe of
-/// another node: what it read counts only if the node has read the probe of the client.
+/// Each end finds out whether it can read the other's memory, and proves that by the bytes that it read. To the node,
+/// in another container or on another host, a process number may mean another process, so that the client has read the
+/// probe of another node: its proof counts only if the node has read the probe of the client.
 public final class ClientCarriers implements AutoCloseable {
   private final SliceSender sender;
   /// Reads the memory of the node; null if the bytes come in frames.
@@ -36,7 +36,7 @@ public final class ClientCarriers implements AutoCloseable {
     this.proof = proof;
   }
 
-  /// What a client that accepts `wanted`, the first before the second, tells in `hello`; null for nothing.
+  /// Offers of a client that accepts `wanted`, the first before the second, for its `hello`; null for none.
   public static @Nullable List<Handshake.CarrierOffer> offers(List<Carrier> wanted) {
     if (wanted.getFirst() == Carrier.INLINE) {
       return null;
@@ -65,7 +65,7 @@ public final class ClientCarriers implements AutoCloseable {
         proof == null ? null : new SharedMemoryReceiver(requireNonNull(requireNonNull(answer).process())), proof);
   }
 
-  /// What stands in the node's probe; null if it cannot be read.
+  /// Bytes of the node's probe; null if it cannot be read.
   private static byte @Nullable [] proof(Handshake.@Nullable CarrierOffer answer, List<String> reasons) {
     try {
       return requireOffered(answer).readOfNode();
@@ -90,7 +90,7 @@ public final class ClientCarriers implements AutoCloseable {
 
   private static Handshake.CarrierOffer requireOffered(Handshake.@Nullable CarrierOffer answer) {
     if (answer == null) {
-      throw new PeerMemoryException("the node must offer it (was not offered)", null);
+      throw new PeerMemoryException("the node did not offer it", null);
     }
     return answer;
   }
@@ -104,12 +104,12 @@ public final class ClientCarriers implements AutoCloseable {
     return sender instanceof SharedMemorySender shared ? shared : null;
   }
 
-  /// What carries slices from the node, if they lie in memory for it.
+  /// Carrier of slices from the node, if they lie in memory for it.
   public Carrier incoming() {
     return proof() == null ? Carrier.INLINE : Carrier.SHARED_MEMORY;
   }
 
-  /// What carries slices to the node, if they lie in memory for it.
+  /// Carrier of slices to the node, if they lie in memory for it.
   public Carrier outgoing() {
     return sender == InlineCarrier.INSTANCE ? Carrier.INLINE : Carrier.SHARED_MEMORY;
   }
@@ -118,12 +118,12 @@ public final class ClientCarriers implements AutoCloseable {
     return receiver;
   }
 
-  /// What a `get` whose slices may come as references says; null for none, also once such memory could not be read.
+  /// Proof for a `get` whose slices may come as references; null for none, also once such memory could not be read.
   public byte @Nullable [] proof() {
     return receiver == null || receiver.isUnreadable() ? null : proof;
   }
 
-  /// What small gets go through; null if there is none, or it has ended.
+  /// Ring for small gets; null if there is none, or it has ended.
   public @Nullable ClientRing ring() {
     ClientRing open = ring;
     return open == null || proof() == null || !open.isOpen() ? null : open;

@@ -73,7 +73,7 @@ public final class KeptConnection implements ClientTransport {
     return requireNonNull(answers, "a connection was made");
   }
 
-  /// Asks again what the node's rate refuses on the connection, which was made.
+  /// Repeats requests that the node's rate refuses on the connection, which was made.
   public RateTurns turns() {
     return requireNonNull(turns, "a connection was made");
   }
@@ -108,7 +108,7 @@ public final class KeptConnection implements ClientTransport {
     return connection instanceof ConnectionGauges gauges ? gauges.transport().word() : "other";
   }
 
-  /// Ends `rsocket` and what lies under it.
+  /// Ends `rsocket` and the connection under it.
   void end(RSocket rsocket) {
     rsocket.dispose();
     DuplexConnection made = connection;

@@ -17,8 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named.
-/// Safe from any thread.
+/// The client's end of one connection: it turns messages into requests, replies into messages, and names errors. Safe
+/// from any thread.
 ///
 /// @param peer named when the connection is the problem
 public record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
@@ -48,7 +48,7 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     return StreamClock.of(transport.streams(), route, peer, transport.word(), isOutgoing, all, trace);
   }
 
-  /// One message for one, asked for anew by each subscription, and again if the node's rate refuses it.
+  /// One message for one reply, sent again by each subscription, and again if the node's rate refuses it.
   public <T> Mono<T> ask(String route, Object message, Class<T> reply) {
     return ask(route, message, reply, () -> true);
   }
@@ -63,7 +63,7 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     rsocket.fireAndForget(request(route, message)).onErrorComplete().subscribe();
   }
 
-  /// Errors of the connection as the caller hears them; one that was lost is ended.
+  /// Errors of the connection in the form for the caller; ends a connection that was lost.
   public Throwable failure(Throwable error) {
     Throwable told = WireErrors.fromWire(error, peer);
     if (told instanceof ConnectionLostException) {
@@ -76,7 +76,7 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     transport.end(rsocket);
   }
 
-  /// Completes when the connection is gone, for whatever reason.
+  /// Completes when the connection is gone, for any reason.
   public Mono<Void> onClose() {
     return rsocket.onClose().onErrorResume(error -> Mono.empty());
   }
@@ -85,7 +85,7 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     return request(route, message, null);
   }
 
-  /// @param trace that goes on at the node; null for none
+  /// @param trace that continues at the node; null for none
   public static Payload request(String route, Object message, @Nullable TraceContext trace) {
     ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     ByteBuf data = CODEC.encode(message, allocator);

@@ -14,26 +14,26 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
-/// Asks again where the node's rate refused a request of one connection. Each refused request waits for a turn of its
-/// own: they come back at the rate of the node, not all together. Safe from any thread.
+/// Repeats requests of one connection that the node's rate refused. Each refused request waits for a turn of its own:
+/// they come back at the rate of the node, not all together. Safe from any thread.
 ///
 /// A request fails with its last refusal if its next turn comes later than the patience after its first refusal.
 public final class RateTurns {
-  /// Least time until a request is asked again, whatever the node says.
+  /// Minimum time until a request is repeated, even if the node allows less.
   private static final Duration LEAST_WAIT = Duration.ofMillis(1);
 
   private final Duration patience;
   private final @Nullable Scheduler timers;
   private final StreamListener listener;
   private final Mono<Void> gone;
-  /// When the turn after the last one may be, on the clock of the timers.
+  /// Earliest time of the next turn, on the clock of the timers.
   @GuardedBy("this") private long next = Long.MIN_VALUE;
   /// Turns of requests that were cancelled while they waited: others have them.
   @GuardedBy("this") private final TreeSet<Long> free = new TreeSet<>();
 
-  /// @param timers null if no request is asked again
-  /// @param listener hears of each refusal
-  /// @param gone completes when the connection is lost: what waits then asks at once, and hears of the loss
+  /// @param timers null if no request is repeated
+  /// @param listener receives each refusal
+  /// @param gone completes when the connection is lost: waiting requests are then sent at once, and get the loss
   RateTurns(Duration patience, @Nullable Scheduler timers, StreamListener listener, Mono<Void> gone) {
     this.patience = patience;
     this.timers = timers;
@@ -49,9 +49,9 @@ public final class RateTurns {
     });
   }
 
-  /// The same of a stream.
+  /// Repeats a stream.
   ///
-  /// @param untouched whether the node has done nothing yet but refuse
+  /// @param untouched whether the node has only refused so far
   public <T> Flux<T> retried(Flux<T> request, BooleanSupplier untouched) {
     return timers == null
         ? request

@@ -55,7 +55,7 @@ final class PutSender {
   private final List<BlockKey> damaged = new ArrayList<>();
   private final AtomicInteger taken = new AtomicInteger();
   private final InFlight inFlight = new InFlight();
-  /// Payloads that the node asked for, and those of them that were sent.
+  /// Payloads that the node requested, and the number of them that were sent.
   private final AtomicLong credit = new AtomicLong();
   private final AtomicLong sent = new AtomicLong();
 
@@ -70,7 +70,7 @@ final class PutSender {
 
   /// Opens the channel, once.
   ///
-  /// @param trace that goes on at the node; null for none
+  /// @param trace that continues at the node; null for none
   Flux<Receipt> over(NodeConnection connection, SliceFraming framing, @Nullable TraceContext trace) {
     Flux<Payload> up = Flux.using(BlockScope::new,
         scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
@@ -89,7 +89,7 @@ final class PutSender {
         .onErrorMap(connection::failure);
   }
 
-  /// After how many limits silence of the node is too long; 0 while it is the source's turn.
+  /// Number of limits after which silence of the node is too long; 0 while it is the source's turn.
   private int owedLimits() {
     if (taken.get() < offered) {
       return credit.get() > sent.get() ? 0 : 1;
@@ -110,12 +110,12 @@ final class PutSender {
     }
   }
 
-  /// A window ends with its last slice, also if its source does not say so.
+  /// A window ends with its last slice, even if its source does not end it.
   private Flux<LayerSlice> slices(PutSource.Window window) {
     return source.window(window).doOnNext(this::count).takeUntil(PutSender::isLast);
   }
 
-  /// Before it is sent: the answer to it may come on another thread.
+  /// Counts before the slice is sent: the answer to it may come on another thread.
   private void count(LayerSlice slice) {
     if (isLast(slice)) {
       taken.incrementAndGet();

@@ -50,13 +50,13 @@ final class PeerLink implements SegmentLink {
   private final StagingSlots staging;
   private final KvClientOptions options;
   private final AtomicLong items = new AtomicLong();
-  /// Most bytes a slice; what this side allows, lowered to what the peer told.
+  /// Maximum bytes of a slice: this side's limit, lowered to that of the peer.
   private volatile int sliceBytes;
-  /// Most parts of an item that the peer takes.
+  /// Maximum number of parts of an item that the peer takes.
   private volatile int mostParts = 1;
-  /// Null until the peer has told of its segments.
+  /// Null until the peer has described its segments.
   private volatile @Nullable ClientCarriers carriers;
-  /// Null if what leaves goes in frames.
+  /// Null if outgoing bytes go in frames.
   private volatile @Nullable SharedSlices shared;
 
   /// @param number grows from connection to connection of the engine
@@ -145,7 +145,7 @@ final class PeerLink implements SegmentLink {
     return SegmentMessages.ItemRequest.of(ranges, sliceBytes, items.incrementAndGet(), proof);
   }
 
-  /// What the peer says to a write. The write ends when it has, and no frame refers to the memory any more.
+  /// Answer of the peer to a write. The write ends when it has come, and no frame refers to the memory any more.
   private final class WriteAnswer implements CoreSubscriber<Payload>, Operation {
     private final SegmentSender sender;
     private final InFlight inFlight;

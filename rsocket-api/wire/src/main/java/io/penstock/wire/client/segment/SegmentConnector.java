@@ -29,8 +29,8 @@ public final class SegmentConnector implements SegmentLink.Connector {
   private final AtomicLong connections = new AtomicLong();
 
   /// @param transports the transport to a peer, by its address
-  /// @param options slices, credit, send window, keep-alive, and what may carry bytes: in shared memory, bytes of local
-  ///     memory that a peer cannot map are copied through at most 32 MiB of it
+  /// @param options slices, credit, send window, keep-alive, and carriers: in shared memory, bytes of local memory that
+  ///     a peer cannot map are copied through at most 32 MiB of it
   /// @param budget limits the bytes in flight; at least two slices
   public SegmentConnector(Function<String, ClientTransport> transports, KvClientOptions options, ByteBudget budget) {
     this.transports = requireNonNull(transports, "transports");

@@ -16,7 +16,7 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private @Nullable CoreSubscriber<Payload> receiver;
   private boolean failed;
 
-  /// @param open reads the open message, which it leaves to its caller, and throws what is wrong with it
+  /// @param open reads the open message, which it leaves to its caller, and throws if it is wrong
   PutOpening(CoreSubscriber<? super Payload> out,
       BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> open) {
     this.out = out;

@@ -16,7 +16,7 @@ import reactor.core.publisher.Operators;
 public final class QuickAnswer extends Mono<Payload> {
   /// Reads a request, which stays the caller's.
   public interface Reader {
-    /// What answers it at once; null if nothing does.
+    /// Answers at once, where that is possible; else null.
     @Nullable Callable<Payload> read(Payload request);
   }
 

@@ -14,10 +14,10 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Sends small replies of a stream without end, such as events, so that at most [#UNSENT] of them wait for the socket,
-/// however much the peer asks for at once: what it is too slow for stays at the source, whose log is bounded.
+/// Sends small replies of an endless stream, such as events. At most [#UNSENT] of them wait for the socket, however
+/// many the peer requests at once; the others stay at the source, whose log is bounded.
 ///
-/// @param <T> what is replied
+/// @param <T> type of the replies
 public final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T> {
   /// Replies of one stream that may wait for the socket.
   static final int UNSENT = 256;

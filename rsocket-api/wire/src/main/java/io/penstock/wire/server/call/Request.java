@@ -10,12 +10,12 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-/// A request while it runs: its message until it was read, and what it is charged for the heap that its keys take.
+/// A running request: its message until it was read, and its charge for the heap that its keys take.
 ///
 /// The charge is the length of the message. Its keys stay packed while it runs, 16 bytes each; a key that is awaited
-/// takes some 250 bytes beside. So a node that allows its requests 1/256 of its heap in messages gives them about a
-/// sixteenth of the heap at worst. Ended by [#close], from any thread; the message that is being read meanwhile is
-/// released by its reader.
+/// takes some 250 bytes more. So a node that allows its requests 1/256 of its heap in messages gives them about a
+/// sixteenth of the heap at worst. Ended by [#close], from any thread; a message that is being read is released by its
+/// reader.
 public final class Request implements AutoCloseable {
   /// A longer message is read, and its keys decided on, away from the event loop.
   private static final int LIGHT_BYTES = 1 << 14;
@@ -64,7 +64,7 @@ public final class Request implements AutoCloseable {
     return Math.max(1, payload.sliceData().readableBytes() + payload.sliceMetadata().readableBytes());
   }
 
-  /// Has `route` read the message, once, then releases it: a long stream does not keep its buffer.
+  /// Lets `route` read the message, once, then releases it: a long stream does not keep its buffer.
   <T> T route(String dataMimeType, ByteBufAllocator allocator, Function<Call, T> route) {
     if (!state.compareAndSet(State.WAITING, State.READING)) {
       throw new CancellationException("request ended before it was read");

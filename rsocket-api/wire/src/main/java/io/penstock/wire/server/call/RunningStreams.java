@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the
-/// socket.
+/// Number of streams of slices that a server runs, over all connections. A stream runs until its last frame left for
+/// the socket.
 public final class RunningStreams {
   private final CarriedCount in = new CarriedCount();
   private final CarriedCount out = new CarriedCount();
@@ -69,12 +69,12 @@ public final class RunningStreams {
     waiting.remove(told);
   }
 
-  /// Counts what streams bring to the node.
+  /// Counts bytes that streams bring to the node.
   Carried in() {
     return in;
   }
 
-  /// Counts what streams bring from the node.
+  /// Counts bytes that streams take from the node.
   public Carried out() {
     return out;
   }

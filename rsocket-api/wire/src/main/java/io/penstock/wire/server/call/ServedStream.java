@@ -13,10 +13,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// A stream that a peer asked for: its request is charged while it runs, it is cancelled when the connection is gone,
-/// and its error is told as the wire has it. One object does what a chain of operators would.
+/// A stream that a peer requested: its request is charged while it runs, it is cancelled when the connection is gone,
+/// and its error is sent in the form of the wire. One object replaces a chain of operators.
 ///
-/// What the stream sends while the connection goes still reaches RSocket, which releases it.
+/// Payloads sent while the connection goes still reach RSocket, which releases them.
 final class ServedStream implements CoreSubscriber<Payload>, Subscription, Disposable {
   private final CoreSubscriber<? super Payload> actual;
   private final Request request;
@@ -30,7 +30,7 @@ final class ServedStream implements CoreSubscriber<Payload>, Subscription, Dispo
   }
 
   /// @param charging takes the request over, or throws
-  /// @param route what the request asks for
+  /// @param route work of the request
   /// @param connection cancels its streams when it is gone
   static Flux<Payload> of(Supplier<Request> charging, Function<Request, Flux<Payload>> route,
       Disposable.Composite connection) {

@@ -12,10 +12,10 @@ import reactor.core.publisher.Mono;
 
 /// The streams of one connection, until they are drained, by the ticket that their client chose. Safe from any thread.
 public final class StreamTickets {
-  /// Most streams of a connection that have no end of their own: each event is written for each of them.
+  /// Maximum number of endless streams of a connection: each event is written for each of them.
   static final int MOST_ENDLESS = 16;
 
-  /// What a client names that will not ask for the stream.
+  /// Ticket of a client that will not ask for the stream.
   private static final long NONE = 0;
 
   private final int most;
@@ -23,7 +23,7 @@ public final class StreamTickets {
   private final AtomicInteger endless = new AtomicInteger();
   private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
 
-  /// @param most streams of the connection
+  /// @param most maximum number of streams of the connection
   /// @param running counts those of all connections that keep the server from draining
   public StreamTickets(int most, RunningStreams running) {
     this.most = most;
@@ -40,7 +40,7 @@ public final class StreamTickets {
     return inFlight;
   }
 
-  /// A stream that has no end of its own: counts among those of the connection, but keeps no server from draining.
+  /// Enters an endless stream: it counts among those of the connection, but keeps no server from draining.
   ///
   /// @throws WireFormatException if there are too many
   public InFlight enterEndless() {
@@ -79,7 +79,7 @@ public final class StreamTickets {
     }
   }
 
-  /// The connection is gone, and every stream was cancelled. One that never heard of that is over all the same.
+  /// The connection is gone, and every stream was cancelled. A stream that missed the cancel is over, too.
   public void close() {
     List.copyOf(streams.values()).forEach(InFlight::abandon);
   }

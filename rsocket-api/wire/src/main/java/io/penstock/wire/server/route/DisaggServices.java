@@ -23,7 +23,7 @@ public record DisaggServices(@Nullable RankRegistry registry, @Nullable KvConnec
     return kept == null ? Duration.ZERO : kept.options().firstByte();
   }
 
-  /// What hears of the slices of a `get`: it renews the lease of the request that the `get` is for.
+  /// Counter of the slices of a `get` that renews the lease of the request that the `get` is for.
   ///
   /// @param request null for none
   Carried renewing(Carried counted, @Nullable String request) {

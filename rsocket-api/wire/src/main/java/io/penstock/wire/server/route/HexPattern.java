@@ -8,9 +8,9 @@ import io.penstock.wire.protocol.WireFormatException;
 /// A regular expression of a peer, searched for in the 32 hex digits of a block's hash. Matching takes time linear in
 /// the digits (RE2), and a pattern has a bounded size, so a hostile one costs no more than others.
 final class HexPattern {
-  /// Most characters of a pattern.
+  /// Maximum number of characters of a pattern.
   static final int LONGEST = 128;
-  /// The product of all counts such as `{3,8}`: a hash has no more digits.
+  /// Maximum product of all counts such as `{3,8}`: a hash has no more digits.
   static final int MOST_REPEATS = 32;
 
   private HexPattern() {}

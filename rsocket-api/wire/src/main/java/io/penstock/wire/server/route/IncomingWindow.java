@@ -54,7 +54,7 @@ final class IncomingWindow {
     this.firstWanted = room.isEmpty() ? -1 : drafts().position(0);
   }
 
-  /// What the sender is told of it.
+  /// Room message for the sender.
   PutMessages.Room room() {
     return new PutMessages.Room(drafts().number(), first, Messages.Bits.of(room.wanted()),
         outcomes ? Messages.Bits.of(room.duplicates()) : null);
@@ -80,12 +80,12 @@ final class IncomingWindow {
     return firstWanted;
   }
 
-  /// The error to tell when a slice could not land because of `failure`.
+  /// The error to report when a slice could not land because of `failure`.
   RuntimeException causeOf(IllegalStateException failure, String tier) {
     return room.causeOf(failure, tier);
   }
 
-  /// Slices that must still come: exact once the first came, before that the least that can carry the bytes.
+  /// Slices that must still come: exact once the first came, before that the minimum that can carry the bytes.
   long slicesLeft() {
     return drafts().hasBegun() ? drafts().remaining() : Math.ceilDiv(bytes(), (long) maxSliceBytes);
   }
@@ -126,9 +126,9 @@ final class IncomingWindow {
     return header.endsWindow();
   }
 
-  /// Commits all of it, in the order of the request.
+  /// Commits the whole window, in the order of the request.
   ///
-  /// @throws io.penstock.block.IncompleteBlockException if granules did not come; nothing is committed then
+  /// @throws io.penstock.block.IncompleteBlockException if granules are missing; nothing is committed then
   Mono<List<Receipt>> commit() {
     return room.commit();
   }

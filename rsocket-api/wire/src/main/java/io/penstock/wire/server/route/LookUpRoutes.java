@@ -41,7 +41,7 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
         present -> call.reply(Messages.Bits.of(present)));
   }
 
-  /// What answers by a call, as Reactor has it for a `Mono` that computes its value; null for another `Mono`.
+  /// The call behind a `Mono` that computes its value by one; null for another `Mono`.
   @SuppressWarnings("unchecked") // a callable Mono calls for what it emits
   private static <T> @Nullable Callable<Payload> atOnce(Mono<T> answer, Function<T, Payload> reply) {
     return answer instanceof Callable<?> ready ? () -> reply.apply(((Callable<T>) ready).call()) : null;

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// What carries slices on one connection of a node. A client that offers shared memory is told of the node's probe, and
-/// is read by references once the node has read the client's; it is sent references once it says what stands in the
-/// node's. Safe from any thread.
+/// Carriers of slices on one connection of a node. A client that offers shared memory gets the node's probe. The node
+/// reads it by references once it has read the client's probe; it sends references once the client has proved that it
+/// read the node's. Safe from any thread.
 public final class NodeCarriers implements AutoCloseable {
   private final List<Carrier> allowed;
   private final SharedMemorySender shared = new SharedMemorySender();
@@ -29,9 +29,9 @@ public final class NodeCarriers implements AutoCloseable {
     this.allowed = allowed;
   }
 
-  /// The answer to what a client offers; null to a client that offers nothing.
+  /// The answer to the offers of a client; null to a client that offers nothing.
   ///
-  /// @param hasMemory whether the node has anything in memory for it
+  /// @param hasMemory whether the node has blocks in memory for it
   @Nullable List<Handshake.CarrierOffer> answer(@Nullable List<Handshake.CarrierOffer> offers, boolean hasMemory) {
     Handshake.CarrierOffer offer = Handshake.CarrierOffer.sharedMemory(offers);
     if (offer == null) {
@@ -74,10 +74,10 @@ public final class NodeCarriers implements AutoCloseable {
     return sender(proof) instanceof SharedMemorySender one ? one : null;
   }
 
-  /// Of a `get`.
+  /// Sender of the slices of a `get`.
   ///
-  /// @param proof what the client read in the node's probe; null for bytes in frames
-  /// @throws WireFormatException if it is something else
+  /// @param proof bytes that the client read in the node's probe; null for bytes in frames
+  /// @throws WireFormatException if the bytes differ
   SliceSender sender(byte @Nullable [] proof) {
     if (proof == null || !allowed.contains(Carrier.SHARED_MEMORY)) {
       return InlineCarrier.INSTANCE;
@@ -108,7 +108,7 @@ public final class NodeCarriers implements AutoCloseable {
     return opened;
   }
 
-  /// Looks for what the client has given back.
+  /// Looks for blocks that the client has given back.
   void look() {
     NodeRing open = ring();
     if (open != null) {
@@ -120,7 +120,7 @@ public final class NodeCarriers implements AutoCloseable {
     return ring;
   }
 
-  /// Ends what there is.
+  /// Ends ring and receiver.
   ///
   /// @param ringEnded runs if there was a ring
   public void close(Runnable ringEnded) {

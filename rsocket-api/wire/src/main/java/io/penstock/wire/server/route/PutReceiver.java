@@ -62,7 +62,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   public record Bounds(Budget budget, BudgetLane room, AtomicInteger waiting, int windowsAhead,
       SilenceLimit.Rule stall) {}
 
-  /// Most slices that are asked for ahead.
+  /// Maximum number of slices that are requested ahead.
   private static final int CREDIT_SLICES = 16;
 
   private final CoreSubscriber<? super Payload> out;
@@ -71,7 +71,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private final Landing landing;
   private final BlockScope scope = new BlockScope();
   private final ArrayDeque<PutMessages.PutSignal> signals = new ArrayDeque<>();
-  /// Those with room for more slices.
+  /// Windows with room for more slices.
   private final ArrayDeque<IncomingWindow> windows = new ArrayDeque<>();
   private final SliceCredit credit;
   private final SilenceLimit silence;
@@ -83,7 +83,7 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
   private Budget.@Nullable Place waiting;
   /// Blocks of open windows.
   private long roomTaken;
-  /// Bytes of slices that came.
+  /// Bytes of slices that arrived.
   private long landed;
   private int nextKey;
   private int nextWindow;
@@ -303,8 +303,8 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     return new IncompleteBlockException(keys.get(position), 0, setting.tier().info().space().layout().granules());
   }
 
-  /// Gives everything back, tells the sender, and only then says that the channel is over: a node that drains closes
-  /// its connections when the last one is.
+  /// Gives everything back, answers the sender, and only then reports that the channel is over: a node that drains
+  /// closes its connections when the last one is.
   private void end(Runnable last) {
     try {
       setting.clock().ended(null);

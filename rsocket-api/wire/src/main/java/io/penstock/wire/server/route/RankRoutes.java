@@ -28,8 +28,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// The routes of prefill and decode ranks on one connection of a node.
 ///
-/// @param spaces knows what the caller may
-/// @param party to whose share the blocks count that it has this node keep
+/// @param spaces knows the rights of the caller
+/// @param party whose share pays for the blocks that the caller keeps here
 /// @param generation of this start of the node
 /// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
 public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,

@@ -23,9 +23,9 @@ import reactor.core.publisher.Mono;
 /// The blocks of a tier for a read ring. A request whose blocks are all in host memory counts as a use of each; another
 /// one counts when its client asks over the connection.
 public final class TierBlocks implements NodeRing.Blocks {
-  /// What hears of the requests that the ring answers.
+  /// Listener of the requests that the ring answers.
   ///
-  /// @param peer told by its text
+  /// @param peer reported by its text
   /// @param carried counts the bytes of all streams
   public record Heard(StreamListener streams, Object peer, Carried carried) {
     void moved(long began, List<Block> blocks) {
@@ -41,7 +41,7 @@ public final class TierBlocks implements NodeRing.Blocks {
   private final Heard heard;
 
   /// @param stat of the tier
-  /// @param draining whether the node refuses new work; a client hears of that over its connection
+  /// @param draining whether the node refuses new work; a client learns that over its connection
   public TierBlocks(BlockTier tier, TierStat stat, BooleanSupplier draining, Heard heard) {
     this.tier = tier;
     this.inMemory = IntStream.range(0, stat.levels().size())
@@ -50,7 +50,7 @@ public final class TierBlocks implements NodeRing.Blocks {
     this.heard = heard;
   }
 
-  /// Most blocks that a tier keeps in host memory: no others can be leased where they lie.
+  /// Maximum number of blocks that a tier keeps in host memory: no others can be leased in place.
   static long inMemory(TierStat stat) {
     return stat.levels().isEmpty()
         ? stat.capacityBlocks()

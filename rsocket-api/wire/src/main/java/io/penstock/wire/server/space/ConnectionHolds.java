@@ -37,7 +37,8 @@ public final class ConnectionHolds {
     return Flux.fromIterable(tiers).concatMap(tier -> in(tier).release(id), 1).any(released -> released);
   }
 
-  /// Ends the leases that do not survive the connection. Outside the lock, as what waited for their blocks runs here.
+  /// Ends the leases that do not survive the connection. Runs outside the lock, because waiters of their blocks run
+  /// here.
   public void close() {
     List<TierHolds> ended;
     synchronized (this) {

@@ -10,7 +10,7 @@ public interface NodeSpaces {
   /// The tiers, of distinct spaces. A client that names no space gets the first.
   List<BlockTier> tiers();
 
-  /// Opens a tier for `space`, for which there is none. Empty if the node opens no more.
+  /// Opens a tier for `space`, which has none yet. Empty if the node opens no more.
   ///
   /// @return cold
   Mono<BlockTier> open(CacheSpace space);

@@ -37,7 +37,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     this(spaces, limits, null);
   }
 
-  /// The same for one user, for which a space without a role does not exist.
+  /// Routes for one user; a space in which the user has no role does not exist for that user.
   public ServedSpaces of(Caller user) {
     return new ServedSpaces(new VisibleSpaces(spaces, user), limits, user);
   }
@@ -102,7 +102,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     return tier;
   }
 
-  /// @param what is asked for, in the words of a message
+  /// @param what operation, in the words of a message
   /// @throws WireFormatException if the caller has a role in the space of `tier` that does not include `least`
   public void require(Role least, String what, BlockTier tier) {
     if (caller != null) {

@@ -7,8 +7,8 @@ import io.rsocket.frame.FrameType;
 import java.util.HashMap;
 import java.util.Map;
 
-/// How many payload frames this side asked its peer for and has not got, by the `REQUEST_N` frames that it sent. Safe
-/// from any thread.
+/// Number of payload frames that this side has requested from its peer and not received, by the `REQUEST_N` frames that
+/// it sent. Safe from any thread.
 public final class AskedFrames {
   private static final int BODY = FrameHeaderCodec.size();
   private static final int FLAG_BITS = 10;
@@ -37,7 +37,7 @@ public final class AskedFrames {
     }
   }
 
-  /// A frame came. After a signal that may be the last of its stream nothing counts as asked for until the next
+  /// Counts a frame. After a signal that may be the last of its stream nothing counts as requested until the next
   /// `REQUEST_N`.
   public void came(ByteBuf frame) {
     if (frame.readableBytes() < BODY || !any()) {
@@ -52,7 +52,7 @@ public final class AskedFrames {
     }
   }
 
-  /// As it is written, for a peer may send one that RSocket does not have.
+  /// Type as it is written, for a peer may send one that RSocket does not have.
   private static int type(ByteBuf frame) {
     return frame.getUnsignedShort(frame.readerIndex() + Integer.BYTES) >>> FLAG_BITS;
   }

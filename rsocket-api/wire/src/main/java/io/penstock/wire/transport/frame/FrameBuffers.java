@@ -7,11 +7,11 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.penstock.wire.transport.ConnectionLimits;
 
-/// Where the bytes of the next read go: into the frame that is open, or else into a receive buffer. Behind a long frame
-/// that buffer is small, for another long frame follows it as a rule, and what of that comes in the buffer is copied.
+/// Destination of the bytes of the next read: the open frame, or else a receive buffer. Behind a long frame that buffer
+/// is small, because another long frame usually follows, and its bytes in the buffer are copied.
 public final class FrameBuffers implements RecvByteBufAllocator {
   private static final int LONG_FRAME_BYTES = 128 << 10;
-  /// Most reads of a connection before others have their turn, as long as each fills its buffer.
+  /// Maximum number of reads of a connection before others have their turn, as long as each fills its buffer.
   private static final int READS = 4;
 
   private final AdaptiveRecvByteBufAllocator buffers;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class FrameDecoder {
   /// Fewer bytes are read with those that follow them, and copied.
   private static final int LEAST_LENT_BYTES = 1 << 12;
-  /// Room behind a long frame. The bytes that come there are copied.
+  /// Room behind a long frame. Bytes that arrive there are copied.
   static final int BEHIND_BYTES = 1 << 10;
 
   private final ByteBufAllocator alloc;
@@ -29,7 +29,7 @@ public final class FrameDecoder {
   private int frames;
   private @Nullable ByteBuf open;
   private @Nullable ByteBuf lent;
-  /// Bytes that came before there was room for their frame.
+  /// Bytes that arrived before there was room for their frame.
   private @Nullable ByteBuf held;
   private boolean waiting;
   private boolean closed;
@@ -42,7 +42,7 @@ public final class FrameDecoder {
     this.room = room;
   }
 
-  /// For the frames that begin from now on.
+  /// Sets the limit of frames that begin from now on.
   public void maxFrameBytes(int bytes) {
     maxFrameBytes = bytes;
   }
@@ -57,24 +57,24 @@ public final class FrameDecoder {
     return waiting;
   }
 
-  /// How many frames have begun; tells one from the next.
+  /// Number of frames that have begun, to distinguish frames.
   public int begun() {
     return frames;
   }
 
-  /// Length of the frame that is open or was the last, 0 if its header has not come whole.
+  /// Length of the frame that is open or was the last, 0 if its header has not arrived whole.
   public int length() {
     return length;
   }
 
-  /// Bytes of the open frame that have come.
+  /// Number of arrived bytes of the open frame.
   public int got() {
     ByteBuf frame = open;
     return frame == null ? 0 : frame.writerIndex();
   }
 
-  /// Memory of the open frame, and the room behind it, for the bytes that are to come next; null if they are to come in
-  /// a buffer of their own. Given to [#feed] once filled, or released.
+  /// Memory of the open frame, and the room behind it, for the next bytes; null if they need a buffer of their own.
+  /// Given to [#feed] once filled, or released.
   @Nullable ByteBuf lend() {
     ByteBuf frame = open;
     if (frame == null || missing(frame) < LEAST_LENT_BYTES) {
@@ -85,8 +85,8 @@ public final class FrameDecoder {
     return rest;
   }
 
-  /// Reads all of `in` and hands each whole frame to `to`; both `in` and the frames stay the giver's: retain what is
-  /// kept.
+  /// Reads all of `in` and hands each whole frame to `to`; both `in` and the frames stay the giver's: retain a frame to
+  /// keep it.
   ///
   /// @throws FrameLengthException for a length that no frame may have
   public @SuppressWarnings("ReferenceEquality") // the very memory that was lent
@@ -124,7 +124,7 @@ public final class FrameDecoder {
     }
   }
 
-  /// Drops the open frame; what is fed from now on is ignored.
+  /// Drops the open frame; later bytes are ignored.
   public void close() {
     closed = true;
     waiting = false;
@@ -144,7 +144,7 @@ public final class FrameDecoder {
     return length - frame.writerIndex();
   }
 
-  /// Copies what came behind a frame: shorter frames must not keep its memory.
+  /// Copies bytes behind a frame: shorter frames must not keep its memory.
   private void cutBehind(ByteBuf in, Consumer<ByteBuf> to) {
     if (!in.isReadable()) {
       return;

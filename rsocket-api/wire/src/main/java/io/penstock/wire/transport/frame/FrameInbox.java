@@ -59,7 +59,7 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   @Override
   public void subscribe(CoreSubscriber<? super ByteBuf> actual) {
     if (!subscribed.compareAndSet(false, true)) {
-      Operators.error(actual, new IllegalStateException("receive() must have one subscriber (was a second one)"));
+      Operators.error(actual, new IllegalStateException("receive() already has its one subscriber"));
       return;
     }
     subscriber = actual;
@@ -102,7 +102,7 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     waiting.add(frame.retain());
   }
 
-  /// Ends with `cause`, or in order without one; what waits is released. Idempotent.
+  /// Ends with `cause`, or in order without one; waiting frames are released. Idempotent.
   public void terminate(@Nullable Throwable cause) {
     if (!ended) {
       ended = true;

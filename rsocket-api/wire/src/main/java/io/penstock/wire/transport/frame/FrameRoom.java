@@ -16,7 +16,7 @@ public final class FrameRoom {
   private final long capacity;
   @GuardedBy("this") private final Deque<Place> waiting = new ArrayDeque<>();
   @GuardedBy("this") private long free;
-  /// Bytes of frames that were told to make way and have not gone.
+  /// Bytes of frames that were asked to make way and have not gone.
   @GuardedBy("this") private long leaving;
 
   public FrameRoom(long capacity) {
@@ -32,7 +32,7 @@ public final class FrameRoom {
     private boolean isWaiting;
     private boolean isLeaving;
 
-    /// @param granted run when a frame that waited has room; on the thread that made it
+    /// @param granted run when a waiting frame has room; on the thread that made it
     public Place(Runnable granted) {
       this.granted = granted;
     }

@@ -14,15 +14,15 @@ public final class SendQueue {
   /// Length header in front of every frame.
   public static final int HEADER_BYTES = 3;
 
-  /// What became of an offered frame.
+  /// Result of an offer.
   public enum Offer {
-    /// It waits; a sender is already on its way.
+    /// The frame waits; a sender is already on its way.
     QUEUED,
-    /// It waits, and the caller must see to it that [#poll()] is called until it answers null.
+    /// The frame waits, and the caller must make sure that [#poll()] is called until it answers null.
     WAKE,
-    /// It was released: the bound is reached.
+    /// The frame was released: the bound is reached.
     OVERRUN,
-    /// It was released: nothing is sent any more.
+    /// The frame was released: the connection sends no more.
     CLOSED
   }
 
@@ -80,9 +80,9 @@ public final class SendQueue {
     return Offer.WAKE;
   }
 
-  /// Takes no more frames; what waits is still handed out, `last` (owned by the queue from now on) after it.
+  /// Takes no more frames; waiting frames are still handed out, `last` (owned by the queue from now on) after them.
   ///
-  /// `last` is queued even if the queue is full, since it tells the peer why the connection ends.
+  /// `last` is queued even if the queue is full, since it gives the peer the reason of the end.
   public Offer end(@Nullable ByteBuf last) {
     Offer offer = tryEnd(last);
     if (offer == Offer.CLOSED && last != null) {
@@ -170,7 +170,7 @@ public final class SendQueue {
     return frames;
   }
 
-  /// Most bytes that ever waited.
+  /// Highest number of bytes that waited.
   public synchronized long peakBytes() {
     return peakBytes;
   }

@@ -32,15 +32,15 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/// One end of a connection within this process. What it sends waits in its [SendQueue] until the other end has demand;
-/// the other end takes it from there on its own event loop.
+/// One end of a connection within this process. Its frames wait in its [SendQueue] until the other end has demand; the
+/// other end takes them from there on its own event loop.
 ///
-/// A close lets the other end take what was accepted before, within `closeGrace`; a broken limit drops it.
+/// A close lets the other end take frames that were accepted before, within `closeGrace`; a broken limit drops them.
 final class LocalConnection implements DuplexConnection, ConnectionGauges, TimedConnection {
   /// Frames that one task delivers before others of the loop have their turn.
   private static final int BURST_FRAMES = 256;
 
-  /// What one side brings to a connection.
+  /// Settings of one side of a connection.
   record Setting(ConnectionLimits limits, LoopResources loops, ConnectionListener listener, ByteBufAllocator alloc,
       SocketAddress address) {
     EventLoop loop(boolean server) {
@@ -135,7 +135,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
     closed.tryEmitError(broken);
   }
 
-  /// Both ends are over: what still waits is dropped.
+  /// Both ends are over: drops waiting frames.
   private void finish() {
     over();
     peerEnd().over();
@@ -173,7 +173,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
 
   // --- receiving: event loop
 
-  /// Takes what the other end has sent, as far as there is demand.
+  /// Takes the frames of the other end, as far as there is demand.
   private void take() {
     if (taking || over.get()) {
       return;

@@ -23,7 +23,7 @@ final class AcceptedConnections {
   @GuardedBy("this") private final Map<Object, Integer> setUp = new HashMap<>();
   @GuardedBy("this") private final Set<TcpConnection> setUpConnections = new LinkedHashSet<>();
   @GuardedBy("this") private int silent;
-  /// Refused connections that may still read why.
+  /// Refused connections that may still read the reason.
   @GuardedBy("this") private final Set<TcpConnection> refused = new LinkedHashSet<>();
   @GuardedBy("this") private boolean closing;
 
@@ -53,7 +53,7 @@ final class AcceptedConnections {
     }
   }
 
-  /// SETUP has come; null if the connection stays, else why not.
+  /// SETUP has arrived; returns null if the connection stays, else the reason.
   @Nullable RefusedPeerException setUp(TcpConnection connection) {
     Object source = connection.source();
     synchronized (this) {

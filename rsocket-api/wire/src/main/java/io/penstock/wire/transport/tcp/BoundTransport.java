@@ -34,7 +34,7 @@ public final class BoundTransport implements ServerTransport<TcpListener> {
     return this;
   }
 
-  /// A connection came; only after [#start].
+  /// Accepts a connection; only after [#start].
   void accept(Connection connection, Framing framing, ConnectionListener listener) {
     ConnectionAcceptor to = acceptor.get();
     if (to == null) {
@@ -46,12 +46,12 @@ public final class BoundTransport implements ServerTransport<TcpListener> {
     to.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
   }
 
-  /// Where clients connect, with the port that was found.
+  /// Endpoint for clients, with the port that was found.
   public Endpoint endpoint() {
     return requireNonNull(endpoint, "a socket that is bound");
   }
 
-  /// What bounds its connections.
+  /// Bounds of its connections.
   public ServerBounds bounds() {
     return bounds;
   }

@@ -30,7 +30,7 @@ public final class BoundTransports implements ServerTransport<BoundTransports.Li
       this.listeners = listeners;
     }
 
-    /// In the order in which they were given.
+    /// Listeners in the order in which they were given.
     public List<TcpListener> listeners() {
       return listeners;
     }

@@ -26,7 +26,7 @@ final class FramePump {
   private static final int BULK_BYTES = 64 << 10;
   /// A frame that is copied behind its header.
   private static final int SHORT_BYTES = 512;
-  /// Most bytes that are copied together.
+  /// Maximum number of bytes that are copied together.
   private static final int MOST_TOGETHER = 4 << 10;
 
   private final Channel channel;
@@ -65,7 +65,7 @@ final class FramePump {
     return writtenBytes;
   }
 
-  /// The queue has asked to be emptied.
+  /// Called when the queue wants to be emptied.
   ///
   /// @param frameBytes of the frame that was offered, 0 if none
   void wake(int frameBytes) {
@@ -101,7 +101,7 @@ final class FramePump {
     }
   }
 
-  /// Sends what waits, as far as the channel takes it.
+  /// Sends waiting frames, as far as the channel takes them.
   void drain() {
     ChannelHandlerContext to = context;
     if (draining || to == null) {
@@ -183,7 +183,7 @@ final class FramePump {
     }
   }
 
-  /// Writes what was copied.
+  /// Writes the copied frames.
   private void writeTogether(ChannelHandlerContext to) {
     ByteBuf copied = together;
     if (copied != null) {

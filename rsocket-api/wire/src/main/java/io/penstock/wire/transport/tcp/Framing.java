@@ -7,7 +7,7 @@ import io.netty.channel.ChannelPipeline;
 import io.rsocket.DuplexConnection;
 import reactor.core.publisher.Mono;
 
-/// How frames lie in the bytes of a channel.
+/// Place of frames in the bytes of a channel.
 interface Framing {
   /// A length of 24 bits before each frame.
   Framing LENGTHS = new Framing() {
@@ -17,18 +17,18 @@ interface Framing {
     }
   };
 
-  /// Longest header.
+  /// Maximum length of a header.
   int MOST_HEADER_BYTES = 14;
 
-  /// Writes what goes before a frame of `size` bytes.
+  /// Writes the header of a frame of `size` bytes.
   void writeHeader(ByteBuf to, int size);
 
-  /// What goes behind the last frame.
+  /// Bytes behind the last frame.
   default ByteBuf end(ByteBufAllocator alloc) {
     return Unpooled.EMPTY_BUFFER;
   }
 
-  /// Has `pipeline` turn what is received into frames with a length of 24 bits, before the handler `connection`.
+  /// Makes `pipeline` turn received bytes into frames with a length of 24 bits, before the handler `connection`.
   ///
   /// @return completes when frames may be sent
   default Mono<DuplexConnection> install(ChannelPipeline pipeline, TcpConnection connection) {

@@ -14,15 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What a peer sends to a server: SETUP in time and short, then frames that find room and come whole in time. A client
-/// trusts the node that it chose, so there these rules do not apply.
+/// Rules of a server for the bytes of a peer: SETUP in time and short, then frames that find room and arrive whole in
+/// time. A client trusts the node that it chose, so these rules do not apply there.
 ///
-/// All of it runs on the event loop, but for [#sent].
+/// All of it runs on the event loop, except [#sent].
 final class IncomingFrames {
   /// A frame that others wait for room behind has one of these parts of its time.
   private static final int PARTS = 10;
 
-  /// What a listener has for all its connections.
+  /// Parts of a listener that all its connections share.
   record Server(ReceiveLimits limits, FrameRoom room, AcceptedConnections accepted) {
     Server(TcpServerOptions options) {
       this(options.receive(), new FrameRoom(options.receive().roomBytes()), new AcceptedConnections(options.slots()));
@@ -46,7 +46,7 @@ final class IncomingFrames {
   private int parts;
 
   /// @param server null for a client
-  /// @param connection told of a peer that breaks a rule, and of reading that is to stop or to go on
+  /// @param connection receives a peer that breaks a rule, and the stops and starts of reading
   /// @param to takes the frames, which stay the giver's
   IncomingFrames(Channel channel, int maxFrameBytes, @Nullable Server server, TcpConnection connection,
       Consumer<ByteBuf> to) {

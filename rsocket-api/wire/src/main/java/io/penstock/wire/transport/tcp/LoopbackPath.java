@@ -25,7 +25,7 @@ public final class LoopbackPath {
     return connecting(client, remote, loops, CongestionControl.AUTOMATIC);
   }
 
-  /// The same with a congestion control of the caller's choice.
+  /// A server with a congestion control of the caller's choice.
   public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops,
       CongestionControl control) {
     CongestionControl chosen = control.chosen(isLoopback(remote));
@@ -35,12 +35,12 @@ public final class LoopbackPath {
             : client;
   }
 
-  /// `server` for listening on `local` by `loops`; what it accepts inherits.
+  /// `server` for listening on `local` by `loops`; accepted connections inherit.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops) {
     return listening(server, local, loops, CongestionControl.AUTOMATIC);
   }
 
-  /// The same with a congestion control of the caller's choice.
+  /// A server with a congestion control of the caller's choice.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops,
       CongestionControl control) {
     CongestionControl chosen = control.chosen(isLoopback(local));
@@ -55,7 +55,7 @@ public final class LoopbackPath {
     return isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)));
   }
 
-  /// By name: a consumer may leave the native transport out.
+  /// Compares by name, because a consumer may leave the native transport out.
   private static boolean isEpoll(Class<?> channel) {
     return channel.getPackageName().equals("io.netty.channel.epoll");
   }

@@ -8,7 +8,7 @@ public final class ServerBounds {
     this.shared = shared;
   }
 
-  /// Those that the slots and the room of `options` allow.
+  /// Bounds from the slots and the room of `options`.
   public static ServerBounds of(TcpServerOptions options) {
     return new ServerBounds(new IncomingFrames.Server(options));
   }

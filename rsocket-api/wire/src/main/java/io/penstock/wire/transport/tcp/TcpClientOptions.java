@@ -13,15 +13,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// Where a client connects, and the numbers its connections keep to.
+/// Address of a client's node, and the limits of its connections.
 ///
 /// @param remote an internet address (unresolved names are looked up without blocking) or a Unix domain socket
 /// @param connectTimeout longest wait for the peer to accept, and again for the handshake of TLS
 /// @param tuning of the socket
-/// @param tls of its connections; null for none. A Unix domain socket has none, whatever is here
+/// @param tls of its connections; null for none. A Unix domain socket has none in any case
 public record TcpClientOptions(SocketAddress remote, Duration connectTimeout, ConnectionLimits limits,
     SocketTuning tuning, @Nullable ClientTls tls) {
-  /// Longest wait for a peer to accept, unless a client says another.
+  /// Default of the longest wait for a peer to accept.
   public static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
   public TcpClientOptions {

@@ -63,9 +63,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   /// Its name among the handlers of the channel.
   static final String HANDLER = "penstock.frames";
 
-  /// Where the type stands in the two bytes of type and flags of a frame.
+  /// Shift of the type in the two bytes of type and flags of a frame.
   private static final int TYPE_SHIFT = 10;
-  /// What a peer is told of a frame at which RSocket fails: how it fails is none of the peer's business.
+  /// Message to a peer about a frame at which RSocket fails: internals of the failure are not sent.
   private static final String UNREADABLE = "frames must be those of RSocket 1.0 (was another)";
 
   private final Channel channel;
@@ -109,7 +109,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     return open(connection, framing, limits, listener, null, false);
   }
 
-  /// The same with TLS, if `options` have it; completes when frames may be sent.
+  /// Opens with TLS, if `options` have it; completes when frames may be sent.
   static Mono<DuplexConnection> open(Connection connection, Framing framing, TcpClientOptions options,
       ConnectionListener listener) {
     Channel channel = connection.channel();
@@ -122,7 +122,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
         .flatMap(secured -> framing.install(channel.pipeline(), opened));
   }
 
-  /// The same for a channel that a server accepted.
+  /// Opens a channel that a server accepted.
   static TcpConnection accept(Connection connection, Framing framing, TcpServerOptions options,
       ConnectionListener listener, IncomingFrames.Server server) {
     ServerTls tls = options.local() instanceof InetSocketAddress ? options.tls() : null;
@@ -204,7 +204,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     return gone.asMono();
   }
 
-  /// What connections of one peer have in common.
+  /// Value that connections of one peer share.
   Object source() {
     return source;
   }
@@ -289,7 +289,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /// Ends at once for a broken rule: what waits is dropped, the peer is told.
+  /// Ends at once for a broken rule: drops waiting frames, and sends the peer the reason.
   void fail(Throwable broken) {
     cause.compareAndSet(null, broken);
     end(ErrorFrameCodec.encode(alloc(), 0, told(broken)));
@@ -305,14 +305,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
         : new ConnectionErrorException(message, broken);
   }
 
-  /// Ends for a broken rule of which the peer is told in another way than by a frame, before the channel closes.
+  /// Ends for a broken rule of which the peer learns in another way than by a frame, before the channel closes.
   void endedBy(Throwable broken) {
     cause.compareAndSet(null, broken);
     queue.close();
     closed.tryEmitError(broken);
   }
 
-  /// After [#fail]: the peer is told, but nothing waits until it has read that.
+  /// Called after [#fail]: sends the peer the reason, and does not wait until it has read that.
   void closeAtOnce() {
     onLoop(() -> {
       pump.drain();
@@ -320,7 +320,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     });
   }
 
-  /// A sender that holds the loop is told of the end at once: the loop cannot close the channel before it lets go.
+  /// Stops a sender that holds the loop at once: the loop cannot close the channel before it returns.
   private void stopSenderOnLoop() {
     if (channel.eventLoop().inEventLoop()) {
       closed.tryEmitEmpty();
@@ -420,7 +420,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /// A peer that broke a rule and floods on is not read to its end: it has had a longest frame's time to hear why.
+  /// A peer that broke a rule and keeps sending is not read to its end: it has had a longest frame's time to read the
+  /// reason.
   private void discard(int bytes) {
     discarded += bytes;
     if (cause.get() != null && discarded > limits.maxFrameBytes()) {

@@ -23,12 +23,12 @@ public final class TcpListener implements Closeable {
     this.released = released;
   }
 
-  /// Where it listens, and how it is talked to there.
+  /// Endpoint of the listener, with its transport.
   public Endpoint endpoint() {
     return endpoint;
   }
 
-  /// Where it listens.
+  /// Address of the listener.
   public SocketAddress address() {
     return endpoint.address();
   }
@@ -40,7 +40,7 @@ public final class TcpListener implements Closeable {
     return endpoint.port();
   }
 
-  /// Connections open now, with those of other transports that share its bounds.
+  /// Connections open now, together with those of other transports that share its bounds.
   public int connections() {
     return bounds.connections();
   }

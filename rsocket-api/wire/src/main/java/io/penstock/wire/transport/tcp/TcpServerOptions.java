@@ -14,14 +14,14 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// Where a server listens, and the numbers it and its connections keep to.
+/// Address of a server, and the limits of it and its connections.
 ///
 /// @param local an internet address (port 0 takes a free one) or a Unix domain socket
 /// @param backlog connections the kernel may hold before they are accepted
-/// @param slots how many connections it has; one more is told so and closed
-/// @param receive what it holds of frames that have not come whole
+/// @param slots maximum numbers of connections; a further one gets an error and is closed
+/// @param receive bounds of unfinished frames
 /// @param tuning of its sockets
-/// @param tls of all connections; null for none. A Unix domain socket has none, whatever is here
+/// @param tls of all connections; null for none. A Unix domain socket has none in any case
 public record TcpServerOptions(SocketAddress local, int backlog, ConnectionSlots slots, ReceiveLimits receive,
     ConnectionLimits limits, SocketTuning tuning, @Nullable ServerTls tls) {
   public TcpServerOptions {

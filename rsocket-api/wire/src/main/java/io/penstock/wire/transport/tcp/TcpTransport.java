@@ -32,13 +32,13 @@ import reactor.netty.tcp.TcpServer;
 
 /// RSocket over TCP, Unix domain sockets or WebSocket, made for frames of 64 KiB to 16 MiB.
 ///
-/// Event loops, and whether they are native, come from the [LoopResources] given; they stay the giver's to dispose.
-/// What is bounded by which number is said in `package-info`. RSocket's fragmentation is best left off; RSocket core
-/// counts 9 bytes of headers into the longest frame, so a payload of a request or an item may have `maxFrameBytes - 9`
-/// bytes, metadata and its length included.
+/// Event loops, and whether they are native, come from the [LoopResources] given; their giver disposes of them.
+/// `package-info` lists the bounds. RSocket's fragmentation is best left off; RSocket core counts 9 bytes of headers
+/// into the longest frame, so a payload of a request or an item may have `maxFrameBytes - 9` bytes, metadata and its
+/// length included.
 ///
-/// A Unix domain socket belongs to this user alone. The file that a dead process has left is replaced; a path at which
-/// a living one listens is refused.
+/// A Unix domain socket belongs to this user alone. The file of a dead process is replaced; a path at which a living
+/// process listens is refused.
 public final class TcpTransport {
   private TcpTransport() {}
 
@@ -47,7 +47,7 @@ public final class TcpTransport {
     return client(options, loops, ConnectionListener.noop());
   }
 
-  /// A client whose connections `listener` hears of.
+  /// A client whose connections `listener` receives.
   public static ClientTransport client(TcpClientOptions options, LoopResources loops, ConnectionListener listener) {
     return client(options, Framing.LENGTHS, loops, listener, null);
   }
@@ -65,7 +65,7 @@ public final class TcpTransport {
     };
   }
 
-  /// The same over WebSocket.
+  /// A client over WebSocket.
   public static ClientTransport webSocketClient(TcpClientOptions options, LoopResources loops,
       ConnectionListener listener) {
     return client(options, webSocketTo(options), loops, listener, null);
@@ -80,7 +80,7 @@ public final class TcpTransport {
     return server(options, loops, ConnectionListener.noop());
   }
 
-  /// A server whose connections `listener` hears of.
+  /// A server whose connections `listener` receives.
   public static ServerTransport<TcpListener> server(TcpServerOptions options, LoopResources loops,
       ConnectionListener listener) {
     return server(options, Framing.LENGTHS, loops, listener, null);
@@ -89,13 +89,13 @@ public final class TcpTransport {
   /// Takes an internet address or a Unix domain socket now; it accepts when it is started.
   ///
   /// @param bounds shared with the other transports of the server
-  /// @return a cold `Mono`; signals what keeps the address from being taken
+  /// @return a cold `Mono`; signals the reason if the address cannot be taken
   public static Mono<BoundTransport> bind(TcpServerOptions options, ServerBounds bounds, LoopResources loops,
       ConnectionListener listener) {
     return bind(options, Framing.LENGTHS, bounds, loops, listener, null);
   }
 
-  /// The same for WebSocket.
+  /// Takes an address for WebSocket.
   ///
   /// @param origins of the pages whose browsers may connect, `*` for any; a client that names none is no browser and
   ///     may connect

@@ -35,7 +35,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// How TLS begins on a connection, and what its failures mean.
+/// Start of TLS on a connection, and the meaning of its failures.
 ///
 /// At a server the handshake is a part of the time to SETUP, and its connection a newcomer.
 final class TlsStart {
@@ -65,7 +65,7 @@ final class TlsStart {
     begin(channel, handler);
   }
 
-  /// The handler closes the channel when the peer was told.
+  /// The handler closes the channel when the peer has its error.
   private static void refused(Channel channel, SslHandler handler, TcpConnection connection, Throwable cause) {
     if (cause instanceof NotSslRecordException) {
       tellPlain(channel, handler);
@@ -121,7 +121,8 @@ final class TlsStart {
     }
     return new TlsFailedException(switch (cause) {
       case NotSslRecordException e -> "node at " + node + " must speak TLS (answered without)";
-      case SslHandshakeTimeoutException e -> "node at " + node + " must answer the handshake of TLS in time (did not)";
+      case SslHandshakeTimeoutException e -> "node at " + node + " did not answer the handshake of TLS in "
+          + "time";
       default -> "node at " + node + " must have a certificate that is trusted (" + words(cause) + ")";
     }, cause);
   }
@@ -132,7 +133,7 @@ final class TlsStart {
         || String.valueOf(cause.getMessage()).startsWith("Connection closed while SSL/TLS handshake");
   }
 
-  /// What is wrong with the certificate, if the handshake failed of one.
+  /// Fault of the certificate, if the handshake failed because of it.
   private static String words(Throwable cause) {
     for (Throwable each = cause; each != null; each = each.getCause()) {
       if (each instanceof CertificateException) {
@@ -144,7 +145,7 @@ final class TlsStart {
     return coded.matches() ? coded.group(1).toLowerCase(Locale.ROOT).replace('_', ' ') : message;
   }
 
-  /// What a connection ended with, without the wrapping of decoders.
+  /// Cause of the end of a connection, without the wrapping of decoders.
   static Throwable plain(Throwable thrown) {
     return thrown instanceof DecoderException && thrown.getCause() instanceof SSLException tls ? tls : thrown;
   }
@@ -157,7 +158,7 @@ final class TlsStart {
     return below == null ? channel.close() : below.close();
   }
 
-  /// Tells the other side that nothing more follows, if the connection has TLS.
+  /// Announces the end of output to the other side, if the connection has TLS.
   static void endOutput(Channel channel) {
     SslHandler tls = channel.pipeline().get(SslHandler.class);
     if (tls != null) {
@@ -165,7 +166,7 @@ final class TlsStart {
     }
   }
 
-  /// Of a connection without TLS: a hello of TLS is refused by name.
+  /// Handler of a connection without TLS: refuses a hello of TLS by name.
   private static final class FirstBytes extends ChannelInboundHandlerAdapter {
     private final TcpConnection connection;
 
@@ -186,7 +187,7 @@ final class TlsStart {
     }
   }
 
-  /// What is read from the socket is no frame yet, so that it cannot be read into one.
+  /// Bytes from the socket are no frame yet, so they cannot be read into one.
   static RecvByteBufAllocator buffers(ConnectionLimits limits) {
     return new AdaptiveRecvByteBufAllocator(limits.minReceiveBytes(), limits.minReceiveBytes(),
         limits.maxReceiveBytes());

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// only at its end; it is put together here, and may have [#MOST_IN_PARTS] bytes. Answers pings, as long as the socket
 /// takes the answers. Runs on the event loop.
 final class WebSocketFrames extends ChannelInboundHandlerAdapter {
-  /// Most bytes of a message in several parts.
+  /// Maximum bytes of a message in several parts.
   static final int MOST_IN_PARTS = 64 << 10;
 
   private static final int CONTINUATION = 0;
@@ -42,14 +42,14 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
 
   private final byte[] header = new byte[LONGEST_HEADER];
   private int headerBytes;
-  /// Of the part that is being read.
+  /// Opcode of the part that is being read.
   private int opcode;
   private boolean isLast;
   private int length;
   private int mask;
   private int left;
   private boolean inPart;
-  /// What has come of a message in several parts, or of a control frame.
+  /// Arrived bytes of a message in several parts, or of a control frame.
   private @Nullable ByteBuf parts;
   private @Nullable ByteBuf control;
   /// The peer has said that it closes.
@@ -80,8 +80,8 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /// Takes what is behind the first `own` bytes out of `in`; null if there is nothing. It is copied: it must not keep
-  /// the memory of a frame.
+  /// Takes the bytes behind the first `own` bytes out of `in`; null if there are none. They are copied: they must not
+  /// keep the memory of a frame.
   private static @Nullable ByteBuf behind(ChannelHandlerContext context, ByteBuf in, int own) {
     int bytes = in.readableBytes() - own;
     if (bytes == 0) {
@@ -112,7 +112,7 @@ final class WebSocketFrames extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /// True for a message in one part, which goes on as it comes.
+  /// True for a message in one part, which is passed on as it arrives.
   private boolean isWhole() {
     return opcode == BINARY && isLast;
   }

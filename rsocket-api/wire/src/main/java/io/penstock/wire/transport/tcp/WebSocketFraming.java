@@ -42,14 +42,14 @@ final class WebSocketFraming implements Framing {
     this.origins = origins;
   }
 
-  /// Of a node.
+  /// Framing of a node.
   ///
   /// @param origins pages of browsers that may connect, `*` for any
   static Framing ofServer(Set<String> origins) {
     return new WebSocketFraming(null, Set.copyOf(origins), Duration.ZERO);
   }
 
-  /// Of a client of the node at `host`.
+  /// Framing of a client of the node at `host`.
   ///
   /// @param patience longest wait for the node's answer
   static Framing ofClient(String host, Duration patience) {

@@ -105,7 +105,7 @@ final class WebSocketUpgrade extends SimpleChannelInboundHandler<HttpObject> {
     return ByteBufUtil.writeAscii(context.alloc(), text);
   }
 
-  /// What proves that the node has read the key (RFC 6455, section 4.2.2).
+  /// Proof that the node has read the key (RFC 6455, section 4.2.2).
   static String acceptance(String key) {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-1").digest((key + GUID).getBytes(StandardCharsets.US_ASCII));
