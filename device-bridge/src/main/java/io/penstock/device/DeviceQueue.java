@@ -21,7 +21,8 @@ import reactor.util.Loggers;
 /// the device's own thread. Each submitted work ends in exactly one call, [Work#run] or [Work#refuse], also when the
 /// queue closes.
 ///
-/// It is no `Serial`: work belongs to one platform thread, to which the device's context is bound, never to the caller's.
+/// It is no `Serial`: work belongs to one platform thread, to which the device's context is bound, never to the
+/// caller's.
 public final class DeviceQueue {
   /// One piece of work. Neither method may throw.
   public interface Work {

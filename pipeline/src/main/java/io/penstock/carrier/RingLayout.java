@@ -17,26 +17,26 @@ import java.lang.invoke.VarHandle;
 /// | both | 4,104 | 4 | version of this format | before its place is sent | once, by [#requireFormat] |
 /// | both | 4,160 | 4 | posted: entries posted so far; the other side sleeps on it | volatile | volatile |
 /// | both | 4,224 | 4 | 1 while the owner of the region sleeps | volatile | volatile |
-/// | requests | 4,288 | 128 × 32 | entries: operation, 4; slot, 4; hash of the key, 16; in the first get of a | plain | plain |
-/// |   |   |   | request how many more gets belong to it, else 0, 4; 0, 4 |   |   |
+/// | requests | 4,288 | 128 × 32 | entries: operation, 4; slot, 4; hash of key, 16; in a request's first get | plain | plain |
+/// |   |   |   | how many more gets belong to it, else 0, 4; 0, 4 |   |   |
 /// | answers | 4,288 | 64 × 4 | entries: slot | plain | plain |
-/// | answers | 4,544 | 64 × answer | of each slot: lease, 4 | plain; its end opaque, before a full fence | acquire, after a load fence |
-/// |   |   |   | status, 4; descriptor, 4; 0, 4; token of the region, 16; offset of the block in it, 8; | plain | plain |
+/// | answers | 4,544 | 64 × answer | of each slot: lease, 4 | plain; end opaque, full fence | acquire, after a load fence |
+/// |   |   |   | status, 4; descriptor, 4; 0, 4; token of region, 16; offset of the block in it, 8; | plain | plain |
 /// |   |   |   | CRC32C of each granule, 4 each; to a multiple of 64 |   |   |
 ///
 /// The memory order makes plain fields safe:
 ///
-/// - *Posted* publishes. A side writes entries, and the answers that they name, plainly, and then posted. The other side
-///   reads posted first, and entries below it only, so it sees all that was written before.
-/// - *Posted* also returns. An entry is written again only when the other side has answered the one that stood there, or
-///   released the lease of its slot: the writer has read the other's posted after that.
+/// - *Posted* publishes. A side writes entries, and the answers that they name, plainly, and then posted. The other
+///   side reads posted first, and entries below it only, so it sees all that was written before.
+/// - *Posted* also returns. An entry is written again only when the other side has answered the one that stood there,
+///   or released the lease of its slot: the writer has read the other's posted after that.
 /// - *Posted* and *sleeps* are volatile, not only release and acquire: a poster writes posted and then reads sleeps, a
 ///   waiter writes sleeps and then reads posted, and one of them must see the other's write (Dekker). Else both would
 ///   wait.
-/// - *Lease* is published by posted. Its end is not: it may come while the client reads the block. The node writes 0 and
-///   passes a full fence before the block can get other bytes. The client reads the bytes, passes a load fence, and then
-///   reads the lease: the bytes count only if the lease is unchanged. It is not 0, and does not change while the block
-///   stays where it is.
+/// - *Lease* is published by posted. Its end is not: it may come while the client reads the block. The node writes 0
+///   and passes a full fence before the block can get other bytes. The client reads the bytes, passes a load fence, and
+///   then reads the lease: the bytes count only if the lease is unchanged. It is not 0, and does not change while the
+///   block stays where it is.
 /// - *Magic number and version* are written before the place of the region is sent over the connection, which orders
 ///   them.
 final class RingLayout {

@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/// Counts the ends of the requests that a prefill rank keeps: the listener of its [PrefillConnector]. Every meter exists
-/// from the start, at 0. Safe from any thread.
+/// Counts the ends of the requests that a prefill rank keeps: the listener of its [PrefillConnector]. Every meter
+/// exists from the start, at 0. Safe from any thread.
 public final class RequestMeters implements LifecycleListener {
   private final MeterRegistry registry;
   private final Map<Release, Counter> ended = new EnumMap<>(Release.class);

@@ -10,10 +10,11 @@ import java.util.function.Consumer;
 /// | | |
 /// |---|---|
 /// | thread | the one that asks while no run is under way; it also runs the task for the threads that ask meanwhile |
-/// | bound | there is no queue, only a count. One more run answers all requests that came during a run, so a task does all that there is to do |
+/// | bound | no queue: one more run answers all requests that came during a run, so a task does all open work |
 /// | wake-ups | a run begins after every call of [#run], and sees what the caller wrote before |
-/// | reentrancy | a task may ask: the next run begins when this run has ended. The stack does not grow |
-/// | exceptions | what a run throws, an `Error` too, goes to `failed` as part of that run, never to the caller. Later runs happen all the same. What `failed` throws goes to [Uncaught] |
+/// | nesting | a task may ask: the next run begins when this run has ended. The stack does not grow |
+/// | exceptions | an exception or `Error` of a run goes to `failed`, never to the caller; later runs still happen |
+/// | | an exception of `failed` goes to [Uncaught] |
 public final class SerialLoop {
   private final Runnable task;
   private final Consumer<? super Throwable> failed;

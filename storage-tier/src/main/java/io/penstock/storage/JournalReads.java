@@ -12,8 +12,8 @@ import java.util.concurrent.Executor;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Runs the reads of a journal, up to [JournalOptions.Bounds#maxWaitingReads()], and none while the disk is off. Safe from any
-/// thread.
+/// Runs the reads of a journal, up to [JournalOptions.Bounds#maxWaitingReads()], and none while the disk is off. Safe
+/// from any thread.
 final class JournalReads {
   private final RangeReader reader;
   private final CacheSpace space;

@@ -177,7 +177,8 @@ public final class AscendDevice implements SharingDevice {
   /// the memory of these elements may still be read and written until a later request has another answer.
   ///
   /// @return cold, for one subscription each time that the request was made ready; signals
-  ///     [io.penstock.device.DeviceFailure.DeviceBusyException] and [io.penstock.device.DeviceFailure.DeviceClosedException] with nothing copied
+  ///     [io.penstock.device.DeviceFailure.DeviceBusyException] and
+  ///     [io.penstock.device.DeviceFailure.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     return copies.copy(request);
   }

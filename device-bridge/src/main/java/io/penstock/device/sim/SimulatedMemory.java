@@ -89,7 +89,8 @@ final class SimulatedMemory {
     return last == null ? 0 : last.address();
   }
 
-  /// @throws io.penstock.device.DeviceFailure.DeviceAddressException at the first element that is not inside an allocation
+  /// @throws io.penstock.device.DeviceFailure.DeviceAddressException at the first element that is not inside an
+  ///     allocation
   void require(CopyBatch batch) {
     regions.require(batch);
   }

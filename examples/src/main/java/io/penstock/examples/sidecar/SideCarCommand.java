@@ -27,7 +27,8 @@ import reactor.core.scheduler.Schedulers;
 
 /// `penstock example sidecar`.
 @Command(name = "sidecar", mixinStandardHelpOptions = true,
-    description = "Starts a second process, which has a simulated device. This one has none: it moves blocks of its memory"
+    description = "Starts a second process, which has a simulated device. This one has none: it moves blocks of its "
+        + "memory"
         + " to the device and back through the side-car of the other, over a Unix socket, and compares every byte.",
     footer = {"", "Examples:", "  penstock example sidecar", "  penstock example sidecar --blocks 2000 --json"})
 public final class SideCarCommand implements Callable<Integer> {

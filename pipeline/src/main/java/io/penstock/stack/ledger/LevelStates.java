@@ -5,8 +5,8 @@ import io.penstock.stack.shape.StackShape;
 import io.penstock.tier.StoreHealth;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/// The health of the levels of a `TierStack`, as the stores last reported it. Host memory is always healthy. Methods that
-/// take a [Resident] are used in decisions only; the others on any thread.
+/// The health of the levels of a `TierStack`, as the stores last reported it. Host memory is always healthy. Methods
+/// that take a [Resident] are used in decisions only; the others on any thread.
 public final class LevelStates {
   private final StackShape shape;
   private final AtomicReferenceArray<StoreHealth> levels;

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
-/// Runs what the JVM is to remember for its next start: replays, whose gets and puts of small and large blocks last long
-/// enough for profiles of the methods that move them. Started by the launcher and by `bin/penstock train`; not for people.
+/// Runs what the JVM is to remember for its next start: replays, whose gets and puts of small and large blocks last
+/// long enough for profiles of the methods that move them. Started by the launcher and by `bin/penstock train`; not for
+/// people.
 @Command(name = "train", hidden = true, description = "Trains the AOT cache; started by the launcher.")
 final class TrainCommand implements Callable<Integer> {
   private static final List<List<String>> LINES = List.of(

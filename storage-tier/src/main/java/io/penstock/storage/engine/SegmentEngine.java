@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// | | |
 /// |---|---|
-/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; all other calls run in parallel on any |
+/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; other calls run in parallel on any |
 /// | blocking | every call may wait for the disk: never on an event loop, and never interrupt its thread |
 /// | memory | records are written from, and read into, native memory; no copy is made on the heap |
 /// | segments | begun when needed, ended by [#roll] or when a record does not fit; never continued after a restart |

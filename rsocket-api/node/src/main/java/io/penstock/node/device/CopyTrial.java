@@ -26,8 +26,8 @@ final class CopyTrial implements AutoCloseable {
   private final long elsewhere;
 
   /// @param way of each element
-  /// @throws io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException if the device has not as much; an `OutOfMemoryError` if
-  ///     the host has not
+  /// @throws io.penstock.device.DeviceFailure.DeviceMemoryExhaustedException if the device has not as much; an
+  ///     `OutOfMemoryError` if the host has not
   CopyTrial(AscendDevice device, int elements, long bytes, IntFunction<CopyWay> way) {
     this.device = device;
     this.elements = elements;

@@ -2,7 +2,8 @@ package io.penstock.node.trace;
 
 import io.penstock.node.cli.DataException;
 
-/// A line of a trace breaks a rule of the form: *file, line N: field must be rule (was value)*, the value cut when long.
+/// A line of a trace breaks a rule of the form: *file, line N: field must be rule (was value)*, the value cut when
+/// long.
 public final class TraceFormatException extends DataException {
   private static final int LONGEST_VALUE = 80;
 

@@ -1,4 +1,4 @@
-/// What streams report: bytes by carrier, and how long each waited for whom.
+/// Reports of streams: bytes by carrier, and waits by reason.
 @NullMarked
 package io.penstock.wire.report;
 
