@@ -17,10 +17,10 @@ import java.lang.invoke.VarHandle;
 /// | both | 4,104 | 4 | version of this format | before its place is sent | once, by [#requireFormat] |
 /// | both | 4,160 | 4 | posted: entries posted so far; the other side sleeps on it | volatile | volatile |
 /// | both | 4,224 | 4 | 1 while the owner of the region sleeps | volatile | volatile |
-/// | requests | 4,288 | 128 × 32 | entries: operation, 4; slot, 4; hash of key, 16; in a request's first get | plain | plain |
+/// | requests | 4,288 | 128 × 32 | entries: operation, 4; slot, 4; key hash, 16; in the first get | plain | plain |
 /// |   |   |   | how many more gets belong to it, else 0, 4; 0, 4 |   |   |
 /// | answers | 4,288 | 64 × 4 | entries: slot | plain | plain |
-/// | answers | 4,544 | 64 × answer | of each slot: lease, 4 | plain; end opaque, full fence | acquire, after a load fence |
+/// | answers | 4,544 | 64 × answer | per slot: lease, 4 | plain; end opaque, fence | acquire, after a load fence |
 /// |   |   |   | status, 4; descriptor, 4; 0, 4; token of region, 16; offset of the block in it, 8; | plain | plain |
 /// |   |   |   | CRC32C of each granule, 4 each; to a multiple of 64 |   |   |
 ///

@@ -277,7 +277,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   /// Refuses a flag that `other` makes meaningless.
   private void refuseBeside(String other, @Nullable Path given, String flag) {
     if (given != null && spec != null && spec.commandLine().getParseResult().hasMatchedOption(flag)) {
-      throw new IllegalArgumentException("%s must not be given with %s".formatted(flag, other));
+      throw new IllegalArgumentException("%s must be left out with %s (was given)".formatted(flag, other));
     }
   }
 

@@ -145,7 +145,7 @@ public final class AttackCommand implements Callable<Integer> {
     }
     if (!anywhere && !InetAddress.getByName(node.host()).isLoopbackAddress()) {
       throw new IllegalArgumentException(
-          "--anywhere must be given for a node on another host, which others may use (was " + node
+          "--anywhere must be given for a node on another host, which others may use (was without: " + node
               + " is no loopback address)");
     }
   }

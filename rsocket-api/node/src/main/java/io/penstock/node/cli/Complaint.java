@@ -32,7 +32,7 @@ final class Complaint {
     return switch (failure) {
       case UnmatchedArgumentException e -> ofUnmatched(e);
       case MissingParameterException e when !e.getMissing().isEmpty() -> ofMissing(e);
-      case OverwrittenOptionException e -> name(e.getOverwritten()) + " was given more than once";
+      case OverwrittenOptionException e -> name(e.getOverwritten()) + " must be given once (was given again)";
       default -> {
         ArgSpec argument = failure.getArgSpec();
         String value = failure.getValue();

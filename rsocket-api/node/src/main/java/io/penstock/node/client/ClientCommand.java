@@ -91,7 +91,7 @@ abstract class ClientCommand implements Callable<Integer> {
     Map<String, String> variables = new HashMap<>(console.environment());
     if (saltFile != null) {
       flags.merge(SpaceSettings.SALT, saltOf(saltFile), (given, fromFile) -> {
-        throw new IllegalArgumentException("--salt must not be given with --salt-file");
+        throw new IllegalArgumentException("--salt must be left out with --salt-file (was given)");
       });
     }
     for (Setting<?> setting : OWN) {

@@ -91,7 +91,7 @@ final class GetCommand extends ClientCommand {
   Work work(NodeConfig config) throws IOException {
     if (isJson() && output == null && !discard) {
       throw new IllegalArgumentException(
-          "--json must be given with --output or --discard, since standard output takes the bytes");
+          "--json must come with --output or --discard (was without: standard output takes the bytes)");
     }
     if (console.showsResults() && output == null && !discard && !force) {
       throw new IllegalArgumentException(
@@ -112,7 +112,7 @@ final class GetCommand extends ClientCommand {
     NamedValue.requireSpace(config);
     if (choice.isGiven() || verify || bytes != Long.MAX_VALUE || lease != null) {
       throw new IllegalArgumentException(
-          "keys, --verify, --bytes and --lease must not be given with --name");
+          "keys, --verify, --bytes and --lease must be left out with --name (was given)");
     }
     if (output != null) {
       OutputFile.require("--output", output);

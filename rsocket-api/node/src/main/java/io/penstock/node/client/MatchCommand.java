@@ -67,7 +67,7 @@ final class MatchCommand extends ClientCommand {
   @Override
   Work work(NodeConfig config) throws IOException {
     if (prefetch && lease == null) {
-      throw new IllegalArgumentException("--prefetch must be given with --lease");
+      throw new IllegalArgumentException("--prefetch must come with --lease (was alone)");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     return node -> match(node, keys);

@@ -19,7 +19,7 @@ final class PinOptions {
   /// The pin; null if none was given.
   @Nullable Pin given() {
     if (soft != null && hard) {
-      throw new IllegalArgumentException("--soft must not be given with --hard");
+      throw new IllegalArgumentException("--soft must be left out with --hard (was given)");
     }
     return soft != null ? Pin.soft(soft) : hard ? Pin.hard() : null;
   }

@@ -112,7 +112,7 @@ final class PutCommand extends ClientCommand {
       return value(config, name);
     }
     if (replace) {
-      throw new IllegalArgumentException("--replace must be given with --name");
+      throw new IllegalArgumentException("--replace must be left out without --name (was given)");
     }
     if (count != null) {
       int generated = count;
@@ -138,7 +138,8 @@ final class PutCommand extends ClientCommand {
     }
     if (pin.given() != null || !group.isEmpty()) {
       throw new IllegalArgumentException(
-          "--soft, --hard and --group must not be given with --name, for a value is not pinned as a whole");
+          "--soft, --hard and --group must be left out with --name, for a value is not pinned as a whole "
+            + "(was given)");
     }
     Path from = InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());
@@ -183,7 +184,7 @@ final class PutCommand extends ClientCommand {
     }
     if (choice.isGiven()) {
       throw new IllegalArgumentException(
-          choice.given() + " must not be given with --count, which names its blocks by --seed");
+          choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
     }
   }
 

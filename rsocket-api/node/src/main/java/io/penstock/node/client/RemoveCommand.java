@@ -72,7 +72,8 @@ final class RemoveCommand extends ClientCommand {
   private Work value(NodeConfig config, String given, int ways) {
     NamedValue.requireSpace(config);
     if (ways > 0 || force) {
-      throw new IllegalArgumentException("keys, --regex, --all and --force must not be given with --name");
+      throw new IllegalArgumentException("keys, --regex, --all and --force must be left out with --name "
+            + "(was given)");
     }
     NamedValue value = new NamedValue(console, given, patience(), isJson());
     return value::remove;

@@ -71,7 +71,7 @@ final class SecurityOptions {
     }
     if (!tls && trust == null && cert == null) {
       if (anyHost) {
-        throw new IllegalArgumentException("--tls-any-host must be given with --tls or --tls-trust");
+        throw new IllegalArgumentException("--tls or --tls-trust must be given for --tls-any-host (was not)");
       }
       return null;
     }
@@ -89,13 +89,13 @@ final class SecurityOptions {
   private Credentials credentials(Map<String, String> environment) throws IOException {
     if (user == null) {
       if (passwordFile != null) {
-        throw new IllegalArgumentException("--password-file must be given with --user");
+        throw new IllegalArgumentException("--user must be given for --password-file (was not)");
       }
       String token = tokenFile == null ? environment.getOrDefault(TOKEN, "") : InputFile.firstLine(tokenFile);
       return token.isEmpty() ? Credentials.none() : Credentials.bearer(token.toCharArray());
     }
     if (tokenFile != null) {
-      throw new IllegalArgumentException("--token-file must not be given with --user");
+      throw new IllegalArgumentException("--token-file must be left out with --user (was given)");
     }
     String password = passwordFile == null ? environment.getOrDefault(PASSWORD, "") : InputFile.firstLine(passwordFile);
     if (password.isEmpty()) {

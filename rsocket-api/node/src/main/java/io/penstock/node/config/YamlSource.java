@@ -53,7 +53,7 @@ final class YamlSource {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
       int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      problems.add("config is not YAML (from %s): %s".formatted(Origin.ofFile(file, line),
+      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line),
           firstLine(e.getOriginalMessage())));
     }
   }
@@ -88,7 +88,7 @@ final class YamlSource {
 
   private void scalar(String key, String text, Origin origin) {
     if (!seen.add(key)) {
-      problems.add("%s is given more than once (from %s)".formatted(key, origin));
+      problems.add("%s must be given once (was given again, from %s)".formatted(key, origin));
       return;
     }
     Matcher space = SPACE.matcher(key);

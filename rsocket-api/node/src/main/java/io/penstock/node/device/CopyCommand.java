@@ -105,7 +105,7 @@ final class CopyCommand implements Callable<Integer> {
 
   private void requireSizes() {
     require(!mixed || direction == null,
-        "--direction must not be given with --mixed, which copies in all four directions");
+        "--direction must be left out with --mixed, which goes all four ways (was given)");
     require(elements > 0, "--elements must be > 0 (was " + elements + ")");
     require(rounds > 0, "--rounds must be > 0 (was " + rounds + ")");
     require(device >= 0, "--device must be >= 0 (was " + device + ")");

@@ -196,7 +196,7 @@ final class ClientCommandsTest {
     assertThat(run("match", "--trace-id", "0-1", "--lease").out()).startsWith("prefix 2 of 2, present 2\nlease ")
         .endsWith(" holds 2 blocks for 10s\n");
     assertThat(run("match", "--trace-id", "0-1", "--lease=1ms", "--prefetch").exitCode()).isZero();
-    assertMisuse("--prefetch must be given with --lease", "match", "--trace-id", "0-1", "--prefetch");
+    assertMisuse("--prefetch must come with --lease (was alone)", "match", "--trace-id", "0-1", "--prefetch");
     run("put", "--count", "100", "--seed", "1000");
 
     String id = lease.get("id").asString();
@@ -223,7 +223,7 @@ final class ClientCommandsTest {
 
     assertThat(run("unpin", "--trace-id", "0-1").out()).isEqualTo("2 of 2 blocks unpinned\n");
     assertMisuse("--soft or --hard must be given (was none)", "pin", "--trace-id", "1");
-    assertMisuse("--soft must not be given with --hard", "pin", "--trace-id", "1", "--soft", "--hard");
+    assertMisuse("--soft must be left out with --hard (was given)", "pin", "--trace-id", "1", "--soft", "--hard");
   }
 
   @Test
