@@ -68,7 +68,8 @@ final class DriverPages {
         return take(kind, kind.rounded(bytes), tried, undo);
       } catch (RuntimeException e) {
         RuntimeException refusal = undo.run(e);
-        if (!(e instanceof AscendFailure failure) || !AclCode.isOfTheRequest(failure.error().code())) { // no other kind of pages helps
+        if (!(e instanceof AscendFailure failure) || !AclCode.isOfTheRequest(failure.error().code())) {
+          // No other kind of pages helps
           throw refusal;
         }
         requireUndone(refusal);
