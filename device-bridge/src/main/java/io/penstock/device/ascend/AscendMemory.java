@@ -41,7 +41,7 @@ final class AscendMemory {
     try {
       return regions.allocate(bytes);
     } catch (AscendUnavailableException e) {
-      if (AclCode.kind(e.error().code()) != AclCode.Kind.MEMORY) {
+      if (!AclCode.isOutOfMemory(e.error().code())) {
         throw e;
       }
       throw new DeviceMemoryExhaustedException(device, bytes, Math.max(0, capacityBytes - regions.allocatedBytes()), e);

@@ -68,7 +68,7 @@ final class DriverPages {
         return take(kind, kind.rounded(bytes), tried, undo);
       } catch (RuntimeException e) {
         RuntimeException refusal = undo.run(e);
-        if (!(e instanceof AscendFailure failure) || !isOfThePages(failure)) { // no other kind of pages helps
+        if (!(e instanceof AscendFailure failure) || !AclCode.isOfTheRequest(failure.error().code())) { // no other kind of pages helps
           throw refusal;
         }
         requireUndone(refusal);
@@ -76,13 +76,6 @@ final class DriverPages {
       }
     }
     throw new HostMemoryRefusedException(name, bytes, tried);
-  }
-
-  private static boolean isOfThePages(AscendFailure failure) {
-    return switch (AclCode.kind(failure.error().code())) {
-      case MEMORY, UNSUPPORTED, ARGUMENT -> true;
-      case DEVICE, HANDLE, TIMEOUT, ABORTED, HARDWARE, INTERNAL -> false;
-    };
   }
 
   private Piece take(PageKind kind, long bytes, List<Fallback> tried, Rollback undo) {

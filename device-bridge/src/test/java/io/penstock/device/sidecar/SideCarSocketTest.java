@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.KvException;
 import io.penstock.device.Device;
+import io.penstock.device.SharedName.FabricHandle;
 import io.penstock.device.SharedName.IpcKey;
+import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
@@ -227,8 +229,11 @@ final class SideCarSocketTest {
   @Test
   void deviceMemory_thatTheDeviceCannotReach_isRefused() {
     IpcKey key = IpcKey.of(new byte[IpcKey.BYTES]);
-    assertThat(code(client.register(new RegionSpec(1, 10, new IpcBuffer(0, key)))))
+    FabricHandle handle = FabricHandle.of(new byte[FabricHandle.BYTES]);
+    assertThat(code(client.register(new RegionSpec(1, 10, new FabricBuffer(0, handle)))))
         .isEqualTo(SideCarCode.UNSUPPORTED);
+    assertThat(code(client.register(new RegionSpec(1, 10, new IpcBuffer(0, key))))).as("a key that is of no memory")
+        .isEqualTo(SideCarCode.NOT_MAPPED);
     assertThat(code(client.register(new RegionSpec(1, 10, new IpcBuffer(7, key)))))
         .isEqualTo(SideCarCode.UNSUPPORTED);
   }

@@ -39,7 +39,7 @@ public enum AclCode {
   RT_SOCKET_CLOSED(507_901, "socket closed", Kind.HARDWARE);
 
   /// What a code means for the caller.
-  public enum Kind {
+  enum Kind {
     ARGUMENT, DEVICE, HANDLE, UNSUPPORTED, MEMORY, TIMEOUT, ABORTED, HARDWARE, INTERNAL
   }
 
@@ -85,8 +85,21 @@ public enum AclCode {
     return kind(number) == Kind.TIMEOUT;
   }
 
+  /// Whether a code says that there is no memory of the requested kind.
+  public static boolean isOutOfMemory(int number) {
+    return kind(number) == Kind.MEMORY;
+  }
+
+  /// Whether a code refuses this request alone, so that another kind of memory may succeed.
+  public static boolean isOfTheRequest(int number) {
+    return switch (kind(number)) {
+      case MEMORY, UNSUPPORTED, ARGUMENT -> true;
+      case DEVICE, HANDLE, TIMEOUT, ABORTED, HARDWARE, INTERNAL -> false;
+    };
+  }
+
   /// A code that is not known is internal.
-  public static Kind kind(int number) {
+  static Kind kind(int number) {
     AclCode known = BY_NUMBER.get(number);
     return known == null ? Kind.INTERNAL : known.kind;
   }
