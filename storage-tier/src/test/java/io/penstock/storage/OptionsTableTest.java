@@ -29,8 +29,8 @@ final class OptionsTableTest {
         .containsEntry("engine", "`" + DEFAULTS.engine() + "`")
         .containsEntry("segments.segmentBytes", size(DEFAULTS.segments().segmentBytes()))
         .containsEntry("segments.keepFreeBytes", size(DEFAULTS.segments().keepFreeBytes()))
-        .containsEntry("ioThreads", String.valueOf(DEFAULTS.bounds().ioThreads()))
-        .containsEntry("maxWaitingPuts",
+        .containsEntry("bounds.ioThreads", String.valueOf(DEFAULTS.bounds().ioThreads()))
+        .containsEntry("bounds.maxWaitingPuts",
             DEFAULTS.bounds().maxWaitingPuts() + ", " + number(DEFAULTS.bounds().maxWaitingReads()))
         .containsEntry("durability",
             "%s, %s, %s".formatted(rule.mode().name().toLowerCase(Locale.ROOT), time(rule.interval()),
@@ -41,7 +41,7 @@ final class OptionsTableTest {
         .containsEntry("health",
             String.join(", ", time(health.stallAfter()), time(health.firstProbe()), time(health.lastProbe()),
                 time(health.closeWithin())))
-        .containsEntry("quarantine",
+        .containsEntry("bounds.quarantine",
             size(DEFAULTS.bounds().quarantine().bytes()) + ", " + number(DEFAULTS.bounds().quarantine().records()));
     List<String> options = table.keySet().stream().map(name -> name.replaceFirst("\\..*", "")).distinct().toList();
     assertThat(options).containsExactlyElementsOf(
