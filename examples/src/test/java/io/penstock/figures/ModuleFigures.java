@@ -32,6 +32,9 @@ record ModuleFigures(long lines, long types, long forUsers, long forAuthors, lon
   /// @param root of the repository
   static ModuleFigures of(Path root, Path module, List<GoneWord> words) throws IOException {
     ModuleFigures sum = new ModuleFigures(0, 0, 0, 0, 0, 0, 0);
+    if (!Files.isDirectory(module)) { // an earlier version has fewer modules
+      return sum;
+    }
     Path descriptor = module.resolve("src/main/module/module-info.java");
     String exports = Files.exists(descriptor) ? SourceFiles.read(descriptor) : "";
     for (Path file : SourceFiles.below(module)) {

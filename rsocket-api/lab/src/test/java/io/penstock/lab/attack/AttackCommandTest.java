@@ -94,7 +94,7 @@ final class AttackCommandTest {
         .satisfies(run -> assertThat(run.exitCode()).isEqualTo(2))
         .satisfies(run -> assertThat(run.err()).contains(
             "--anywhere must be given for a node on another host, which others may use (was without: "
-            + "192.0.2.1:7733"));
+                + "192.0.2.1:7733"));
     assertThat(attack("--kinds", "nonsense").err()).contains("idle-gets").contains("(was nonsense)");
     assertThat(attack("--minutes", "0.01").err()).contains("--minutes must be from 0.02 to 1440 (was 0.01)");
     assertThat(LabRun.of("attack", "127.0.0.1:1").exitCode()).as("no node").isEqualTo(69);

@@ -139,7 +139,7 @@ final class PutCommand extends ClientCommand {
     if (pin.given() != null || !group.isEmpty()) {
       throw new IllegalArgumentException(
           "--soft, --hard and --group must be left out with --name, for a value is not pinned as a whole "
-            + "(was given)");
+              + "(was given)");
     }
     Path from = InputFile.of(file);
     NamedValue value = new NamedValue(console, given, patience(), isJson());

@@ -73,7 +73,7 @@ final class RemoveCommand extends ClientCommand {
     NamedValue.requireSpace(config);
     if (ways > 0 || force) {
       throw new IllegalArgumentException("keys, --regex, --all and --force must be left out with --name "
-            + "(was given)");
+          + "(was given)");
     }
     NamedValue value = new NamedValue(console, given, patience(), isJson());
     return value::remove;

@@ -155,7 +155,7 @@ final class ServeSecurityTest {
     assertUnavailable(run(Map.of(), "stat", "--tls"), "must have a certificate that is trusted");
     assertRefused(trusting("stat"), "SETUP must have credentials (had none)");
     assertRefused(trusting("stat", "--user", "reader", "--password-file", file("wrong")),
-        "refused the connection (credentials are not those of a user)");
+        "refused the connection (credentials must be those of a user (were not))");
     assertThat(trusting("stat", "--user", "reader").err()).contains("must have the password of --user");
     assertThat(run(Map.of(), "stat", "--tls-cert", file("node.pem")).exitCode()).isEqualTo(2);
     assertThat(run(Map.of(), "stat", "--tls-trust", file("users")).exitCode()).isEqualTo(65);

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /// Rules for connecting to a node, and for the rights of each user there. Safe from any thread.
 public final class Access {
-  private static final String OTHERS = "credentials are not those of a user";
+  private static final String OTHERS = "credentials must be those of a user (were not)";
   private static final String UNREADABLE =
       "credentials must be of RSocket's simple or bearer authentication (were not)";
   private static final String NONE = "SETUP must have credentials (had none)";

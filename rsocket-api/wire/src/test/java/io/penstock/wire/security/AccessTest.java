@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Credentials at SETUP, without sockets.
 final class AccessTest {
-  private static final String WRONG = "credentials are not those of a user";
+  private static final String WRONG = "credentials must be those of a user (were not)";
   private static final char[] PASSWORD = "correct horse".toCharArray();
   private static final char[] TOKEN = "0123456789abcdef".toCharArray();
 
