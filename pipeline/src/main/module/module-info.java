@@ -9,6 +9,7 @@ module io.penstock {
   // For users
   exports io.penstock;
   exports io.penstock.block;
+  exports io.penstock.budget;
   exports io.penstock.tier;
   exports io.penstock.stack;
   exports io.penstock.stack.shape;

@@ -3,9 +3,9 @@ package io.penstock.device;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
+import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.budget.Permits;
 import io.penstock.device.DeviceFailure.DeviceBusyException;
 import io.penstock.tier.spi.QueuedClaim;
 import io.penstock.tier.spi.RoomSignal;

@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.device.DeviceFailure.DeviceClosedException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,8 @@
 package io.penstock.block;
 
 import io.penstock.block.SlabArena.ArenaClosedException;
+import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.budget.Permits;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -205,7 +205,7 @@ public final class BlockDraft extends Owned {
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
     range.requireInside(layout);
-    VerifiedRows rows = requireVerified(range);
+    LayerSpan.VerifiedRows rows = requireVerified(range);
     pin(); // the span keeps this hold
     return new LayerSpan(key, layout, slot, verified.checksums(), range, rows, null);
   }
@@ -251,7 +251,7 @@ public final class BlockDraft extends Owned {
   }
 
   /// The verified rows that equal `range`; null if its granules are verified.
-  private synchronized @Nullable VerifiedRows requireVerified(GranuleRange range) {
+  private synchronized LayerSpan.@Nullable VerifiedRows requireVerified(GranuleRange range) {
     if (verified.cover(range)) {
       return null;
     }
@@ -260,7 +260,7 @@ public final class BlockDraft extends Owned {
       throw new IllegalStateException(
           "granules must be verified before they are shared (was " + range + " of " + key + ")");
     }
-    return new VerifiedRows(range, crc);
+    return new LayerSpan.VerifiedRows(range, crc);
   }
 
   private int[] checksums(GranuleRange range) {

@@ -13,6 +13,12 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The rules of [Block] hold: a span closes once, from any thread; the memory lives as long as a handle on it.
 public final class LayerSpan extends Owned {
+  /// Verified rows of a granule whose other rows are still to come.
+  ///
+  /// @param rows inside one granule
+  /// @param crc CRC32C of their bytes
+  record VerifiedRows(GranuleRange rows, int crc) {}
+
   private final BlockKey key;
   private final BlockLayout layout;
   private final Slot slot;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.budget.Permits;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
 import java.lang.foreign.Arena;

@@ -3,6 +3,7 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.SlabArena.ArenaClosedException;
+import io.penstock.budget.Permits;
 import io.penstock.check.Checks;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

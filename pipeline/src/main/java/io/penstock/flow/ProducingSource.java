@@ -9,8 +9,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
+import io.penstock.budget.Permits;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.slice.SlicePlan;
@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 /// source, not one arena: a claim that waits for one of these puts could keep its memory from it, until the node ends
 /// the put as silent.
 public final class ProducingSource implements PutSource {
-  /// Maximum length of the queue of puts; a further put fails with [io.penstock.block.BudgetExhaustedException].
+  /// Maximum length of the queue of puts; a further put fails with [io.penstock.budget.BudgetExhaustedException].
   private static final int MAX_WAITING_PUTS = 1024;
 
   private final BlockArena arena;

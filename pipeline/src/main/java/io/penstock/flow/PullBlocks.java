@@ -38,7 +38,7 @@ import reactor.core.publisher.Mono;
 /// | ends | when all transfers have landed; a transfer without pieces asks nothing |
 /// | cancel | ends all transfers; drafts stay as they are, and nothing lands in them any more |
 /// | signals | the first error of a source, which ends the other transfers; |
-/// |         | [io.penstock.block.BudgetExhaustedException] if too many wait for a lane |
+/// |         | [io.penstock.budget.BudgetExhaustedException] if too many wait for a lane |
 /// |         | [io.penstock.block.UnexpectedSliceException] before anything is asked, if two claim the same bytes |
 public final class PullBlocks {
   /// A fetch asks for so many times the tokens that it places, at most.

@@ -3,7 +3,7 @@ package io.penstock.tier;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.check.Checks;
 import io.penstock.operator.QueuedGrant;
 import reactor.core.publisher.Mono;

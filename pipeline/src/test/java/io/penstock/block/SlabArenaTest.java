@@ -7,6 +7,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
+import io.penstock.budget.Permits;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;

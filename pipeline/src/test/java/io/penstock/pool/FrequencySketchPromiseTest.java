@@ -144,7 +144,8 @@ final class FrequencySketchPromiseTest {
     assertThat((double) far / checks).as("estimates too high by 3 or more, seed %d", seed).isLessThan(0.05);
   }
 
-  /// Cormode and Muthukrishnan: an estimate is too high by more than e × uses ÷ counters with probability e^-4 at most.
+  /// Cormode and Muthukrishnan: with probability e^-4 at most, an estimate is too high by more than
+  /// e × uses ÷ counters.
   @Test
   void keysThatWereNeverUsed_areSeldomEstimatedHigh() {
     int keys = 8_192;

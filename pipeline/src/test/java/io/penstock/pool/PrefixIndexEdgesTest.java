@@ -179,7 +179,8 @@ final class PrefixIndexEdgesTest {
 
   // A segment
 
-  /// Hash bits that all begin at the first slot: a search goes round the end of the table only from the last slots.
+  /// With the mask 0 every search begins at the first slot. Only a search that begins at one of the last slots passes
+  /// the end of the table, so there are other masks too.
   @ParameterizedTest
   @ValueSource(ints = {0, 1 << 31, -1})
   void segment_againstAMap_upToTheFullTable(int hashBits) {

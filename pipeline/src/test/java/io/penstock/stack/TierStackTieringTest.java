@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.SliceShape;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.OffloadRule;

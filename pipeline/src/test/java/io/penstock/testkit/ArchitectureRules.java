@@ -31,7 +31,7 @@ public final class ArchitectureRules {
 
   /// The wings of the kernel's module.
   private static final Set<String> KERNEL =
-      Set.of("flow", "stage", "disagg", "tier", "stack", "pool", "carrier", "block",
+      Set.of("flow", "stage", "disagg", "tier", "stack", "pool", "carrier", "block", "budget",
           "operator", "check", "system", "meter");
 
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
@@ -62,7 +62,8 @@ public final class ArchitectureRules {
         .arrow("check")
         .arrow("operator", "check")
         .arrow("system", "check")
-        .arrow("block", "system", "check")
+        .arrow("budget", "check")
+        .arrow("block", "system", "budget")
         .arrow("carrier", "block")
         .arrow("pool", "block")
         .arrow("tier", "block", "operator")
@@ -88,6 +89,7 @@ public final class ArchitectureRules {
         .only("jnr")
         .only("sun.misc")
         .confine("check", "java.", "org.jspecify.")
+        .confine("budget", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("carrier", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")

@@ -2,7 +2,7 @@ package io.penstock.testkit;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.tier.ByteBudget;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -14,34 +14,21 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /// Checks the rooms of the module under test. A room is a package: it has at most thirty top-level types and lies in no
-/// cycle with others.
-///
-/// Exceptions stand in `src/main/module/rooms.txt`, a line each. The test compares the list with the classes, so that
-/// it can only shrink.
+/// cycle with others. There is no list of exceptions.
 public final class Rooms {
   private static final int MOST_TYPES = 30;
   private static final Path MODULE = Path.of(System.getProperty("basedir", ""));
-  private static final Path LIST = Path.of("src/main/module/rooms.txt");
 
   private final Map<String, Set<String>> types = new TreeMap<>();
   private final Map<String, Set<String>> arrows = new TreeMap<>();
 
   private Rooms() {}
 
-  /// The exceptions that the main classes of the module need.
+  /// What the main classes of the module break.
   ///
   /// @throws IllegalStateException if there are no classes, for then nothing was checked
-  public static List<String> exceptionsInMain() {
-    return exceptionsIn(MODULE.resolve("target/classes"));
-  }
-
-  /// The exceptions that are listed; none if the module has no list.
-  public static List<String> listed() {
-    try {
-      return Files.exists(MODULE.resolve(LIST)) ? Files.readAllLines(MODULE.resolve(LIST)) : List.of();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  public static List<String> violationsInMain() {
+    return violationsIn(MODULE.resolve("target/classes"));
   }
 
   /// The packages of the module's main classes.
@@ -49,8 +36,8 @@ public final class Rooms {
     return of(MODULE.resolve("target/classes")).types.keySet();
   }
 
-  static List<String> exceptionsIn(Path classes) {
-    return of(classes).exceptions();
+  static List<String> violationsIn(Path classes) {
+    return of(classes).violations();
   }
 
   private static Rooms of(Path classes) {
@@ -68,15 +55,15 @@ public final class Rooms {
     return rooms;
   }
 
-  private List<String> exceptions() {
-    List<String> exceptions = new ArrayList<>();
+  private List<String> violations() {
+    List<String> violations = new ArrayList<>();
     types.forEach((room, names) -> {
       if (names.size() > MOST_TYPES) {
-        exceptions.add("%s has %d types".formatted(room, names.size()));
+        violations.add("%s has %d types".formatted(room, names.size()));
       }
     });
-    inCycles().forEach(room -> exceptions.add(room + " lies in a cycle"));
-    return exceptions;
+    inCycles().forEach(room -> violations.add(room + " lies in a cycle"));
+    return violations;
   }
 
   private void add(ClassReferences from) {

@@ -15,7 +15,7 @@ final class RoomsTest {
   Path classes;
 
   @Test
-  void roomsInACycle_areExceptions_andThoseBesideItAreNot() throws IOException {
+  void roomsInACycle_areFound_andThoseBesideItAreNot() throws IOException {
     write("io.penstock.above.A", "io.penstock.one.A");
     write("io.penstock.one.A", "io.penstock.two.A");
     write("io.penstock.two.A", "io.penstock.three.A$Part");
@@ -23,24 +23,24 @@ final class RoomsTest {
     write("io.penstock.three.A", "io.penstock.below.A");
     write("io.penstock.below.A", "java.util.List");
 
-    assertThat(Rooms.exceptionsIn(classes)).containsExactly("io.penstock.one lies in a cycle",
+    assertThat(Rooms.violationsIn(classes)).containsExactly("io.penstock.one lies in a cycle",
         "io.penstock.three lies in a cycle", "io.penstock.two lies in a cycle");
   }
 
   @Test
-  void roomOfMoreThanThirtyTypes_isAnException() throws IOException {
+  void roomOfMoreThanThirtyTypes_isFound() throws IOException {
     for (int i = 0; i < 31; i++) {
       write("io.penstock.large.T" + i, "java.util.List");
       write("io.penstock.large.T" + i + "$Part", "java.util.List");
       write("io.penstock.full.T" + i % 30, "java.util.List");
     }
 
-    assertThat(Rooms.exceptionsIn(classes)).containsExactly("io.penstock.large has 31 types");
+    assertThat(Rooms.violationsIn(classes)).containsExactly("io.penstock.large has 31 types");
   }
 
   @Test
   void noClasses_isAnErrorAndNotAPass() {
-    assertThatIllegalStateException().isThrownBy(() -> Rooms.exceptionsIn(classes));
+    assertThatIllegalStateException().isThrownBy(() -> Rooms.violationsIn(classes));
   }
 
   private void write(String name, String used) throws IOException {

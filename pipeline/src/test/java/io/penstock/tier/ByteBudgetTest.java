@@ -3,7 +3,7 @@ package io.penstock.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.device.OwnershipTransfer;
 import io.penstock.operator.QueuedGrant;
 import java.lang.foreign.MemorySegment;
@@ -73,7 +73,7 @@ public final class StagingPool {
   /// A buffer, when its turn comes.
   ///
   /// @param scope owns the buffer from the moment it is lent
-  /// @return cold; signals [io.penstock.block.BudgetExhaustedException] if too many wait, [StagingClosedException] if
+  /// @return cold; signals [io.penstock.budget.BudgetExhaustedException] if too many wait, [StagingClosedException] if
   ///     the pool closes first
   public Mono<StagingBuffer> acquire(BlockScope scope) {
     requireNonNull(scope, "scope");

@@ -1,7 +1,7 @@
 package io.penstock.stack.move;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import org.jspecify.annotations.Nullable;
 
 /// The ticket of a wait for permits. Its owner may give up before the ticket was handed out. Safe from any thread.

@@ -2,8 +2,8 @@ package io.penstock.stack.move;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
+import io.penstock.budget.Permits;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Resident;

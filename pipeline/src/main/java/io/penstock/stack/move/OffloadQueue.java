@@ -1,7 +1,7 @@
 package io.penstock.stack.move;
 
 import io.penstock.block.Block;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.operator.SerialLoop;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;

@@ -3,7 +3,7 @@ package io.penstock.stack.move;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Resident;
 import io.penstock.stack.decision.StoreCopy;

@@ -2,7 +2,7 @@ package io.penstock.tier.spi;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.operator.QueuedGrant;
 import java.util.List;
 import java.util.function.BiFunction;

@@ -3,7 +3,7 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.operator.Serial;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.SliceCredit;

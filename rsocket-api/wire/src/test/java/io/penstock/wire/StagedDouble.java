@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import io.penstock.PermanentKvException;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.wire.transfer.StagedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -3,7 +3,7 @@ package io.penstock.device.sidecar.client;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.KvException;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.device.sidecar.RegionSpec;
 import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarCode;

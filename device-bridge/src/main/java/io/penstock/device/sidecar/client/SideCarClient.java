@@ -2,8 +2,8 @@ package io.penstock.device.sidecar.client;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.Permits;
+import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.budget.Permits;
 import io.penstock.device.sidecar.RegionCopy;
 import io.penstock.device.sidecar.RegionSpec;
 import io.penstock.device.sidecar.RegionState;

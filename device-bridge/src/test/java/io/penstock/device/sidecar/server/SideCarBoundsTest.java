@@ -82,7 +82,7 @@ final class SideCarBoundsTest extends SimulatedSideCar {
     }
     List<Throwable> refused = new ArrayList<>();
     client.copy(List.of(slow)).subscribe(nothing -> {}, refused::add);
-    assertThat(refused).singleElement().isInstanceOf(io.penstock.block.BudgetExhaustedException.class);
+    assertThat(refused).singleElement().isInstanceOf(io.penstock.budget.BudgetExhaustedException.class);
     pass(1_000);
     assertThat(made).allMatch(outcome -> outcome.ended && outcome.code == null);
   }

@@ -10,7 +10,8 @@ public final class Flag {
 
   private Flag() {}
 
-  /// Result of `made`; errors name the flags of the values: *block.bytes must be …* becomes *--block-bytes must be …*.
+  /// Result of `made`. Errors name the flags of the values: *block.bytes must be …* becomes
+  /// *--block-bytes must be …*.
   ///
   /// @throws IllegalArgumentException if `made` refuses one of them
   public static <T> T named(Supplier<T> made) {

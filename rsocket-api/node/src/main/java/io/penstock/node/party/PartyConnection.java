@@ -1,7 +1,7 @@
 package io.penstock.node.party;
 
-import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
+import io.penstock.budget.Permits;
 import io.penstock.node.link.StreamTimes;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;

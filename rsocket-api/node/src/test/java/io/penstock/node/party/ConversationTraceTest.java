@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.budget.Permits;
 import io.penstock.node.replay.LoopbackCounter;
 import io.penstock.node.replay.Replay;
 import io.penstock.node.replay.ReplayRun;

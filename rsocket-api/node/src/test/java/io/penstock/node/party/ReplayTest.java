@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.EvictionPolicy;
-import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
+import io.penstock.budget.Permits;
 import io.penstock.node.replay.LruModel;
 import io.penstock.node.replay.Replay;
 import io.penstock.node.shape.BlockShape;

@@ -1,6 +1,6 @@
 package io.penstock.wire.credit;
 
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import java.util.function.Consumer;
 
 /// Bytes that may be in flight: taken before they leave, given back when they have landed or left.
@@ -11,7 +11,7 @@ public interface Budget {
   /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes. `refused` runs
   /// instead if the budget closes first, or depends on another budget whose queue is full.
   ///
-  /// @throws io.penstock.block.BudgetExhaustedException if the queue is full
+  /// @throws io.penstock.budget.BudgetExhaustedException if the queue is full
   Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused);
 
   /// Bytes that are not taken now.

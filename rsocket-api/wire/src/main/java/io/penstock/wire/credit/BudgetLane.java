@@ -1,7 +1,7 @@
 package io.penstock.wire.credit;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.check.Checks;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;

@@ -1,6 +1,6 @@
 package io.penstock.wire.credit;
 
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 
 /// A node's one budget of bytes in flight, in both directions.
 ///

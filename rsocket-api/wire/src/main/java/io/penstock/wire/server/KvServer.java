@@ -3,7 +3,7 @@ package io.penstock.wire.server;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.credit.Budget;

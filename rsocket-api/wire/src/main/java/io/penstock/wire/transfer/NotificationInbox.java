@@ -1,7 +1,7 @@
 package io.penstock.wire.transfer;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.check.Checks;
 import io.penstock.operator.Demand;
 import io.penstock.operator.SerialLoop;

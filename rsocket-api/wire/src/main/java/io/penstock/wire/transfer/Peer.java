@@ -1,7 +1,7 @@
 package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;

@@ -453,7 +453,7 @@ public final class SegmentRegistry {
   /// @param sequence number of the notification, of that engine
   /// @param asked generation in which the items of its batch completed
   /// @throws UnknownSegmentException if that was another generation: the bytes of the batch are gone
-  /// @throws io.penstock.block.BudgetExhaustedException if the inbox is full
+  /// @throws io.penstock.budget.BudgetExhaustedException if the inbox is full
   public void accept(long engine, long sequence, long asked, Notification notification) {
     if (asked != generation) {
       throw new UnknownSegmentException("any", asked);

@@ -22,7 +22,7 @@ public interface StagedMemory {
   /// Host memory for `parts`, all or none, when there is room; its content is undefined.
   ///
   /// @param scope owns it from the moment it is given
-  /// @return cold; signals [io.penstock.block.BudgetExhaustedException] if too many wait
+  /// @return cold; signals [io.penstock.budget.BudgetExhaustedException] if too many wait
   /// @throws IllegalArgumentException if the parts together are larger than the pool
   Mono<? extends Staging> stage(List<Part> parts, BlockScope scope);
 

@@ -90,7 +90,7 @@ public final class TransferEngine {
   /// Begins a batch, whole or not at all.
   ///
   /// @return its handle; work has begun
-  /// @throws io.penstock.block.BudgetExhaustedException if too many items of a peer have not ended; nothing was begun
+  /// @throws io.penstock.budget.BudgetExhaustedException if too many items of a peer have not ended; nothing was begun
   /// @throws EngineClosedException if the engine was closed
   public Transfer submit(TransferBatch batch) {
     Map<String, Integer> counts = new HashMap<>();

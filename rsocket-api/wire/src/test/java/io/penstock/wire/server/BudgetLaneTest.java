@@ -3,8 +3,8 @@ package io.penstock.wire.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.Permits;
+import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.budget.Permits;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.NodeBudget;

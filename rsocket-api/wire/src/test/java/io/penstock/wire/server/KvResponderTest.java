@@ -9,7 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.stack.HostTier;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.testkit.Eventually;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.Device;

@@ -3,7 +3,7 @@ package io.penstock.wire.client.get;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.operator.Demand;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.AnswerLimit;

@@ -1,9 +1,9 @@
 package io.penstock.wire.client.get;
 
 import io.penstock.block.BlockArena;
-import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
+import io.penstock.budget.Permits;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.client.link.AnswerLimit;
 import io.penstock.wire.protocol.ControlCodec;

@@ -7,7 +7,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.carrier.LeasedMemory;
 import io.penstock.operator.Demand;
 import io.penstock.tier.slice.DraftWindow;

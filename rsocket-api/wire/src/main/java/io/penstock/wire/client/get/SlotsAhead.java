@@ -5,7 +5,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.HeldSlots;
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.operator.Serial;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.penstock.wire.server.call;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.penstock.block.BudgetExhaustedException;
+import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Routes;
 import io.rsocket.Payload;

@@ -3,7 +3,7 @@ package io.penstock.wire.server.call;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.block.Permits;
+import io.penstock.budget.Permits;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.slice.InFlight;

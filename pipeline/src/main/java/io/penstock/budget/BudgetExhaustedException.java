@@ -1,4 +1,4 @@
-package io.penstock.block;
+package io.penstock.budget;
 
 import io.penstock.TransientKvException;
 

@@ -1,4 +1,4 @@
-package io.penstock.block;
+package io.penstock.budget;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

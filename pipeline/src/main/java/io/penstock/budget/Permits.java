@@ -1,4 +1,4 @@
-package io.penstock.block;
+package io.penstock.budget;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Checks;
@@ -113,7 +113,7 @@ public final class Permits {
   }
 
   /// Adds `units`, and serves the queue.
-  void raise(long units) {
+  public void raise(long units) {
     synchronized (this) {
       capacity = Math.addExact(capacity, Checks.positive("units", units));
       serveQueue();
@@ -125,7 +125,7 @@ public final class Permits {
   /// want more than the rest.
   ///
   /// @throws IllegalArgumentException if nothing would be left
-  void lower(long units) {
+  public void lower(long units) {
     List<Ticket> unfit;
     synchronized (this) {
       capacity = Checks.positive("capacity", capacity - Checks.positive("units", units));
