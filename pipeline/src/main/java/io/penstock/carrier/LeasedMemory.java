@@ -116,7 +116,7 @@ public final class LeasedMemory extends Owned {
       requireLeased();
       return answer;
     } catch (InternalError e) { // the system has no memory for a page that the node never wrote
-      throw new PeerMemoryException("memory of the node cannot be read ( " + key + ")", e);
+      throw new PeerMemoryException("memory of the node cannot be read (" + key + ")", e);
     } finally {
       ring.releaseMemory();
     }

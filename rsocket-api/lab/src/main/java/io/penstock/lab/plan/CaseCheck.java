@@ -90,7 +90,7 @@ record CaseCheck(String file, Map<String, Integer> kinds, List<Found> difference
           found(one, new Difference("error", refusal, MissingNode.getInstance()));
         }
       } else if (answer.keySet().stream().noneMatch(one.json()::has) && !answer.containsKey("error")) {
-        faults.add(Fault.of(one, " has no recorded answer ( "
+        faults.add(Fault.of(one, "must have a recorded answer (was without "
             + String.join(", ", answer.keySet().stream().sorted().toList()) + ")"));
       } else {
         Difference.between(one.json(), answer).forEach(difference -> found(one, difference));

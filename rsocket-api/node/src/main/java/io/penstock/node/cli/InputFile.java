@@ -38,7 +38,7 @@ public final class InputFile {
     try {
       return Files.readString(of(name));
     } catch (CharacterCodingException e) {
-      throw new DataException(name + " is not text in UTF-8");
+      throw new DataException(name + " must be text in UTF-8 (was not)");
     }
   }
 

@@ -24,7 +24,7 @@ public record Case(String section, int number, JsonNode json, @Nullable JsonNode
     try {
       root = JsonMapper.shared().readTree(document);
     } catch (JacksonException e) {
-      throw new DataException(" is not JSON (at %s)".formatted(place(e)), e);
+      throw new DataException("must be JSON (was not, at %s)".formatted(place(e)), e);
     }
     return of(root);
   }

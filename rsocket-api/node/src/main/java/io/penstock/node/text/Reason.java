@@ -38,9 +38,9 @@ public final class Reason {
       case UnknownHostException e -> "no address is known for " + e.getMessage();
       case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
-      case OutOfMemoryError e -> "memory is exhausted ( " + orName(e) + ")";
+      case OutOfMemoryError e -> "memory is exhausted (" + orName(e) + ")";
       case Error e ->
-        "Penstock failed by a mistake of its own ( " + e.toString().lines().findFirst().orElse("an error") + ")";
+        "Penstock failed by a mistake of its own (" + e.toString().lines().findFirst().orElse("an error") + ")";
       default -> orName(failure);
     };
     return PEER.matcher(SYSTEM_CALL.matcher(text).replaceAll("")).replaceAll("");

@@ -65,7 +65,7 @@ final class FailuresTest {
     StringWriter err = new StringWriter();
 
     assertThat(line(new OutOfMemoryError("Java heap space"), err).execute()).isEqualTo(70);
-    assertThat(err).hasToString("fail: memory is exhausted ( Java heap space)\n");
+    assertThat(err).hasToString("fail: memory is exhausted (Java heap space)\n");
   }
 
   @ParameterizedTest

@@ -140,7 +140,7 @@ final class CheckCommandTest {
     Files.write(folder.resolve("receipts"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
     LinkedTier.Run run = check();
     assertThat(run.code()).isEqualTo(65);
-    assertThat(run.err()).contains(folder.resolve("receipts") + " is not text in UTF-8");
+    assertThat(run.err()).contains(folder.resolve("receipts") + " must be text in UTF-8 (was not)");
   }
 
   @Test

@@ -222,7 +222,7 @@ public final class NearSide implements AutoCloseable {
           throw new WrongBytesException(key);
         }
         return 1L;
-      }).switchIfEmpty(Mono.error(() -> new IllegalStateException("block is missing ( " + key + ")"))),
+      }).switchIfEmpty(Mono.error(() -> new IllegalStateException("block is missing (" + key + ")"))),
           BlockScope::close);
     }
 
