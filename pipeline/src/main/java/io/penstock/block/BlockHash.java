@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -26,13 +27,24 @@ public record BlockHash(long high, long low) implements Comparable<BlockHash> {
 
   /// Reads [#BYTES] bytes at the position of `from`, which moves on; big-endian whatever the order of the buffer.
   public static BlockHash read(ByteBuffer from) {
-    return new BlockHash(BigEndian.getLong(from), BigEndian.getLong(from));
+    return new BlockHash(readHalf(from), readHalf(from));
   }
 
   /// Writes [#BYTES] bytes, big-endian, at the position of `to`, which moves on.
   public void write(ByteBuffer to) {
-    BigEndian.putLong(to, high);
-    BigEndian.putLong(to, low);
+    writeHalf(to, high);
+    writeHalf(to, low);
+  }
+
+  /// Reads one half of a digest, big-endian. The buffer may have any order and keeps it.
+  static long readHalf(ByteBuffer from) {
+    long half = from.getLong();
+    return from.order() == ByteOrder.BIG_ENDIAN ? half : Long.reverseBytes(half);
+  }
+
+  /// Writes one half of a digest, big-endian. The buffer may have any order and keeps it.
+  static void writeHalf(ByteBuffer to, long half) {
+    to.putLong(to.order() == ByteOrder.BIG_ENDIAN ? half : Long.reverseBytes(half));
   }
 
   /// 32 lower-case hex digits.

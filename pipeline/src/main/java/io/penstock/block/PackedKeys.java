@@ -22,7 +22,7 @@ final class PackedKeys extends AbstractList<BlockKey> implements RandomAccess {
     this.space = requireNonNull(space, "space");
     this.halves = new long[hashes.remaining() / BlockHash.BYTES * 2];
     for (int i = 0; i < halves.length; i++) {
-      halves[i] = BigEndian.getLong(hashes);
+      halves[i] = BlockHash.readHalf(hashes);
     }
   }
 

@@ -10,13 +10,13 @@ public record SpaceId(long high, long low) {
 
   /// Reads 16 bytes, big-endian, at the position of `from`, which moves on.
   public static SpaceId read(ByteBuffer from) {
-    return new SpaceId(BigEndian.getLong(from), BigEndian.getLong(from));
+    return new SpaceId(BlockHash.readHalf(from), BlockHash.readHalf(from));
   }
 
   /// Writes 16 bytes, big-endian, at the position of `to`, which moves on.
   public void write(ByteBuffer to) {
-    BigEndian.putLong(to, high);
-    BigEndian.putLong(to, low);
+    BlockHash.writeHalf(to, high);
+    BlockHash.writeHalf(to, low);
   }
 
   /// 32 lower-case hex digits.
