@@ -19,6 +19,11 @@ final class ArchitectureTest {
   }
 
   @Test
+  void theTypesForUsers_canBeLearnt() {
+    assertThat(PublicTypes.forUsers()).hasSizeBetween(20, 66);
+  }
+
+  @Test
   void everyRoom_holdsThirtyTypes_andLiesInNoCycle() {
     assertThat(Rooms.violationsInMain()).isEmpty();
   }

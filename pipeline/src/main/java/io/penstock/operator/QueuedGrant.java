@@ -7,7 +7,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /// A place in a queue that calls back, as a `Mono`. It ends once: with a grant, a refusal or a cancel. A cancel leaves
-/// the queue; what is granted while the cancel is on its way goes back. Safe from any thread.
+/// the queue. What is granted to a place that was left goes back; what is granted just before the cancel belongs to the
+/// owner that took it, and is free when that owner closes it. Safe from any thread.
 ///
 /// @param <T> what is granted
 public final class QueuedGrant<T> {

@@ -4,8 +4,8 @@ import io.penstock.check.Uncaught;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/// Runs one task whenever it is asked to, one run at a time. This is the only drain loop of the project: [Serial] and
-/// the streams with demand of their own are built on it.
+/// Runs one task whenever it is asked to, one run at a time. [Serial] and the streams with demand of their own are
+/// built on it. No other class drains, except the grants of `Permits`, which says why.
 ///
 /// | | |
 /// |---|---|

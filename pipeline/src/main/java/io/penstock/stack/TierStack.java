@@ -232,7 +232,7 @@ public final class TierStack implements BlockTier {
   /// still, or are refused.
   public void expire() {
     parts.decisions.decide(after -> {
-      // The wait expires
+      // Each decision first ends what has expired
     });
   }
 

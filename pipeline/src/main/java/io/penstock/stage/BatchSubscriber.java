@@ -25,7 +25,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private final Batch.Options options;
   private final ToLongFunction<? super T> weigher;
   private final Scheduler timer;
-  private final SerialLoop signals = new SerialLoop(this::runSteps, this::fail);
+  private final SerialLoop signals = new SerialLoop(this::runSteps, this::end);
 
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription upstream;
@@ -102,6 +102,20 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     onError(error);
   }
 
+  /// Ends the stream with `error`, even if the source has ended and a batch still waits.
+  private void end(Throwable error) {
+    synchronized (this) {
+      if (over) {
+        Operators.onErrorDropped(error, currentContext());
+        return;
+      }
+      ended = true;
+      failure = error;
+    }
+    upstream.cancel();
+    signals.run();
+  }
+
   @Override
   public void onComplete() {
     synchronized (this) {
@@ -118,15 +132,13 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
       }
       if (n > 0) {
         demand = Demand.plus(demand, n);
-      } else { // even if the source has ended and a batch still waits
-        ended = true;
-        failure = Demand.refusal(n);
       }
     }
-    if (n <= 0) {
-      upstream.cancel();
+    if (n > 0) {
+      signals.run();
+    } else {
+      end(Demand.refusal(n));
     }
-    signals.run();
   }
 
   @Override

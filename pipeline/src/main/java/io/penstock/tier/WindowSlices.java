@@ -121,10 +121,13 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
       slice.close();
       return;
     }
-    actual.onNext(slice);
-    Throwable ended = end();
-    if (ended != null) {
-      actual.onError(ended);
+    try {
+      actual.onNext(slice);
+    } finally { // what it throws ends the stream, so the error must find the emission ended
+      Throwable ended = end();
+      if (ended != null) {
+        actual.onError(ended);
+      }
     }
   }
 

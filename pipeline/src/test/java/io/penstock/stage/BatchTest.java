@@ -7,6 +7,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
+import io.penstock.testkit.Thrower;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +49,13 @@ final class BatchTest extends StageContract<Block, List<Block>> {
 
   private Stage<Integer, List<Integer>> weighed() {
     return Batch.of(OPTIONS, weight -> weight, clock);
+  }
+
+  @Test
+  void subscriberThatThrows_afterTheSourceHasEnded_getsTheError() {
+    Thrower<List<Integer>> thrower = new Thrower<>(batch -> {});
+    Flux.just(1, 2).transform(weighed()).subscribe(thrower);
+    assertThat(thrower.ends()).containsExactly("thrown by the subscriber");
   }
 
   @Test

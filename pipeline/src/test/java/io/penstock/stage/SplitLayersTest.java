@@ -14,6 +14,7 @@ import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
+import io.penstock.testkit.Thrower;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
 import java.util.ArrayList;
@@ -54,6 +55,15 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
 
   private List<LayerSlice> slices(int blocks, SliceShape options, BlockScope scope) {
     return inputs(blocks, scope).transform(split(options, scope)).collectList().block(LIMIT);
+  }
+
+  @Test
+  void subscriberThatThrows_getsTheError() {
+    Thrower<LayerSlice> thrower = new Thrower<>(LayerSlice::close);
+    try (BlockScope scope = new BlockScope()) {
+      inputs(4, scope).transform(split(OPTIONS, scope)).subscribe(thrower);
+      assertThat(thrower.ends()).containsExactly("thrown by the subscriber");
+    }
   }
 
   @Test

@@ -54,6 +54,12 @@ public final class PublicTypes {
     return read(MODULE.resolve(LIST));
   }
 
+  /// Names of the listed top-level types that users meet.
+  public static List<String> forUsers() {
+    return audiences(listed()).entrySet().stream().filter(type -> type.getValue() == Audience.USERS)
+        .map(Map.Entry::getKey).sorted().toList();
+  }
+
   /// Names of top-level types that other modules than that of `folder` keep to themselves.
   static Set<String> hiddenFrom(Path folder) {
     Path own = folder.toAbsolutePath().normalize().resolve(LIST);

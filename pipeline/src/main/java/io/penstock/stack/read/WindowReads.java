@@ -53,7 +53,7 @@ public final class WindowReads {
 
   // Waiting
 
-  /// Registers `window` until [#leave]: it receives stores that cease to give blocks.
+  /// Registers `window` until [#leave]: it is interrupted when one of its stores ceases to give blocks.
   ///
   /// @return the error if a store of the window gives no blocks already; null if the window can be read
   @Nullable StoreUnavailableException enter(StoreWaiters.Waiter window) {
