@@ -8,6 +8,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.operator.Handover;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierClosedException;
@@ -25,8 +26,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// A store in memory whose copies run when its executor wants: at once, on another thread, or in the order of a seed.
@@ -141,12 +142,12 @@ public final class MemoryStore implements BlockStore {
         kept.addAll(copies);
       }
       return copies.stream().<StoredBlock>map(Kept::new).toList();
-    }).doOnDiscard(List.class, MemoryStore::closeAll);
+    }, MemoryStore::closeAll);
   }
 
   /// The put was cancelled: no caller took its blocks.
-  private static void closeAll(List<?> stored) {
-    stored.forEach(block -> ((StoredBlock) block).close());
+  private static void closeAll(List<StoredBlock> stored) {
+    stored.forEach(StoredBlock::close);
   }
 
   private Copied copy(Block block) {
@@ -171,7 +172,7 @@ public final class MemoryStore implements BlockStore {
         copy(from.copy, drafts.get(i), range);
       }
       return drafts;
-    }).then();
+    }, read -> {}).then();
   }
 
   private void copy(Copied from, BlockDraft draft, GranuleRange range) {
@@ -181,8 +182,8 @@ public final class MemoryStore implements BlockStore {
     draft.verify(range, expected, "store " + name);
   }
 
-  private <T> Mono<T> run(Callable<T> copy) {
-    return Mono.create(sink -> {
+  private <T> Mono<T> run(Callable<T> copy, Consumer<? super T> free) {
+    return Handover.of(sink -> {
       synchronized (kept) {
         if (closed) {
           sink.error(new TierClosedException(name));
@@ -191,10 +192,10 @@ public final class MemoryStore implements BlockStore {
         underWay++;
       }
       executor.execute(() -> answer(sink, copy));
-    });
+    }, free);
   }
 
-  private <T> void answer(MonoSink<T> sink, Callable<T> copy) {
+  private <T> void answer(Handover<T> sink, Callable<T> copy) {
     try {
       sink.success(copy.call());
     } catch (Exception e) {

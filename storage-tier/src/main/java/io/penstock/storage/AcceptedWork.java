@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.spi.RoomSignal;
+import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// Counts work in progress, up to a bound. Safe from any thread.
@@ -49,13 +49,13 @@ final class AcceptedWork {
     return closed;
   }
 
-  /// Enters, or signals the reason to `sink`.
-  boolean enteredBy(MonoSink<?> sink) {
+  /// Enters, or gives the reason to `refused`.
+  boolean enteredBy(Consumer<? super KvException> refused) {
     try {
       enter();
       return true;
     } catch (KvException e) {
-      sink.error(e);
+      refused.accept(e);
       return false;
     }
   }

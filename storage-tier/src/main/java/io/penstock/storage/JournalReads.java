@@ -37,7 +37,7 @@ final class JournalReads {
         sink.success();
       } else if (!health.health().state().gives()) {
         sink.error(health.unavailable());
-      } else if (accepted.enteredBy(sink)) {
+      } else if (accepted.enteredBy(sink::error)) {
         begin(storedBlocks, drafts, range, sink);
       }
     });

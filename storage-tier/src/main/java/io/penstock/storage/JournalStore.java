@@ -7,6 +7,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.operator.Handover;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.disk.DiskHealth;
 import io.penstock.storage.disk.JournalClock;
@@ -319,16 +320,16 @@ public final class JournalStore implements BlockStore {
         throw new IllegalArgumentException("block must be of space " + space.id() + " (was " + block.key() + ")");
       }
     }
-    return Mono.<List<StoredBlock>>create(sink -> {
+    return Handover.<List<StoredBlock>>of(sink -> {
       if (!health.health().state().takes()) {
         sink.error(health.unavailable());
-      } else if (accepted.enteredBy(sink)) {
+      } else if (accepted.enteredBy(sink::error)) {
         writes.put(batch, sink);
         if (!health.health().state().takes()) { // the state changed meanwhile
           writes.refuse(health.unavailable());
         }
       }
-    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
+    }, JournalStore::closeAll).doOnError(StorageFullException.class, health::putFailed);
   }
 
   @Override
@@ -343,9 +344,8 @@ public final class JournalStore implements BlockStore {
   }
 
   /// Frees the blocks of a cancelled put.
-  private static void closeAll(List<?> storedBlocks) {
-    storedBlocks.stream().filter(StoredRecord.class::isInstance).map(StoredRecord.class::cast)
-        .forEach(StoredRecord::close);
+  private static void closeAll(List<StoredBlock> storedBlocks) {
+    storedBlocks.forEach(StoredBlock::close);
   }
 
   private StoredRecord own(StoredBlock stored) {
@@ -386,7 +386,7 @@ public final class JournalStore implements BlockStore {
   /// @return a cold `Mono`; signals the failure if a removal could not be written: a later sweep tries again
   public Mono<Void> flush() {
     return Mono.create(sink -> {
-      if (accepted.enteredBy(sink)) {
+      if (accepted.enteredBy(sink::error)) {
         writes.flush(sink);
       }
     });

@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
+import io.penstock.operator.Handover;
 import io.penstock.storage.disk.ByteRate;
 import io.penstock.storage.disk.JournalClock;
 import io.penstock.storage.index.DeadRecord;
@@ -44,7 +45,7 @@ final class JournalWrites {
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
   /// Waiting batches. Either the thread that appends or a refusal removes a batch and answers its caller.
-  private final Set<MonoSink<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
+  private final Set<Handover<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private final AtomicBoolean healthyAgain = new AtomicBoolean();
   /// A retry of segments that could not be read is scheduled.
@@ -93,7 +94,7 @@ final class JournalWrites {
   }
 
   /// Appends `batch`, whose blocks stay the caller's.
-  void put(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
+  void put(List<Block> batch, Handover<List<StoredBlock>> sink) {
     waiting.add(sink);
     appending.execute(() -> {
       if (waiting.remove(sink)) {
@@ -106,14 +107,14 @@ final class JournalWrites {
 
   /// Fails all batches that wait. Any thread.
   void refuse(StoreUnavailableException why) {
-    for (MonoSink<List<StoredBlock>> sink : List.copyOf(waiting)) {
+    for (Handover<List<StoredBlock>> sink : List.copyOf(waiting)) {
       if (waiting.remove(sink)) {
         sink.error(why);
       }
     }
   }
 
-  private void append(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
+  private void append(List<Block> batch, Handover<List<StoredBlock>> sink) {
     List<StoredBlock> storedBlocks = List.of();
     Throwable failure = null;
     try {

@@ -6,7 +6,7 @@ import io.penstock.device.sidecar.link.Link.Frame;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
-/// Cuts a stream of bytes into frames. RefCount one frame at most, and only room for what has come.
+/// Cuts a stream of bytes into frames. Holds one frame at most, and only room for what has come.
 public final class FrameReader {
   private static final int FIRST_ROOM = 4096;
 
