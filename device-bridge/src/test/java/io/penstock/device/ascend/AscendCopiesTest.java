@@ -312,7 +312,8 @@ final class AscendCopiesTest {
     Job job = new Job(device, 10);
     assertThat(job.copy(job.up())).matches(CopyReport::isComplete);
     driver.fail("aclrtFree", 2, 1, 507_053, -1);
-    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendRefusedException.class);
+    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendRefusedException.class)
+        .satisfies(Answers.code(507_053));
     assertThat(driver.alive().contexts()).isZero();
     opened.clear();
     devices.close().block(LIMIT);
@@ -345,7 +346,8 @@ final class AscendCopiesTest {
     // the allocation puts back what was there after it was answered
     Eventually.holds("the context was put back", () -> driver.calls("aclrtSetCurrentContext") >= 2);
     driver.fail("aclrtSetCurrentContext", 3, 1, 107_002, -1);
-    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendRefusedException.class);
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendRefusedException.class)
+        .satisfies(Answers.code(107_002));
     assertThat(held).hasValue(0);
   }
 

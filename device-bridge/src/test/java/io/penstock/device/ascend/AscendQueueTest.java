@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
@@ -143,6 +144,28 @@ final class AscendQueueTest {
     all.forEach(each -> assertThat(each.join()).hasSize(50));
     assertThat(device.turns().peak()).isEqualTo(IN_FLIGHT);
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(800);
+  }
+
+  @Test
+  void copying_cancelled_keepsWhatIsUnderWay_andLeavesTheQueueOfTurns() {
+    shutGate();
+    List<CopyRequest> made = new ArrayList<>();
+    Flux<CopyRequest> requests = requests(1000, new AtomicInteger()).doOnNext(made::add);
+    Disposable first = copying(requests).subscribe();
+    Disposable second = copying(requests).subscribe();
+    assertThat(made).hasSize(2 * IN_FLIGHT);
+    first.dispose();
+    second.dispose();
+
+    assertThat(device.turns().waiting()).isZero();
+    assertThat(device.turns().underWay()).isEqualTo(IN_FLIGHT);
+    gate.countDown();
+    gated.join();
+    device.copy(request()).block(LIMIT); // behind all others
+    assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(2 + IN_FLIGHT);
+    assertThat(device.turns().underWay()).isZero();
+    assertThat(held).as("requests whose turn did not come stay their caller's").hasValue(IN_FLIGHT);
+    made.forEach(CopyRequest::clear);
   }
 
   @Test

@@ -217,7 +217,7 @@ final class BrokenCopiesTest {
     driver.fail("aclrtGetMemInfo", 1 + driver.calls("aclrtGetMemInfo"), 1, 107_000, -1);
     assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), Schedulers.immediate(),
         AscendListener.noop(), () -> {}))
-        .isInstanceOf(AscendRefusedException.class);
+        .isInstanceOf(AscendRefusedException.class).satisfies(Answers.code(107_000));
     assertThat(driver.alive().contexts()).isEqualTo(contexts);
     assertThat(host.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }

@@ -185,7 +185,7 @@ final class SharedMemoryTest {
   void fabricHandle_thatNamesNothing_leavesNothingMapped() {
     FabricHandle unknown = FabricHandle.of(new byte[FabricHandle.BYTES]);
     assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
-        .isInstanceOf(AscendRefusedException.class);
+        .isInstanceOf(AscendRefusedException.class).satisfies(Answers.code(INVALID));
     assertThat(driver.calls("aclrtReserveMemAddress")).isZero();
   }
 
