@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Hands one value, which somebody has to free, to one subscriber, or frees it. A `MonoSink` alone may lose the value
+/// Hands one value, which its owner has to free, to one subscriber, or frees it. A `MonoSink` alone may lose the value
 /// when the subscriber cancels at the same moment: the value reaches neither the subscriber nor the hook for discarded
 /// values.
 ///
@@ -27,7 +27,7 @@ public final class Handover<T> {
   }
 
   /// @param start begins the work for one subscriber, and ends it with [#success] or [#error]
-  /// @param free frees a value that nobody received
+  /// @param free frees a value that no subscriber received
   public static <T> Mono<T> of(Consumer<Handover<T>> start, Consumer<? super T> free) {
     return Mono.defer(() -> {
       Handover<T> handover = new Handover<>(free);
