@@ -62,7 +62,7 @@ public final class TraceLayout {
   /// @throws IllegalArgumentException if they fit no layout
   public static TraceLayout of(CommandSpec spec) {
     Map<Setting<?>, String> given = given(spec);
-    if (!isStated(spec)) {
+    if (DETAILS.containsAll(given.keySet())) {
       given.put(LayoutSettings.MODEL, DEFAULT_MODEL);
     }
     return checked(new TraceLayout(given, false));
@@ -85,9 +85,13 @@ public final class TraceLayout {
     return new LinkedHashMap<>(SettingOptions.given(spec.commandLine().getParseResult(), LayoutSettings.ALL));
   }
 
-  /// Whether the options of `spec` state a model, dimensions or a size.
-  public static boolean isStated(CommandSpec spec) {
-    return !DETAILS.containsAll(given(spec).keySet());
+  /// @param reason the end of *… must be left out*
+  /// @throws IllegalArgumentException if any of the options was given
+  public static void requireNone(CommandSpec spec, String reason) {
+    given(spec).forEach((setting, text) -> {
+      throw new IllegalArgumentException(
+          "%s must be left out %s (was %s)".formatted(setting.flag(), reason, text));
+    });
   }
 
   /// Whether the options state the size of a block, and no model.
