@@ -28,7 +28,7 @@ final class Payload {
     }
     if (scale < 1 || scale > size.blockBytes() / LEAST_BYTES) {
       throw new IllegalArgumentException("--scale must be in [1, %d], for a block of %s (was %d)"
-          .formatted(size.blockBytes() / LEAST_BYTES, Sizes.human(size.blockBytes()), scale));
+          .formatted(size.blockBytes() / LEAST_BYTES, Sizes.exact(size.blockBytes()), scale));
     }
     return scale == 1 ? whole(layout, size) : standIn(size.blockBytes() / scale);
   }

@@ -204,7 +204,8 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   /// @param timeline to fill during the run; null without charts
-  private ReplayReport replay(TraceSource requests, ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline,
+  private ReplayReport replay(TraceSource requests, ReplaySubject subject, @Nullable TierPlan kept,
+      @Nullable Timeline timeline,
       LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();

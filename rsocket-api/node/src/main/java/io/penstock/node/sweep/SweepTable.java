@@ -22,7 +22,7 @@ final class SweepTable {
         size.gib(result.capacity()), result.hits(), percent(result.hitRate()), percent(result.prefixHitRate()),
         ModelSize.tokensText(result.tokensReused()), seconds(size, result.tokensReused())));
     table.row("(ceiling)", totals.distinctBlocks(), size.gib(totals.distinctBlocks()), totals.ceilingHits(),
-        percent(totals.ceiling()), "", ModelSize.tokensText(totals.reusableTokens()),
+        percent(totals.ceiling()), percent(totals.prefixCeiling()), ModelSize.tokensText(totals.reusableTokens()),
         seconds(size, totals.reusableTokens()));
     return Stream.of(trace(outcome), legend(size)).map(line -> TextTable.wrapped(line, 0) + "\n")
         .collect(Collectors.joining("", "", "\n")) + table
@@ -49,7 +49,7 @@ final class SweepTable {
   }
 
   private static String tokens(long tokens) {
-    return tokens < 1e7 ? Plural.of(tokens, "token") : ModelSize.tokensText(tokens) + " tokens";
+    return tokens < 1e6 ? Plural.of(tokens, "token") : ModelSize.tokensText(tokens) + " tokens";
   }
 
   private static String seconds(ModelSize size, long tokens) {
