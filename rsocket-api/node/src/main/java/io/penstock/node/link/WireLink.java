@@ -2,6 +2,7 @@ package io.penstock.node.link;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.node.cli.RefusedException;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
@@ -117,7 +118,7 @@ final class WireLink implements NodeLink {
   }
 
   @Override
-  public Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+  public Mono<RequestAnswer> requests(Function<RemoteRequests, Mono<RequestAnswer>> work) {
     return Mono.usingWhen(Mono.fromSupplier(rank), work, RemoteRequests::close)
         .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
             "rank.side must be prefill in the settings of the node, as serve --rank-side prefill sets it (was not)",
