@@ -9,11 +9,14 @@ import org.HdrHistogram.PackedHistogram;
 /// Sums up deliveries. Written by one thread at a time, read by any.
 public final class Tally {
   private static final long LONGEST_NANOS = 3_600_000_000_000L;
+  private static final long MOST_OVERLAP = 1_000;
 
   @GuardedBy("this") private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
-  @GuardedBy("this") private PackedHistogram firstSlices = newInterval();
+  /// Thousandths of the time of a request that were left when its first layer had come.
+  @GuardedBy("this") private final Histogram overlap = new Histogram(MOST_OVERLAP, 3);
+  @GuardedBy("this") private PackedHistogram firstLayers = newInterval();
   @GuardedBy("this") private long requests;
   @GuardedBy("this") private long blockRefs;
   @GuardedBy("this") private long hits;
@@ -28,8 +31,9 @@ public final class Tally {
       long corruptBlocks,
       long repeatedPasses) {}
 
-  /// The sums at one moment, and the nanoseconds from lease to first slice of the requests since the moment before.
-  public record Interval(Sums sums, AbstractHistogram firstSlices) {}
+  /// The sums at one moment, and the nanoseconds from the question to the first layer of the requests since the moment
+  /// before.
+  public record Interval(Sums sums, AbstractHistogram firstLayers) {}
 
   public synchronized void add(Delivery delivery) {
     requests++;
@@ -42,7 +46,9 @@ public final class Tally {
     repeatedPasses += Math.max(0, delivery.passes() - 1);
     if (delivery.blocks() > 0) {
       firstSlice.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
-      firstSlices.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
+      firstLayers.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
+      overlap.recordValue(MOST_OVERLAP * (delivery.lastLayerNanos() - delivery.firstLayerNanos())
+          / Math.max(1, delivery.lastLayerNanos()));
       firstLayer.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
       lastLayer.recordValue(Math.min(LONGEST_NANOS, delivery.lastLayerNanos()));
     }
@@ -55,13 +61,24 @@ public final class Tally {
 
   /// Ends an interval and begins the next.
   public synchronized Interval interval() {
-    PackedHistogram ended = firstSlices;
-    firstSlices = newInterval();
+    PackedHistogram ended = firstLayers;
+    firstLayers = newInterval();
     return new Interval(sums(), ended);
   }
 
   public synchronized Micros firstSlice() {
     return Micros.of(firstSlice);
+  }
+
+  /// [#firstLayer()] in microseconds.
+  public synchronized Micros firstLayerMicros() {
+    return Micros.of(firstLayer);
+  }
+
+  /// Median share of the time of a request that was left when layer 0 of all of its blocks had come; 0 before the first
+  /// request.
+  public synchronized double overlap() {
+    return overlap.getTotalCount() == 0 ? 0 : overlap.getValueAtPercentile(50) / (double) MOST_OVERLAP;
   }
 
   public synchronized Latency firstLayer() {
