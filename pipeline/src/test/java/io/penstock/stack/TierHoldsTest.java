@@ -299,7 +299,7 @@ final class TierHoldsTest extends StackSteps {
     fill(stack, 100, 200);
     assertThat(present(stack, 0, 1, 5)).isEqualTo("101");
     assertThat(value(holds.remove(keys(0, 1), false))).containsExactly(OK);
-    assertThat(value(holds.pin(List.of(key(5), key(150), key(99)), Pin.none()))).containsExactly(OK, UNCHANGED,
+    assertThat(value(holds.pin(List.of(key(5), key(199), key(99)), Pin.none()))).containsExactly(OK, UNCHANGED,
         NOT_FOUND);
     fill(stack, 200, 300);
     assertThat(present(stack, 0, 5)).isEqualTo("00");
