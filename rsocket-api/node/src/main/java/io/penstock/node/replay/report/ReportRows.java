@@ -90,7 +90,7 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
-    rows.add(row("overlap", "%.1f %% of a request's time is left when its first layer has come, median",
+    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
         100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;

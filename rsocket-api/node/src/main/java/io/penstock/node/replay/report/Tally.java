@@ -9,13 +9,13 @@ import org.HdrHistogram.PackedHistogram;
 /// Sums up deliveries. Written by one thread at a time, read by any.
 public final class Tally {
   private static final long LONGEST_NANOS = 3_600_000_000_000L;
-  private static final long MOST_OVERLAP = 1_000;
 
   @GuardedBy("this") private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
-  /// Thousandths of the time of a request that were left when its first layer had come.
-  @GuardedBy("this") private final Histogram overlap = new Histogram(MOST_OVERLAP, 3);
+  /// Sums over all requests: times from the first layer to the last one, and from the question to the last one.
+  @GuardedBy("this") private long overlapNanos;
+  @GuardedBy("this") private long requestNanos;
   @GuardedBy("this") private PackedHistogram firstLayers = newInterval();
   @GuardedBy("this") private long requests;
   @GuardedBy("this") private long blockRefs;
@@ -47,8 +47,8 @@ public final class Tally {
     if (delivery.blocks() > 0) {
       firstSlice.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
       firstLayers.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
-      overlap.recordValue(MOST_OVERLAP * (delivery.lastLayerNanos() - delivery.firstLayerNanos())
-          / Math.max(1, delivery.lastLayerNanos()));
+      overlapNanos += delivery.lastLayerNanos() - delivery.firstLayerNanos();
+      requestNanos += delivery.lastLayerNanos();
       firstLayer.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
       lastLayer.recordValue(Math.min(LONGEST_NANOS, delivery.lastLayerNanos()));
     }
@@ -75,10 +75,10 @@ public final class Tally {
     return Micros.of(firstLayer);
   }
 
-  /// Median share of the time of a request that was left when layer 0 of all of its blocks had come; 0 before the first
+  /// Share of the time of all requests that was left when layer 0 of all of their blocks had come; 0 before the first
   /// request.
   public synchronized double overlap() {
-    return overlap.getTotalCount() == 0 ? 0 : overlap.getValueAtPercentile(50) / (double) MOST_OVERLAP;
+    return requestNanos == 0 ? 0 : Math.round(1e4 * overlapNanos / requestNanos) / 1e4;
   }
 
   public synchronized Latency firstLayer() {
