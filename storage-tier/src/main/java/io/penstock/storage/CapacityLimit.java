@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 /// for compaction or, where compaction gives nothing, until the owner gives blocks up. One segment stays free for
 /// compaction. Used by the thread that appends.
 final class CapacityLimit {
-  /// Segments' worth of blocks that one put may replace on a disk that is too full: the blocks given up first may lie in
-  /// several segments.
+  /// Segments' worth of blocks that one put may replace on a disk that is too full: the blocks given up first may lie
+  /// in several segments.
   private static final int MOST_GIVEN = 2;
 
   private final String place;

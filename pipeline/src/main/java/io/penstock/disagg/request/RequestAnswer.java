@@ -4,15 +4,16 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/// What became of a [Signal], or of another question about a request, at a prefill rank. An answer that only says "heard"
-/// would be equal for a lease that was renewed and for one that was over.
+/// What became of a [Signal], or of another question about a request, at a prefill rank. An answer that only
+/// acknowledges would be equal for a lease that was renewed and for one that was over.
 ///
 /// @param release end that the request had before; null unless the outcome is [Outcome#OVER]
 public record RequestAnswer(Outcome outcome, @Nullable Release release) {
   public RequestAnswer {
     requireNonNull(outcome, "outcome");
     if ((outcome == Outcome.OVER) != (release != null)) {
-      throw new IllegalArgumentException("release must be given with OVER alone (was " + release + ", " + outcome + ")");
+      throw new IllegalArgumentException(
+          "release must be given with OVER alone (was " + release + ", " + outcome + ")");
     }
   }
 
@@ -48,6 +49,6 @@ public record RequestAnswer(Outcome outcome, @Nullable Release release) {
     /// The rank does not know the request: it never kept it, or has forgotten it.
     UNKNOWN,
     /// The rank acknowledged, and did not say more: it runs an earlier release.
-    UNSTATED
+    ACKNOWLEDGED
   }
 }

@@ -44,7 +44,7 @@ final class KeepCommand extends ClientCommand {
 
   /// What became of the request, in JSON.
   ///
-  /// @param outcome `applied`, `repeated`, `over`, `unknown`, or `unstated` by a node of an earlier release
+  /// @param outcome `applied`, `repeated`, `over`, `unknown`, or `acknowledged` by a node of an earlier release
   /// @param release how the request had ended, with `over` alone
   record Outcome(String request, int blocks, boolean kept, String outcome, @Nullable String release) {
     static Outcome of(String request, int blocks, boolean kept, RequestAnswer answer) {

@@ -44,8 +44,8 @@ import picocli.CommandLine.TypeConversionException;
     description = {"Cuts a file or standard input into blocks and puts them into a node.", "",
       "Prints the key of every block, in order. Unless an option names the keys, a key follows from the content of its"
           + " block and all before it, so equal beginnings share blocks.",
-      "At the end it asks the node what became of the blocks: how many were written to a disk, and how many were evicted"
-          + " since. Ends with 3 if a block has less than --require.",
+      "At the end it asks the node what became of the blocks: how many were written to a disk, and how many were"
+          + " evicted since. Ends with 3 if a block has less than --require.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",

@@ -181,8 +181,8 @@ final class StatCommand extends ClientCommand {
         .row("above watermark", Plural.of(tiering.aboveWatermark(), "block"));
   }
 
-  /// Blocks whose bytes are there, also of those that a faster level repeats, such as all blocks of a disk that is written
-  /// through; and the blocks of which the ledger has no faster copy.
+  /// Blocks whose bytes are there, also those that a faster level repeats, such as all blocks of a disk that is
+  /// written through; and the blocks of which the ledger has no faster copy.
   private static String level(TierStat.Level level) {
     return "%s here; %s of %s on no faster level, %s%s".formatted(Plural.of(level.storedBlocks(), "block"),
         Numbers.of(level.blocks()), capacity(level.capacityBlocks()), Plural.of(level.hits(), "hit"),

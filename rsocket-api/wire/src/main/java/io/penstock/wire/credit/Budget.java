@@ -35,8 +35,8 @@ public interface Budget {
     /// No party: the rate of the connection allows no more bytes yet.
     RATE;
 
-    /// The culprit of a wait for the bytes. Bytes of the party itself lie in the budget because its peer has not taken, or
-    /// not sent, them: a larger budget would only hold more of them.
+    /// The culprit of a wait for the bytes. Bytes of the party itself lie in the budget because its peer has not taken,
+    /// or not sent, them: a larger budget would only hold more of them.
     public Wait culprit() {
       return switch (this) {
         case OWN -> Wait.PEER;

@@ -312,7 +312,7 @@ public final class DisaggMessages {
     Outcome known = known(Outcome.values(), outcome);
     Release how = known(Release.values(), release);
     return known == null || (known == Outcome.OVER) != (how != null)
-        ? new RequestAnswer(Outcome.UNSTATED, null)
+        ? new RequestAnswer(Outcome.ACKNOWLEDGED, null)
         : new RequestAnswer(known, how);
   }
 

@@ -132,12 +132,12 @@ final class ProtocolVersionTest {
         .isEqualTo("{\"acknowledged\":true,\"outcome\":\"OVER\",\"release\":\"EXPIRED\"}");
     assertThat(json(DisaggMessages.KeepReply.of(new RequestAnswer(Outcome.REPEATED, null), true)))
         .isEqualTo("{\"kept\":true,\"outcome\":\"REPEATED\"}");
-    RequestAnswer unstated = new RequestAnswer(Outcome.UNSTATED, null);
-    assertThat(read("{\"acknowledged\":true}", DisaggMessages.SignalReply.class).answer()).isEqualTo(unstated);
+    RequestAnswer unsaid = new RequestAnswer(Outcome.ACKNOWLEDGED, null);
+    assertThat(read("{\"acknowledged\":true}", DisaggMessages.SignalReply.class).answer()).isEqualTo(unsaid);
     assertThat(read("{\"kept\":false,\"outcome\":\"LATER_WORD\"}", DisaggMessages.KeepReply.class).answer())
-        .isEqualTo(unstated);
+        .isEqualTo(unsaid);
     assertThat(read("{\"kept\":false,\"outcome\":\"OVER\"}", DisaggMessages.KeepReply.class).answer()).as("no release")
-        .isEqualTo(unstated);
+        .isEqualTo(unsaid);
     List<KeyOutcome> outcomes = List.of(KeyOutcome.OK, KeyOutcome.UNCHANGED, KeyOutcome.NOT_FOUND);
     HoldMessages.Outcomes unpinned = HoldMessages.Outcomes.of(outcomes);
     assertThat(json(unpinned)).isEqualTo(
@@ -167,7 +167,7 @@ final class ProtocolVersionTest {
     assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES");
     assertThat(words(Plane.ElementType.values())).isEqualTo("BF16 FP16 FP32 FP8_E4M3 FP8_E5M2 INT8");
     assertThat(words(Signal.Kind.values())).isEqualTo("DONE RENEW CANCEL REJECT");
-    assertThat(words(Outcome.values())).isEqualTo("APPLIED EARLY REPEATED OVER STALE STRANGER FULL UNKNOWN UNSTATED");
+    assertThat(words(Outcome.values())).isEqualTo("APPLIED EARLY REPEATED OVER STALE STRANGER FULL UNKNOWN ACKNOWLEDGED");
     assertThat(words(Release.values())).isEqualTo("DONE CANCELLED REJECTED EXPIRED WITHDRAWN");
     assertThat(words(Registration.Side.values())).isEqualTo("PREFILL DECODE");
     assertThat(words(InstanceView.State.values())).isEqualTo("COMING READY FAILED");

@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
 /// @param firstLayerMicros until layer 0 of every block of a request had been verified: its decoder can begin
 /// @param firstLayerMillis `firstLayerMicros` in milliseconds
 /// @param lastLayerMillis until every layer had been
-/// @param overlap share of the time of all requests that was left when the first layer of each had come: what a decoder that
-///     begins then gains over one that waits for the whole request
+/// @param overlap share of the time of all requests that was left when the first layer of each had come: what a
+///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)

@@ -9,7 +9,8 @@ import org.HdrHistogram.AbstractHistogram;
 /// @param sums of the whole run so far
 /// @param inFlightBytes maximum since the point before
 /// @param ledger of the node at this moment
-/// @param firstLayers nanoseconds from the question until layer 0 of every block had come, of the requests that ended since the point before
+/// @param firstLayers nanoseconds from the question until layer 0 of every block had come, of the requests that ended
+///     since the point before
 public record TimelinePoint(long nanos, Tally.Sums sums, long inFlightBytes, LedgerState ledger,
     AbstractHistogram firstLayers) {
   /// Merges this point with the next one, at the place of `next`. Takes over both histograms.
