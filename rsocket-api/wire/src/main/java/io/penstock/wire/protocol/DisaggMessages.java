@@ -298,7 +298,16 @@ public final class DisaggMessages {
       return new KeepReply(kept, answer.outcome().name(), word(answer.release()));
     }
 
+    /// The answer to a `keep` with keys. A node of an earlier release that keeps nothing then has no reason but the end of
+    /// the request.
     public RequestAnswer answer() {
+      return outcome != null
+          ? answered(outcome, release)
+          : kept ? new RequestAnswer(Outcome.APPLIED, null) : new RequestAnswer(Outcome.OVER, Release.DONE);
+    }
+
+    /// The answer to a `keep` without keys, which ends the request.
+    public RequestAnswer ended() {
       return answered(outcome, release);
     }
   }

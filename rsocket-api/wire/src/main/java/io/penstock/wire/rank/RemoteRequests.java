@@ -53,19 +53,19 @@ public final class RemoteRequests {
   ///     before. Signals `RemotePermanentException` if a block is not there or the name was used,
   ///     [io.penstock.tier.TierHolds.HoldLimitException] if the node would keep too many blocks
   public Mono<RequestAnswer> keep(String request, SpaceId space, List<BlockKey> keys, Set<RankId> receivers) {
-    return ask(DisaggMessages.KeepRequest.of(request, Messages.Keys.of(space, keys), receivers));
+    return ask(DisaggMessages.KeepRequest.of(request, Messages.Keys.of(space, keys), receivers))
+        .map(DisaggMessages.KeepReply::answer);
   }
 
   /// Ends a request.
   ///
   /// @return cold; how the request had ended, if it had, or that the node does not know it
   public Mono<RequestAnswer> withdraw(String request) {
-    return ask(new DisaggMessages.KeepRequest(request, null, null));
+    return ask(new DisaggMessages.KeepRequest(request, null, null)).map(DisaggMessages.KeepReply::ended);
   }
 
-  private Mono<RequestAnswer> ask(DisaggMessages.KeepRequest message) {
-    return lane.with(node -> node.ask(Routes.KEEP, message, DisaggMessages.KeepReply.class)).next()
-        .map(DisaggMessages.KeepReply::answer);
+  private Mono<DisaggMessages.KeepReply> ask(DisaggMessages.KeepRequest message) {
+    return lane.with(node -> node.ask(Routes.KEEP, message, DisaggMessages.KeepReply.class)).next();
   }
 
   /// Ends the connections; work that runs fails. Lazy and idempotent.

@@ -138,6 +138,11 @@ final class ProtocolVersionTest {
         .isEqualTo(unsaid);
     assertThat(read("{\"kept\":false,\"outcome\":\"OVER\"}", DisaggMessages.KeepReply.class).answer()).as("no release")
         .isEqualTo(unsaid);
+    assertThat(read("{\"kept\":true}", DisaggMessages.KeepReply.class).answer().isKept()).isTrue();
+    assertThat(read("{\"kept\":false}", DisaggMessages.KeepReply.class).answer()).as("kept nothing")
+        .isEqualTo(new RequestAnswer(Outcome.OVER, Release.DONE));
+    assertThat(read("{\"kept\":false}", DisaggMessages.KeepReply.class).ended()).as("withdrawn, or not")
+        .isEqualTo(unsaid);
     List<KeyOutcome> outcomes = List.of(KeyOutcome.OK, KeyOutcome.UNCHANGED, KeyOutcome.NOT_FOUND);
     HoldMessages.Outcomes unpinned = HoldMessages.Outcomes.of(outcomes);
     assertThat(json(unpinned)).isEqualTo(
