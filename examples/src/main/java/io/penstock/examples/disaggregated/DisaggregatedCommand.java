@@ -19,6 +19,7 @@ import io.penstock.examples.disaggregated.node.TierMaker;
 import io.penstock.examples.disaggregated.rank.Deployment;
 import io.penstock.examples.disaggregated.rank.Pace;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.SafetensorsFolder;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
@@ -237,7 +238,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     refuseBeside("--model", model, "--seed");
     refuseBeside("--write-model", writeModel, "--model");
     if (writeModel != null) {
-      if (Files.exists(writeModel.resolve("model.safetensors"))) {
+      if (SafetensorsFolder.isIn(writeModel)) {
         throw new IllegalArgumentException("--write-model must name a folder without a model (was " + writeModel + ")");
       }
       Model.write(config(), seed, writeModel);

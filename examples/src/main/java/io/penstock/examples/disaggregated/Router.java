@@ -77,8 +77,7 @@ final class Router {
     return new RequestReport(request, prefill, decode, ByteTokenizer.decode(whole.tokens()),
         ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(whole), parts.firstDifference(whole),
         outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
-        outcome.movedBytes(),
-        times(served.prefill().times(), served.decode().times()));
+        outcome.tokenBytes(), outcome.movedBytes(), times(served.prefill().times(), served.decode().times()));
   }
 
   private Generated monolithic(int[] prompt) {

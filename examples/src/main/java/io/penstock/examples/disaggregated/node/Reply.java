@@ -43,12 +43,13 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable 
   /// @param guessed by the draft head
   /// @param accepted guesses
   /// @param cachedTokens of the prompt that the decode had before
-  /// @param movedBytes that came for this request
+  /// @param tokenBytes of the tokens that the plan moved
+  /// @param movedBytes that came for this request, in whole blocks
   public record Outcome(List<Integer> tokens, List<List<Integer>> logits, int steps, int guessed, int accepted,
-      int cachedTokens, long movedBytes) {
-    static Outcome of(Generated generated, int cachedTokens, long movedBytes) {
+      int cachedTokens, long tokenBytes, long movedBytes) {
+    static Outcome of(Generated generated, int cachedTokens, long tokenBytes, long movedBytes) {
       return new Outcome(generated.tokens(), generated.logits().stream().map(Bits::of).toList(), generated.steps(),
-          generated.guessed(), generated.accepted(), cachedTokens, movedBytes);
+          generated.guessed(), generated.accepted(), cachedTokens, tokenBytes, movedBytes);
     }
   }
 }
