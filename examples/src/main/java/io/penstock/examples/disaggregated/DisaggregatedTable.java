@@ -13,8 +13,8 @@ final class DisaggregatedTable {
   private DisaggregatedTable() {}
 
   static String of(DisaggregatedReport report) {
-    StringBuilder text = new StringBuilder("disaggregated: %s%n  prefill %s%n  decode  %s%n".formatted(report.mode(),
-        report.prefill(), report.decode()));
+    StringBuilder text = new StringBuilder("disaggregated: %s%n  prefill %s%n  decode  %s%n  weights %s%n".formatted(
+        report.mode(), report.prefill(), report.decode(), weights(report.weights())));
     List<RequestReport> shown = report.requests().size() <= MOST_SHOWN
         ? report.requests()
         : report.requests().stream().filter(request -> !request.bitsEqual()).limit(MOST_SHOWN).toList();
@@ -34,6 +34,17 @@ final class DisaggregatedTable {
           : "  logits        differ, or are no numbers, from token %d on%n".formatted(request.firstDifference()));
     }
     return text + (report.requests().size() <= MOST_SHOWN ? "" : summary(report.requests()));
+  }
+
+  private static String weights(DisaggregatedReport.Weights weights) {
+    return "%s of the model; each rank loads its part: %s of prefill, %s of decode".formatted(
+        Sizes.human(weights.modelBytes()), ranks(weights.prefillRanks()), ranks(weights.decodeRanks()));
+  }
+
+  private static String ranks(List<Long> bytes) {
+    long most = bytes.stream().mapToLong(Long::longValue).max().orElse(0);
+    return "%s with %s%s".formatted(Plural.of(bytes.size(), "rank"), bytes.size() > 1 ? "at most " : "",
+        Sizes.human(most));
   }
 
   /// Both figures: a plan counts tokens, and a rank sends whole blocks.

@@ -47,6 +47,9 @@ final class ConfigFile {
 
   /// @throws ModelFileException if the file is no configuration of a model that can be computed
   static ModelConfig read(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      throw new ModelFileException(file, "file must be there (is missing)");
+    }
     if (Files.size(file) > MOST_BYTES) {
       throw new ModelFileException(file, "file must have <= " + MOST_BYTES + " bytes (was " + Files.size(file) + ")");
     }
@@ -165,7 +168,7 @@ final class ConfigFile {
 
   private double part(@Nullable ConfigKeys below) throws ModelFileException {
     double part = either(below, "partial_rotary_factor", family == ModelFamily.GLM ? Double.NaN : 1);
-    if (!(part > 0 && part <= 1) || part < 1 && !family.turnsPartly()) {
+    if (!(part > 0 && part <= 1) || (part < 1 && !family.turnsPartly())) {
       throw (below != null && below.states("partial_rotary_factor") ? below : keys).refused("partial_rotary_factor",
           family.turnsPartly() ? "> 0 and <= 1" : "1 or left out for this model_type");
     }
@@ -189,7 +192,8 @@ final class ConfigFile {
   }
 
   private boolean interleaved() throws ModelFileException {
-    return family == ModelFamily.GLM || family == ModelFamily.DEEPSEEK_V3 && keys.flag("rope_interleave", true);
+    return family == ModelFamily.GLM
+        || (family == ModelFamily.DEEPSEEK_V3 && keys.flag("rope_interleave", true));
   }
 
   private static Scaling scaling(ConfigKeys rope) throws ModelFileException {

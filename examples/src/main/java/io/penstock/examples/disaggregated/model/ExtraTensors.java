@@ -47,8 +47,8 @@ final class ExtraTensors {
       String original = copies.get(name);
       if (original == null) {
         throw new ModelFileException(folder,
-            "tensor %s must not be there, since a %s model with this config.json has no such tensor (%d like it)"
-                .formatted(name, config.family().modelType(), extra.size() - 1));
+            "tensor %s must not be there, since a %s model with this config.json has no such tensor".formatted(name,
+                config.family().modelType()));
       }
       requireCopy(name, original);
     }

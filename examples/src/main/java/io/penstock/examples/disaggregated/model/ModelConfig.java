@@ -74,7 +74,7 @@ public record ModelConfig(ModelFamily family, int hiddenSize, int layers, int he
     if (!(rmsNormEps > 0) || Float.isInfinite(rmsNormEps)) {
       throw new IllegalArgumentException("rms_norm_eps must be > 0 (was " + rmsNormEps + ")");
     }
-    if (!windows.isEmpty() && windows.size() != layers || windows.stream().anyMatch(window -> window < 0)) {
+    if ((!windows.isEmpty() && windows.size() != layers) || windows.stream().anyMatch(window -> window < 0)) {
       throw new IllegalArgumentException("windows must be one for each layer, each >= 0 (was " + windows + ")");
     }
     if ((latent != null) != (family == ModelFamily.DEEPSEEK_V3)) {

@@ -30,7 +30,7 @@ public record RotaryConfig(double theta, int width, boolean interleaved, Scaling
       if (!(factor >= 1) || Double.isInfinite(factor)) {
         throw new IllegalArgumentException("factor must be >= 1 (was " + factor + ")");
       }
-      if (originalPositions < 0 || originalPositions > 0 && !(lowFactor > 0 && highFactor > lowFactor)) {
+      if (originalPositions < 0 || (originalPositions > 0 && !(lowFactor > 0 && highFactor > lowFactor))) {
         throw new IllegalArgumentException("factors must be 0 < low_freq_factor < high_freq_factor (was " + lowFactor
             + ", " + highFactor + ")");
       }

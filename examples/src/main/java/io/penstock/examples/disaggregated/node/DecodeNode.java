@@ -172,7 +172,7 @@ public final class DecodeNode implements Peer {
       tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
           .blockTokens());
       return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.side().tokenBytes(),
-          request.clock().landedBytes()), request.clock().transferTimes());
+          request.clock().landedBytes()), request.clock().transferTimes(), instance.weightBytes());
     }
   }
 

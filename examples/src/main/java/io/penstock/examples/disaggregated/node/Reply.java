@@ -8,12 +8,14 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param outcome of a decoded request
 /// @param times of layers, in microseconds since the epoch
+/// @param rankBytes of the weights that each rank of the node has; empty if it computed nothing
 /// @param failure reason why the node could not do its work; null if it did
-public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable Failure failure) {
-  public static final Reply DONE = new Reply(null, List.of());
+public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes,
+    @Nullable Failure failure) {
+  public static final Reply DONE = new Reply(null, List.of(), List.of());
 
-  Reply(@Nullable Outcome outcome, List<LayerTime> times) {
-    this(outcome, times, null);
+  Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes) {
+    this(outcome, times, rankBytes, null);
   }
 
   /// @param type simple name of the exception
@@ -24,7 +26,7 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable 
   }
 
   static Reply failed(Failure failure) {
-    return new Reply(null, List.of(), failure);
+    return new Reply(null, List.of(), List.of(), failure);
   }
 
   /// This reply, if the node did its work.

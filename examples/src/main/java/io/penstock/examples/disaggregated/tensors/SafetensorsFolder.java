@@ -50,8 +50,8 @@ public final class SafetensorsFolder implements TensorSource {
     SafetensorsFolder opened = new SafetensorsFolder(folder, files, new HashMap<>());
     try {
       if (one) {
-        opened.add(WEIGHTS);
-        files.get(WEIGHTS).names().forEach(name -> opened.fileOfTensor.put(name, files.get(WEIGHTS)));
+        SafetensorsFile file = opened.add(WEIGHTS);
+        file.names().forEach(name -> opened.fileOfTensor.put(name, file));
       } else {
         opened.follow(index(folder.resolve(INDEX)));
       }
@@ -71,6 +71,9 @@ public final class SafetensorsFolder implements TensorSource {
   /// Opens the files of an index, and compares their tensors with it.
   private void follow(Map<String, String> fileNames) throws IOException {
     for (String file : new TreeSet<>(fileNames.values())) {
+      if (!Files.exists(folder.resolve(file))) {
+        throw new ModelFileException(folder.resolve(file), "file must be there, as the index says (is missing)");
+      }
       for (String tensor : add(file).names()) {
         if (!file.equals(fileNames.get(tensor))) {
           throw new ModelFileException(folder.resolve(INDEX), "weight_map must name %s for its tensor %s (was %s)"
