@@ -12,7 +12,8 @@ import java.util.List;
 /// @param draftLayers layers of the draft head
 /// @param weights in the memory of ranks
 /// @param requests in the order in which they were asked
-record DisaggregatedReport(String mode, SideReport prefill, SideReport decode, int layers, int draftLayers, Weights weights,
+record DisaggregatedReport(String mode, SideReport prefill, SideReport decode, int layers, int draftLayers,
+    Weights weights,
     List<RequestReport> requests) {
   /// @param modelBytes of one rank that has all
   /// @param prefillRanks bytes of each rank of a prefill

@@ -161,7 +161,7 @@ final class DisaggregatedCommandTest {
     JsonNode request = Json.MAPPER.readTree(capture.out()).get("requests").get(0);
 
     JsonNode plan = plan("""
-        {"model": {"layers": 5, "draftLayers": 1, "kvHeads": 4, "headDim": 8, "type": "fp32"}, "prefill": {"tp": 2,
+        {"model": {"layers": 4, "draftLayers": 1, "kvHeads": 4, "headDim": 8, "type": "fp32"}, "prefill": {"tp": 2,
         "blockTokens": 12}, "decode": {"tp": 4, "pp": 2, "blockTokens": 8}, "request": {"id": "a", "promptTokens": 27}}
         """);
     assertThat(request.get("tokenBytes").asLong()).isEqualTo(sum(plan, "bytes"))

@@ -18,7 +18,8 @@ final class DisaggregatedTableTest {
   /// @param bad number of the request whose logits differ; -1 for none
   private static String table(int requests, int bad) {
     List<RequestReport> all = IntStream.range(0, requests).mapToObj(i -> new RequestReport("r" + i, 0, 0, "a", "a",
-        i != bad, i == bad ? 3 : -1, 1, 0, 0, 2, 960, 1024, List.of(new LayerTime(What.COMPUTE, 0, 0, 1_000L * (i + 1)))))
+        i != bad, i == bad ? 3 : -1, 1, 0, 0, 2, 960, 1024,
+        List.of(new LayerTime(What.COMPUTE, 0, 0, 1_000L * (i + 1)))))
         .toList();
     return DisaggregatedTable.of(new DisaggregatedReport("push", SIDE, SIDE, 1, 0,
         new Weights(4096, List.of(1024L, 2048L), List.of(4096L)), all));
@@ -27,8 +28,8 @@ final class DisaggregatedTableTest {
   @Test
   void fewRequests_areShownOneByOne() {
     assertThat(table(20, -1)).contains("r0:", "r19:", "layer 0  |",
-        "1 KiB moved in blocks, 960 B of them tokens",
-        "weights 4 KiB of the model; each rank loads its part: 2 ranks with at most 2 KiB of prefill, 1 rank with 4 KiB")
+        "1.00 KiB moved in blocks, 960 B of them tokens",
+        "weights 4.00 KiB of the model; each rank loads its part: 2 ranks with at most 2.00 KiB of prefill, 1 rank with 4.00 KiB")
         .doesNotContain("p99");
   }
 

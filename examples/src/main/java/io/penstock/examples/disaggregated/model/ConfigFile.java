@@ -28,7 +28,8 @@ final class ConfigFile {
 
   /// Names, numbers of tokens that the story replaces by its own, and what only training and memory depend on.
   private static final Set<String> CHANGE_NOTHING = Set.of("_name_or_path", "transformers_version",
-      "_attn_implementation", "attn_implementation", "bos_token_id", "eos_token_id", "pad_token_id", "use_cache", "initializer_range",
+      "_attn_implementation", "attn_implementation", "bos_token_id", "eos_token_id", "pad_token_id", "use_cache",
+      "initializer_range",
       "attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "return_dict", "output_attentions",
       "output_hidden_states", "torchscript", "id2label", "label2id", "problem_type", "task_specific_params");
 
@@ -109,7 +110,8 @@ final class ConfigFile {
 
   /// Only a Llama model has a default that does not depend on the version of its code.
   private int kvHeads(int heads) throws ModelFileException {
-    return family == ModelFamily.LLAMA ? keys.integer("num_key_value_heads", heads)
+    return family == ModelFamily.LLAMA
+        ? keys.integer("num_key_value_heads", heads)
         : keys.integer("num_key_value_heads");
   }
 

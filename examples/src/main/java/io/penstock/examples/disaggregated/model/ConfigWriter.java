@@ -89,7 +89,8 @@ final class ConfigWriter {
               config.windows().stream().map(each -> each > 0 ? "sliding_attention" : "full_attention").toList());
         }
       }
-      default -> {} // all tokens are visible
+      default -> {
+      } // all tokens are visible
     }
   }
 

@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
 final class ModelTest {
-  private static final String SLIDING = "[\"sliding_attention\",\"full_attention\",\"full_attention\",\"full_attention\"]";
+  private static final String SLIDING =
+      "[\"sliding_attention\",\"full_attention\",\"full_attention\",\"full_attention\"]";
 
   @TempDir
   private Path folder;
@@ -41,7 +42,8 @@ final class ModelTest {
     Model read = Model.read(folder);
 
     assertThat(read.config()).isEqualTo(config);
-    assertThat(read.digest()).isEqualTo(Model.seeded(config, 7).digest()).isNotEqualTo(Model.seeded(config, 8).digest());
+    assertThat(read.digest()).isEqualTo(Model.seeded(config, 7).digest())
+        .isNotEqualTo(Model.seeded(config, 8).digest());
     ModelShard whole = whole(Model.seeded(config, 7));
     float[] x = whole.embed(65);
     assertThat(whole(read).embed(65)).containsExactly(x);
@@ -174,7 +176,8 @@ final class ModelTest {
     change(field, value);
 
     assertThatThrownBy(() -> Model.read(folder)).isInstanceOf(ModelFileException.class)
-        .hasMessageContaining(rule.replace("@3", "(was 3)").replace("@differ", "differ about other values (was 1.0E-5)"));
+        .hasMessageContaining(
+            rule.replace("@3", "(was 3)").replace("@differ", "differ about other values (was 1.0E-5)"));
   }
 
   /// What has another default in another version, or in another family, is not guessed.

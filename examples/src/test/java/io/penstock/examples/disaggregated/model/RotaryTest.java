@@ -43,7 +43,8 @@ final class RotaryTest {
 
   @Test
   void numbersThatCannotBe_areRefused() {
-    assertThatThrownBy(() -> new RotaryConfig(0, 4, false, Scaling.NONE)).hasMessage("rope_theta must be > 0 (was 0.0)");
+    assertThatThrownBy(() -> new RotaryConfig(0, 4, false, Scaling.NONE))
+        .hasMessage("rope_theta must be > 0 (was 0.0)");
     assertThatThrownBy(() -> new RotaryConfig(1, 3, false, Scaling.NONE))
         .hasMessage("rotary elements of a head must be even and > 0 (was 3)");
     assertThatThrownBy(() -> Scaling.linear(0.5)).hasMessage("factor must be >= 1 (was 0.5)");

@@ -87,8 +87,9 @@ final class SafetensorsFolderTest {
 
   @Test
   void folder_hasOneFileOrAnIndex() throws IOException {
-    assertThatThrownBy(() -> SafetensorsFolder.open(folder)).isInstanceOf(ModelFileException.class).hasMessageEndingWith(
-        "folder must have either model.safetensors or model.safetensors.index.json (has neither)");
+    assertThatThrownBy(() -> SafetensorsFolder.open(folder)).isInstanceOf(ModelFileException.class)
+        .hasMessageEndingWith(
+            "folder must have either model.safetensors or model.safetensors.index.json (has neither)");
     write("{'a':@1,'b':@1,'c':@2}");
     Files.copy(folder.resolve(FIRST), folder.resolve("model.safetensors"));
     assertThatThrownBy(() -> SafetensorsFolder.open(folder)).isInstanceOf(ModelFileException.class)

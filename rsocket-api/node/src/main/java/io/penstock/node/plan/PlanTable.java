@@ -40,7 +40,7 @@ final class PlanTable {
   private static String bytes(TransferPlan plan) {
     long tokens = plan.transfers().stream().mapToLong(each -> PlanDocument.bytes(plan.prefill(), each)).sum();
     long moved = plan.transfers().stream().mapToLong(each -> PlanDocument.movedBytes(plan.prefill(), each)).sum();
-    return "%s of the tokens of the plan; %s moved, since a rank sends whole blocks".formatted(Sizes.human(tokens),
+    return "tokens of the plan: %s; sent in whole blocks: %s".formatted(Sizes.human(tokens),
         Sizes.human(moved));
   }
 
