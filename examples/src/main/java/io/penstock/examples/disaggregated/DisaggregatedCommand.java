@@ -46,8 +46,8 @@ import picocli.CommandLine.Spec;
 /// `penstock example disaggregated`.
 @Command(name = "disaggregated", mixinStandardHelpOptions = true,
     description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
-        + " parallelism. Each rank loads its own part of the weights, and the caches go from rank to rank over TCP as the"
-        + " planner says. Prints both texts, when each layer was computed and transferred, and whether all logits are"
+        + " parallelism. Each rank loads its own part of the weights, and the caches go from rank to rank over TCP as"
+        + " the planner says. Prints both texts, when each layer was computed and transferred, and whether all logits are"
         + " equal bit for bit.",
       "",
       "Each side has a tensor-parallel (TP), pipeline (PP), prefill context (PCP) and decode context (DCP) parallelism"
@@ -191,8 +191,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private boolean latent;
 
   @Option(names = "--model", paramLabel = "DIR",
-      description = "Folder with config.json and model.safetensors, or files with an index: Llama, Mistral, Qwen 2 and 3,"
-          + " Phi 3, GLM or DeepSeek V3 without experts. What is not computed is refused by name"
+      description = "Folder with config.json and model.safetensors, or files with an index: Llama, Mistral, Qwen 2 and"
+          + " 3, Phi 3, GLM or DeepSeek V3 without experts. What is not computed is refused by name"
           + " (default: a small model made from --seed).")
   private @Nullable Path model;
 

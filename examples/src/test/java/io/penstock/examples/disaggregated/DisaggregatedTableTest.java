@@ -29,7 +29,8 @@ final class DisaggregatedTableTest {
   void fewRequests_areShownOneByOne() {
     assertThat(table(20, -1)).contains("r0:", "r19:", "layer 0  |",
         "1.00 KiB moved in blocks, 960 B of them tokens",
-        "weights 4.00 KiB of the model; each rank loads its part: 2 ranks with at most 2.00 KiB of prefill, 1 rank with 4.00 KiB")
+        "weights 4.00 KiB of the model; each rank loads its part: 2 ranks with at most 2.00 KiB of prefill, "
+            + "1 rank with 4.00 KiB of decode")
         .doesNotContain("p99");
   }
 

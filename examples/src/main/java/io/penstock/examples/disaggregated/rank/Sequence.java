@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 
 /// One request in an instance: its ranks, and the sums over them.
 ///
-/// Each rank has only its own weights. Every sum over ranks has one order, whatever the ranks: softmax tile after tile of
-/// the tokens, attention head after head, the feed-forward part tile after tile of its columns. So the vectors of a token
-/// are equal bit for bit in every deployment.
+/// Each rank has only its own weights. Every sum over ranks has one order, whatever the ranks: softmax tile after tile
+/// of the tokens, attention head after head, the feed-forward part tile after tile of its columns. So the vectors of a
+/// token are equal bit for bit in every deployment.
 public final class Sequence implements AutoCloseable {
   private static final int TILE = TileScorer.TILE_TOKENS;
 
@@ -166,8 +166,8 @@ public final class Sequence implements AutoCloseable {
     Vectors.add(sum, all);
   }
 
-  /// Joins the tiles in the order of the tokens, from the first token that the layer sees. Each comes from the rank that
-  /// keeps it.
+  /// Joins the tiles in the order of the tokens, from the first token that the layer sees. Each comes from the rank
+  /// that keeps it.
   private Softmax softmax(List<Worker> stage, int layer, int head, float[] query, int position) {
     Softmax all = stage.get(deployment.keeper(head, position)).noTokens(layer);
     int first = model.config().firstVisible(layer, position);

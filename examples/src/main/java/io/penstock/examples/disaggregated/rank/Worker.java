@@ -7,8 +7,8 @@ import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
 import java.util.Arrays;
 
-/// Computation of one rank for one request. It has the weights of its own heads, columns and layers, and its own part of
-/// the cache.
+/// Computation of one rank for one request. It has the weights of its own heads, columns and layers, and its own part
+/// of the cache.
 ///
 /// Its results are parts of sums; [Sequence] adds up the parts of all ranks in one order.
 public final class Worker implements AutoCloseable {

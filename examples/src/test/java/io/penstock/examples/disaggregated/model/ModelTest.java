@@ -116,7 +116,7 @@ final class ModelTest {
           layer_types|@sliding|layer_types must be full_attention in each layer, as the other keys say (was @sliding)
           attention_bias|1|attention_bias must be true or false (was 1)
           torch_dtype|"float8_e4m3fn"|torch_dtype must be float32 or float16 or bfloat16 (was "float8_e4m3fn")
-          architectures|["LlamaForSequenceClassification"]|architectures must be ["LlamaForCausalLM"] for @classification
+          architectures|["LlamaModel"]|architectures must be ["LlamaForCausalLM"] for @base
           model_type|"gemma2"|model_type must be llama, mistral, qwen2, qwen3, phi3, glm, deepseek_v3 (was "gemma2")
           model_type|null|model_type must be a text (was null)
           rope_parameters|{"rope_type":"yarn"}|rope_parameters.rope_type must be default, linear or llama3 (was "yarn")
@@ -150,7 +150,7 @@ final class ModelTest {
     return text.replace("@since", "since this key is not computed here").replace("@f8",
         "(was {\"type\":\"linear\",\"factor\":8})").replace("@sliding", SLIDING).replace("@4",
             "the 4 layers (was [\"sliding_attention\"])")
-        .replace("@classification", "this model_type (was [\"LlamaForSequenceClassification\"])");
+        .replace("@base", "this model_type (was [\"LlamaModel\"])");
   }
 
   private void change(String field, String value) throws IOException {
@@ -168,7 +168,7 @@ final class ModelTest {
           rms_norm_eps|1e-5|rms_norm_eps must be 1.0E-6 with latent attention, since implementations @differ
           num_key_value_heads|1|num_key_value_heads must be 8 (was 1)
           kv_lora_rank|null|kv_lora_rank must be an integer (was null)
-          rope_parameters|{"type":"yarn","rope_theta":9}|rope_parameters.type must be default, linear or llama3 (was "yarn")
+          rope_parameters|{"type":"yarn","rope_theta":9}|rope_parameters.type must be default, linear or llama3
           """)
   void latentConfigurationThatIsNotComputed_isRefusedByField(String field, String value, String rule)
       throws IOException {
