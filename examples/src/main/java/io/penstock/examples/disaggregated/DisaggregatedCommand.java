@@ -47,8 +47,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "disaggregated", mixinStandardHelpOptions = true,
     description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
         + " parallelism. Each rank loads its own part of the weights, and the caches go from rank to rank over TCP as"
-        + " the planner says. Prints both texts, when each layer was computed and transferred, and whether all logits are"
-        + " equal bit for bit.",
+        + " the planner says. Prints both texts, when each layer was computed and transferred, and whether all logits"
+        + " are equal bit for bit.",
       "",
       "Each side has a tensor-parallel (TP), pipeline (PP), prefill context (PCP) and decode context (DCP) parallelism"
           + " of its own, and at most 64 ranks. The row `draft` of the time line is the layer of the draft head.",
