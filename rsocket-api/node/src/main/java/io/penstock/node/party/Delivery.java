@@ -18,4 +18,13 @@ public record Delivery(int blocks, int hits, int prefixHits, long bytesDelivered
     long firstSliceNanos, long firstLayerNanos, long lastLayerNanos) {
   /// Delivery of a request that references no block.
   static final Delivery NOTHING = new Delivery(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  /// The delivery of a request of which this was one part and `next` the part behind it. Times add up, since the parts
+  /// come one after another; the first slice is this one's.
+  Delivery then(Delivery next) {
+    return new Delivery(blocks + next.blocks, hits + next.hits, prefixHits == blocks ? blocks + next.prefixHits
+        : prefixHits, bytesDelivered + next.bytesDelivered, bytesVerified + next.bytesVerified,
+        corruptBlocks + next.corruptBlocks, passes + next.passes - 1, firstSliceNanos,
+        lastLayerNanos + next.firstLayerNanos, lastLayerNanos + next.lastLayerNanos);
+  }
 }

@@ -176,7 +176,7 @@ public final class ReplayCommand implements Callable<Integer> {
       LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
-    try (TraceSource requests = trace.open();
+    try (TraceSource requests = trace.open(console);
         ProgressView view = view();
         LastWord _ = new LastWord(console, () -> ProgressLine.interrupted(tally.sums(), trace.requests()))) {
       Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {

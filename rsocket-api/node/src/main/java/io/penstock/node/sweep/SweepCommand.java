@@ -8,6 +8,7 @@ import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.config.Policies;
 import io.penstock.node.text.Json;
 import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceReading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -36,8 +37,11 @@ public final class SweepCommand implements Callable<Integer> {
   private final Console console;
 
   @Parameters(index = "0", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz).")
+      description = TraceReading.FORMS + ".")
   private Path file = Path.of("");
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--policies", paramLabel = "NAMES",
       description = "Policies, separated by commas: " + Policies.NAMES + " (default: all).")
@@ -74,12 +78,12 @@ public final class SweepCommand implements Callable<Integer> {
       console.out().print(SweepTable.of(results));
     }
     console.requireHeard();
-    reports.write(console, Json.of(results) + "\n", () -> SweepPage.of(file.toString(), trace, sweep, results));
+    reports.write(console, Json.of(results) + "\n", () -> SweepPage.of(TraceReading.name(file), trace, sweep, results));
     return ExitCode.OK;
   }
 
   private SweepTrace read() {
-    try (TraceReader reader = TraceReader.open(file)) {
+    try (TraceReader reader = reading.open(file, console)) {
       return SweepTrace.read(reader);
     }
   }

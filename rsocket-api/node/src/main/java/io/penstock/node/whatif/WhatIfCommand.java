@@ -10,6 +10,7 @@ import io.penstock.node.option.SizeOption;
 import io.penstock.node.option.TimeOption;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceReading;
 import io.penstock.node.whatif.WhatIfAnswer.Space;
 import io.penstock.pool.curve.WhatIf;
 import java.io.IOException;
@@ -18,12 +19,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -48,9 +51,11 @@ public final class WhatIfCommand implements Callable<Integer> {
   private final Console console;
 
   @Parameters(arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or the Qwen-Bailian form, also packed (.gz); without one, a running node is"
-          + " asked.")
+      description = TraceReading.FORMS + ". Without one, a running node is asked.")
   private @Nullable Path trace;
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
@@ -128,6 +133,7 @@ public final class WhatIfCommand implements Callable<Integer> {
   /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() {
     if (trace == null) {
+      reading.requireNone("without TRACE, for no trace is read");
       requireLeftOut("--hbm", hbm, "without TRACE, for the node knows its capacity");
       requireLeftOut("--dram", dram, "without TRACE, for the node knows its capacity");
       requireLeftOut("--ssd", ssd, "without TRACE, for the node knows its capacity");
@@ -182,14 +188,14 @@ public final class WhatIfCommand implements Callable<Integer> {
 
   private int ofTrace(Path file, @Nullable OutputFile chart) throws IOException {
     TraceWhatIf read;
-    try (TraceReader source = TraceReader.open(file)) {
+    try (TraceReader source = reading.open(file, console)) {
       read = TraceWhatIf.of(source, samples == null ? 8192 : Checks.positive("--samples", samples),
           seed == null ? 1 : seed);
     }
     WhatIf whatIf = new WhatIf(read.sampled(), false, levels(read.workingSetBlocks()));
     requireLevels(whatIf.levels().stream());
-    String name = String.valueOf(file.getFileName());
-    show(new WhatIfReport(file.toString(), WhatIfAnswer.POLICY, List.of(WhatIfReport.space(name, whatIf, blockBytes,
+    String name = TraceReading.name(Objects.requireNonNullElse(file.getFileName(), file));
+    show(new WhatIfReport(TraceReading.name(file), WhatIfAnswer.POLICY, List.of(WhatIfReport.space(name, whatIf, blockBytes,
         read.workingSetBlocks(), steps(), read::exactHitRate))));
     if (chart != null) {
       draw(chart, new WhatIfChart(name, whatIf, blockBytes == null ? 0 : blockBytes, read.exact()));
