@@ -41,8 +41,10 @@ public class PlanCommand implements Callable<Integer> {
   public static final String PRINTS = "It prints every transfer with its layers, heads and blocks, how many "
       + "completions each rank waits for, and which prefill ranks are never pulled.";
   /// The fields of a plan's input.
-  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for "
-      + "MLA), type (bf16), draftLayers, windowTokens, or groups with layers (a list) and a shape each. Fields of a "
+  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim, valueDim (or latentRank "
+      + "and ropeDim for MLA, or planes such as \"key 8x192 + value 8x128\"), type (bf16), draftLayers, windowTokens, "
+      + "or groups with layers (a list) and a shape each, and state true for recurrent layers; name alone for a model "
+      + "that penstock models lists. Fields of a "
       + "side: tp, pp, pcp, dcp, dp (1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also "
       + "state fields of the model, but not windowTokens and groups. Fields of the request: id, promptTokens, "
       + "cachedTokens (0).";

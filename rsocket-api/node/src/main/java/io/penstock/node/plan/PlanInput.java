@@ -1,9 +1,5 @@
 package io.penstock.node.plan;
 
-import io.penstock.block.BlockLayout;
-import io.penstock.block.BlockLayout.TokenOrder;
-import io.penstock.block.Plane;
-import io.penstock.block.Plane.ElementType;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Manifest.Group;
@@ -11,9 +7,7 @@ import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.plan.TransferPlan;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -23,11 +17,12 @@ import tools.jackson.databind.JsonNode;
 /// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side,
 /// too, where they count for that side alone.
 final class PlanInput {
-  private static final Set<String> SHAPE = Set.of("kvHeads", "headDim", "latentRank", "ropeDim", "windowTokens");
-  private static final Set<String> GROUP = with(SHAPE, "layers");
+  private static final Set<String> SHAPE = Set.of("kvHeads", "headDim", "valueDim", "latentRank", "ropeDim", "planes", "windowTokens");
+  private static final Set<String> GROUP = with(SHAPE, "layers", "state");
   private static final Set<String> MODEL = with(SHAPE, "name", "layers", "draftLayers", "type", "groups");
   private static final Set<String> OF_A_SIDE =
-      Set.of("name", "layers", "draftLayers", "type", "kvHeads", "headDim", "latentRank", "ropeDim");
+      Set.of("name", "layers", "draftLayers", "type", "kvHeads", "headDim", "valueDim", "latentRank", "ropeDim",
+          "planes");
   private static final Set<String> SIDE = with(OF_A_SIDE, "tp", "pp", "pcp", "dcp", "dp", "blockTokens", "order",
       "stageLayers");
   private static final Set<String> REQUEST = Set.of("id", "promptTokens", "cachedTokens");
@@ -110,12 +105,10 @@ final class PlanInput {
   }
 
   private List<Group> groups(Fields side) {
-    if (!model.has("groups")) {
-      int layers = Math.addExact(either(side, "layers").positive("layers"),
-          either(side, "draftLayers").count("draftLayers", 0));
-      return List.of(new Group(layout(side, model, layers), IntStream.range(0, layers).boxed().toList(),
-          model.count("windowTokens", 0)));
-    }
+    return model.has("groups") ? statedGroups(side) : new PlanShape(side, model).ofModel();
+  }
+
+  private List<Group> statedGroups(Fields side) {
     List<Fields> given = model.objects("groups");
     if (given.isEmpty()) {
       throw model.refused("groups", "must not be empty", given);
@@ -128,32 +121,8 @@ final class PlanInput {
           || IntStream.range(1, layers.size()).anyMatch(i -> layers.get(i) <= layers.get(i - 1))) {
         throw group.refused("layers", "must be numbers of layers in ascending order", layers);
       }
-      groups.add(new Group(layout(side, group, layers.size()), layers, group.count("windowTokens", 0)));
+      groups.add(new PlanShape(side, model).ofGroup(group, layers));
     }
     return groups;
-  }
-
-  /// @param shape fields of the group, which stand before those of the model
-  private BlockLayout layout(Fields side, Fields shape, int layers) {
-    ElementType elements = one(ElementType.values(), either(side, "type"), "type", "bf16");
-    TokenOrder axes = one(TokenOrder.values(), side, "order", "nhd");
-    int tokens = side.positive("blockTokens", 16);
-    if (shape.has("latentRank") || (!shape.has("kvHeads") && either(side, "latentRank").has("latentRank"))) {
-      Fields latent = shape.has("latentRank") ? shape : either(side, "latentRank");
-      return BlockLayout.latent(layers, tokens, latent.positive("latentRank"), latent.positive("ropeDim", 64), elements)
-          .withOrder(axes);
-    }
-    int heads = (side.has("kvHeads") ? side : shape.has("kvHeads") ? shape : model).positive("kvHeads");
-    int width = (side.has("headDim") ? side : shape.has("headDim") ? shape : model).positive("headDim", 128);
-    return new BlockLayout(layers, tokens, axes, List.of(new Plane(Plane.Kind.KEY, elements, heads, width),
-        new Plane(Plane.Kind.VALUE, elements, heads, width)));
-  }
-
-  /// One of some words, in upper or lower case.
-  private static <E extends Enum<E>> E one(E[] all, Fields fields, String name, String otherwise) {
-    String text = fields.text(name, otherwise);
-    return Arrays.stream(all).filter(each -> each.name().equalsIgnoreCase(text)).findFirst()
-        .orElseThrow(() -> fields.refused(name, "must be one of " + Arrays.stream(all)
-            .map(each -> each.name().toLowerCase(Locale.ROOT)).collect(Collectors.joining(", ")), text));
   }
 }
