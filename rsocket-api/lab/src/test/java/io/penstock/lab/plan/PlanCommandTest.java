@@ -132,7 +132,7 @@ final class PlanCommandTest {
     assertThat(bytes(plan)).isEqualTo((2048L * 10 + 1024 * 52) * 2 * 16 * 128 * 2);
     assertThat(plan(hybrid("{\"name\": \"gemma-3-27b\"}")).out())
         .contains("10 layers of 16 KV heads in blocks of 16 tokens (NHD), 80.0 KiB a token; 52 layers of 16 KV heads in"
-            + " blocks of 16 tokens (NHD), window of 1024 tokens, 416.0 KiB a token");
+            + " blocks of 16 tokens (NHD), window of 1,024 tokens, 416 KiB a token");
   }
 
   @Test
@@ -144,7 +144,7 @@ final class PlanCommandTest {
     assertThat(plan(hybrid("""
         {"groups": [{"layers": [0, 1], "kvHeads": 4, "headDim": 192, "valueDim": 128},
           {"layers": [2, 3], "planes": "convolution 4x24 + state 4x256 fp32", "state": true}]}""")).out())
-        .contains("2 layers of 4 KV heads in blocks of 16 tokens (NHD), 5.0 KiB a token; 2 layers of 4 KV heads, a state");
+        .contains("2 layers of 4 KV heads in blocks of 16 tokens (NHD), 5.00 KiB a token; 2 layers of 4 KV heads, a state");
   }
 
   private static long bytes(JsonNode plan) {

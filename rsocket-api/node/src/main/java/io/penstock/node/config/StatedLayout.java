@@ -54,7 +54,6 @@ final class StatedLayout {
   /// Blocks of a group of layers.
   ///
   /// @param name of the group; empty for a model without groups
-  /// @param strideTokens tokens of a prompt from one block to the next
   record Blocks(String name, BlockLayout layout, CacheSpace.Group group) {
     int strideTokens() {
       return group.strideTokens(layout);

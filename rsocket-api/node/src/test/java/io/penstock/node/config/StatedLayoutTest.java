@@ -92,7 +92,7 @@ final class StatedLayoutTest {
         .containsExactly(new Plane(Plane.Kind.KEY, ElementType.BF16, 8, 192),
             new Plane(Plane.Kind.VALUE, ElementType.FP8_E4M3, 8, 128));
     assertThat(LayoutSettings.words(stated("model", "deepseek-v3.2", "block.tokens", "64"))).isEqualTo(
-        "3004.25 KiB = 61 layers x 64 tokens x (latent 1x512 fp8_e4m3 + scales 1x4 fp32 + rope 1x64 bf16"
+        "3076352 B = 61 layers x 64 tokens x (latent 1x512 fp8_e4m3 + scales 1x4 fp32 + rope 1x64 bf16"
             + " + indexer 1x128 fp8_e4m3 + scales 1x1 fp32), nhd");
   }
 

@@ -116,7 +116,7 @@ final class ServeGroupsTest {
     CommandLineRun other = CommandLineRun.of("match", "--connect", "127.0.0.1:" + node.port(), "--model", "hybrid",
         "--kv-groups", GROUPS.replace("window 40", "window 48"), "--kv-group", "sliding", "--trace-id", "0");
     assertThat(other.exitCode()).isNotZero();
-    assertThat(other.err()).contains("window");
+    assertThat(other.err()).contains("space must be one of full ");
     CommandLineRun none = run(node, "get", "--trace-id", "0", "--discard");
     assertThat(none.err()).contains("kv.group must be one of full, sliding, state with kv.groups");
   }
