@@ -127,7 +127,8 @@ final class PlanCommandTest {
     assertThat(sliding.get("windowTokens").asInt()).isEqualTo(1024);
     assertThat(sliding.get("layers")).hasSize(52);
     assertThat(sliding.get("bytesPerToken").asLong()).isEqualTo(52L * 2 * 16 * 128 * 2);
-    assertThat(plan.get("prefill").get("groups").get(0).get("bytesPerToken").asLong()).isEqualTo(10L * 2 * 16 * 128 * 2);
+    assertThat(plan.get("prefill").get("groups").get(0).get("bytesPerToken").asLong())
+        .isEqualTo(10L * 2 * 16 * 128 * 2);
     // All tokens of 10 layers, and those of the window of 52: from token 1,024 on, which is a border of blocks
     assertThat(bytes(plan)).isEqualTo((2048L * 10 + 1024 * 52) * 2 * 16 * 128 * 2);
     assertThat(plan(hybrid("{\"name\": \"gemma-3-27b\"}")).out())
@@ -144,7 +145,8 @@ final class PlanCommandTest {
     assertThat(plan(hybrid("""
         {"groups": [{"layers": [0, 1], "kvHeads": 4, "headDim": 192, "valueDim": 128},
           {"layers": [2, 3], "planes": "convolution 4x24 + state 4x256 fp32", "state": true}]}""")).out())
-        .contains("2 layers of 4 KV heads in blocks of 16 tokens (NHD), 5.00 KiB a token; 2 layers of 4 KV heads, a state");
+        .contains(
+            "2 layers of 4 KV heads in blocks of 16 tokens (NHD), 5.00 KiB a token; 2 layers of 4 KV heads, a state");
   }
 
   private static long bytes(JsonNode plan) {

@@ -112,7 +112,8 @@ final class StatedLayout {
     List<Blocks> blocks = blocks(config);
     if (blocks.size() > 1) {
       problems.add("kv.group must be one of %s with %s, each of which has blocks of its own (%s)".formatted(
-          blocks.stream().map(Blocks::name).collect(Collectors.joining(", ")), config.said(config.states(GROUPS) ? GROUPS : MODEL),
+          blocks.stream().map(Blocks::name).collect(Collectors.joining(", ")),
+          config.said(config.states(GROUPS) ? GROUPS : MODEL),
           config.was(GROUP)));
     }
   }

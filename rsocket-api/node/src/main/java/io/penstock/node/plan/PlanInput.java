@@ -17,7 +17,8 @@ import tools.jackson.databind.JsonNode;
 /// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side,
 /// too, where they count for that side alone.
 final class PlanInput {
-  private static final Set<String> SHAPE = Set.of("kvHeads", "headDim", "valueDim", "latentRank", "ropeDim", "planes", "windowTokens");
+  private static final Set<String> SHAPE =
+      Set.of("kvHeads", "headDim", "valueDim", "latentRank", "ropeDim", "planes", "windowTokens");
   private static final Set<String> GROUP = with(SHAPE, "layers", "state");
   private static final Set<String> MODEL = with(SHAPE, "name", "layers", "draftLayers", "type", "groups");
   private static final Set<String> OF_A_SIDE =

@@ -110,7 +110,8 @@ record PlanShape(Fields side, Fields model) {
       return known.orElseThrow();
     }
     Optional<Heads> base = known.filter(Heads.class::isInstance).map(Heads.class::cast);
-    int kvHeads = base.isPresent() ? heads.positive("kvHeads", base.orElseThrow().kvHeads()) : heads.positive("kvHeads");
+    int kvHeads =
+        base.isPresent() ? heads.positive("kvHeads", base.orElseThrow().kvHeads()) : heads.positive("kvHeads");
     int width = first(own, "headDim").positive("headDim", base.map(Heads::headDim).orElse(HEAD_DIM));
     Fields value = first(own, "valueDim");
     return value.has("valueDim")

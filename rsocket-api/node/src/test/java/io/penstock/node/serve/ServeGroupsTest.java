@@ -123,7 +123,8 @@ final class ServeGroupsTest {
 
   @Test
   void printConfig_showsEachGroup() throws Exception {
-    CommandLineRun run = CommandLineRun.of("serve", "--model", "qwen3-next-80b-a3b", "--dram", "8GiB", "--print-config");
+    CommandLineRun run =
+        CommandLineRun.of("serve", "--model", "qwen3-next-80b-a3b", "--dram", "8GiB", "--print-config");
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains(
         "space full: blocks of qwen3-next-80b-a3b: 384 KiB = 12 layers x 16 tokens x (key 2x256 + value 2x256) x bf16,",
