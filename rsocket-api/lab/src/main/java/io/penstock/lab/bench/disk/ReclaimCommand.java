@@ -22,13 +22,11 @@ import picocli.CommandLine.Option;
     name = "reclaim",
     description = {"Measures what compaction costs readers and the disk.", "",
       "Fills a journal, overwrites random blocks until compaction is steady, then reads blocks at a fixed rate:"
-          + " first while"
-          + " nothing is put, then while blocks are put, and so others moved, at a fixed rate as well. A read's"
-          + " time counts"
-          + " from the moment it was due.",
+          + " first while nothing is put, then while blocks are put at a fixed rate, which makes compaction move"
+          + " others. A read's time counts from the moment it was due.",
       "",
-      "Ends with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification differs"
-          + " from its model by more than a tenth; with 74 if nothing could be measured.",
+      "Exits with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification"
+          + " differs from its model by more than a tenth; with 74 if nothing could be measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
