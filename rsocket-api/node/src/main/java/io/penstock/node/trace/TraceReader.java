@@ -27,6 +27,7 @@ public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
   private static final int IO_BUFFER_BYTES = 64 << 10;
   private static final double MOST_SECONDS = 1e12;
+  private static final int BAILIAN_BLOCK_TOKENS = 16;
   private static final String SECONDS = "seconds in [0, 1e12]";
 
   private final JsonFactory json = new JsonFactory();
@@ -34,6 +35,7 @@ public final class TraceReader implements TraceSource {
   private final LineReader lines;
   private long line;
   private boolean hasRequest;
+  private int blockTokens = Conversation.BLOCK_TOKENS;
 
   /// @param file named in errors
   TraceReader(String file, InputStream in) {
@@ -74,6 +76,11 @@ public final class TraceReader implements TraceSource {
     } catch (IOException e) {
       throw new UncheckedIOException(file + ": " + e.getMessage(), e);
     }
+  }
+
+  @Override
+  public int blockTokens() {
+    return blockTokens;
   }
 
   @Override
@@ -141,6 +148,7 @@ public final class TraceReader implements TraceSource {
         default -> parser.skipChildren();
       }
     }
+    blockTokens = isBailian ? BAILIAN_BLOCK_TOKENS : Conversation.BLOCK_TOKENS;
     String arrival = present("timestamp", timestamp);
     return new TraceRequest(isBailian ? secondsInMillis(arrival) : millis(arrival), present("input_length", input),
         present("output_length", output), present("hash_ids", ids));

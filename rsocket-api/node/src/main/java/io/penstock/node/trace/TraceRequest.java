@@ -23,4 +23,11 @@ public record TraceRequest(long timestampMillis, long inputTokens, long outputTo
   public int blocks() {
     return hashIds.size();
   }
+
+  /// Tokens of the first `prefix` blocks. The last block of a prompt may have fewer tokens than the others.
+  ///
+  /// @param blockTokens tokens of a whole block
+  public long tokens(int prefix, int blockTokens) {
+    return Math.min(inputTokens, (long) prefix * blockTokens);
+  }
 }
