@@ -115,7 +115,8 @@ public final class TraceLayout {
   /// node has. Of a model with several KV groups those of all groups, and of a state its share of a token.
   private long bytesPerToken() {
     return groups(1).stream().map(NodeConfig::space)
-        .mapToLong(space -> Math.ceilDiv((long) space.layout().blockBytes(), space.group().strideTokens(space.layout())))
+        .mapToLong(
+            space -> Math.ceilDiv((long) space.layout().blockBytes(), space.group().strideTokens(space.layout())))
         .sum();
   }
 

@@ -68,7 +68,16 @@ public final class GroupParties implements Parties {
       BitSet wanted = plan.rule().needed(position);
       wanted.set(position / plan.rule().blockTokens(), Math.max(position / plan.rule().blockTokens(), own.size()));
       List<Long> read = wanted.stream().mapToObj(own::get).toList();
-      return parties.decode().read(read, answer -> parties.prefill().put(answer.admitted()));
+      return parties.decode().read(read, answer -> parties.prefill().put(answer.admitted()))
+          .doOnNext(this::requireWhole);
+    }
+
+    private void requireWhole(Delivery delivery) {
+      long asked = (long) delivery.blocks() * plan.flow().space().layout().blockBytes();
+      if (delivery.bytesDelivered() != asked) {
+        throw new IllegalStateException("bytes delivered of group %s must be %d, those of the blocks asked for (was %d)"
+            .formatted(plan.name(), asked, delivery.bytesDelivered()));
+      }
     }
 
     Mono<PartyStat> stat() {

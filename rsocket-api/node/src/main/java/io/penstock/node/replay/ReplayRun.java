@@ -90,8 +90,10 @@ public final class ReplayRun {
     BlockLayout layout = subject.plan().space().layout();
     double seconds = elapsedNanos / 1e9;
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
-        layout.layers(), ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
-        savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
+        layout.layers(),
+        ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
+        savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(),
+        sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
         stat.ledger().hitsSince(before.stat().ledger()), stat.ledger().fill(),
         stat.ledger().copiesSince(before.stat().ledger()), sums.bytesDelivered(), sums.bytesVerified(),

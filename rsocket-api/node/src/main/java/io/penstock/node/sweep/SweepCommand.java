@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
     description = {"Counts the hits of eviction policies at several capacities, on a trace of requests.", "",
       "Each block of a request is touched if it is present, else inserted, in order, in one pool that is empty at"
           + " first. A hit is a block that is present when its turn comes. A prefix hit is a block of the longest"
-          + " prefix of a request that is present when the request comes. No payload is made.", "",
+          + " prefix of a request that is present when the request comes. No payload is made.",
+      "",
       "Capacities are of the model: a block has as many bytes as its tokens take there.",
       ""},
     mixinStandardHelpOptions = true,
@@ -161,7 +162,9 @@ public final class SweepCommand implements Callable<Integer> {
   }
 
   private static IllegalArgumentException refused(String text, @Nullable Exception cause) {
-    return new IllegalArgumentException("--capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such"
-        + " as 64GiB (was " + text + ")", cause);
+    return new IllegalArgumentException(
+        "--capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such"
+            + " as 64GiB (was " + text + ")",
+        cause);
   }
 }

@@ -96,7 +96,8 @@ final class WhatIfPage {
     boolean isUnbounded = step.capacityBlocks() == Long.MAX_VALUE;
     return new TableRow(step.level(), List.of(
         step.addBlocks() > 0 ? "+" + size.gib(step.addBlocks()) : isAssumed ? "assumed" : "now",
-        isUnbounded ? "unbounded" : Numbers.of(step.capacityBlocks()), isUnbounded ? "" : size.gib(step.capacityBlocks()),
+        isUnbounded ? "unbounded" : Numbers.of(step.capacityBlocks()),
+        isUnbounded ? "" : size.gib(step.capacityBlocks()),
         (step.beyond() ? ">= " : "") + WhatIfTable.exact(step.tier().hitRate()),
         String.format(Locale.ROOT, "%.1f", 100 * step.tier().plusMinus()), WhatIfTable.exact(step.exactHitRate()),
         ModelSize.tokensText(step.tokensReused()), ModelSize.secondsText(step.prefillSecondsSaved())));

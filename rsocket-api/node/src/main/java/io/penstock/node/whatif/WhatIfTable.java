@@ -91,7 +91,7 @@ final class WhatIfTable {
 
   private Object[] saving(Step step) {
     double more = step.prefillSecondsSaved() - present(step.level());
-    return new Object[]{step.level(), name(step), bound(step) + ModelSize.tokensText(step.tokensReused()),
+    return new Object[] {step.level(), name(step), bound(step) + ModelSize.tokensText(step.tokensReused()),
       bound(step) + ModelSize.secondsText(step.prefillSecondsSaved()),
       step.addBlocks() == 0 ? "" : bound(step) + "+" + ModelSize.secondsText(Math.max(0, more))};
   }
