@@ -12,6 +12,7 @@ import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -82,6 +83,8 @@ public final class ReclaimCommand extends Bench<ReclaimReport> {
   @Mixin
   private final ReportFiles reports = new ReportFiles();
 
+  private Supplier<String> page = () -> "";
+
   ReclaimCommand(Console console) {
     super(console);
   }
@@ -97,8 +100,13 @@ public final class ReclaimCommand extends Bench<ReclaimReport> {
     try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
       ReclaimReport report = bench.run(console);
-      reports.write(console, Json.of(report) + "\n", () -> ReclaimPage.of(report, load, bench.series()));
+      page = () -> ReclaimPage.of(report, load, bench.series());
       return report;
     }
+  }
+
+  @Override
+  protected void shown(ReclaimReport report) throws IOException {
+    reports.write(console, Json.of(report) + "\n", page);
   }
 }
