@@ -50,7 +50,7 @@ final class Payload {
 
   private static IllegalArgumentException outOfRange(long blockBytes, long scale) {
     return new IllegalArgumentException("--scale must be in [1, %d], for a block of %s (was %d)"
-        .formatted(blockBytes / LEAST_BYTES, Sizes.human(blockBytes), scale));
+        .formatted(blockBytes / LEAST_BYTES, Sizes.exact(blockBytes), scale));
   }
 
   private static boolean isSmall(TraceLayout layout, ModelSize size) {

@@ -92,8 +92,12 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
 
   /// The model with the bytes of its tokens and blocks: `llama-3.1-8b, 128 KiB a token, 64 MiB a block of 512 tokens`.
   public String words() {
-    return "%s, %s a token, %s a block of %s".formatted(model, Sizes.human(bytesPerToken()), Sizes.human(blockBytes),
+    return "%s, %s a token, %s a block of %s".formatted(model, round(bytesPerToken()), round(blockBytes),
         Plural.of(blockTokens, "token"));
+  }
+
+  private static String round(double bytes) {
+    return Sizes.human(bytes).replaceFirst("\\.0+ ", " ");
   }
 
   /// Seconds of prefill for a reader: `4,811 s`, `0.32 s`.
@@ -101,9 +105,11 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
     return String.format(Locale.ROOT, seconds < 10 ? "%,.2f s" : seconds < 100 ? "%,.1f s" : "%,.0f s", seconds);
   }
 
-  /// Tokens for a reader, in millions from ten million on: `6,569,472`, `53.9 M`.
+  /// Tokens for a reader, in millions from a million on: `36,864`, `6.57 M`, `54.1 M`.
   public static String tokensText(double tokens) {
-    return tokens < 1e7 ? Numbers.of(Math.round(tokens)) : String.format(Locale.ROOT, "%,.1f M", tokens / 1e6);
+    return tokens < 1e6
+        ? Numbers.of(Math.round(tokens))
+        : String.format(Locale.ROOT, tokens < 1e7 ? "%.2f M" : "%,.1f M", tokens / 1e6);
   }
 
   /// The prefill rate for a reader: `10,000 tokens/s`.

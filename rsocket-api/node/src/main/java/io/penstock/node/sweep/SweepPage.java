@@ -89,7 +89,7 @@ record SweepPage(SweepOutcome outcome) {
         chart("hits", "Hit rate", "Blocks that were present when their turn came.", "% of block references", "%",
             result -> 100 * result.hitRate(), 100 * totals.ceiling()),
         chart("prefix", "Prefix hit rate", "Blocks of the longest prefix that was present when the request came.",
-            "% of block references", "%", result -> 100 * result.prefixHitRate(), 100 * totals.ceiling()),
+            "% of block references", "%", result -> 100 * result.prefixHitRate(), 100 * totals.prefixCeiling()),
         chart("prefill", "Prefill saved", "Time that an engine of " + size().rateText() + " does not compute.",
             "seconds", "s", result -> size().seconds(result.tokensReused()), size().seconds(totals.reusableTokens()))),
         size().blockBytes(), outcome.knee().stream().map(knee -> new Mark("knee", knee.capacity())).toList());

@@ -22,9 +22,9 @@ final class SweepTable {
         size.gib(result.capacity()), result.hits(), percent(result.hitRate()), percent(result.prefixHitRate()),
         ModelSize.tokensText(result.tokensReused()), seconds(size, result.tokensReused())));
     table.row("(ceiling)", totals.distinctBlocks(), size.gib(totals.distinctBlocks()), totals.ceilingHits(),
-        percent(totals.ceiling()), "", ModelSize.tokensText(totals.reusableTokens()),
+        percent(totals.ceiling()), percent(totals.prefixCeiling()), ModelSize.tokensText(totals.reusableTokens()),
         seconds(size, totals.reusableTokens()));
-    return Stream.of(trace(outcome), legend(size)).map(line -> TextTable.wrapped(line, 0) + "\n")
+    return Stream.of(trace(outcome), legend(outcome)).map(line -> TextTable.wrapped(line, 0) + "\n")
         .collect(Collectors.joining("", "", "\n")) + table
         + outcome.knee().map(knee -> "\n" + TextTable.wrapped(knee(outcome, knee), 0) + "\n").orElse("");
   }
@@ -36,9 +36,11 @@ final class SweepTable {
         Plural.of(totals.distinctBlocks(), "block"), tokens(totals.promptTokens()), outcome.size().words());
   }
 
-  private static String legend(ModelSize size) {
-    return "PREFIX and TOKENS count the prefixes that an engine can reuse, PREFILL the time that it saves at "
-        + size.rateText() + ". The ceiling is a cache without a bound.";
+  private static String legend(SweepOutcome outcome) {
+    ModelSize size = outcome.size();
+    return "PREFIX and TOKENS count the prefixes that an engine can reuse. PREFILL is the time that they save at "
+        + size.rateText() + ", of %s for all prompts. The ceiling is a cache without a bound.".formatted(
+            seconds(size, outcome.totals().promptTokens()));
   }
 
   /// One sentence about the knee.
@@ -49,7 +51,7 @@ final class SweepTable {
   }
 
   private static String tokens(long tokens) {
-    return tokens < 1e7 ? Plural.of(tokens, "token") : ModelSize.tokensText(tokens) + " tokens";
+    return tokens < 1e6 ? Plural.of(tokens, "token") : ModelSize.tokensText(tokens) + " tokens";
   }
 
   private static String seconds(ModelSize size, long tokens) {

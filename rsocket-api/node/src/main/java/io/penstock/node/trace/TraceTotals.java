@@ -15,6 +15,7 @@ public final class TraceTotals {
   private long requests;
   private long references;
   private long promptTokens;
+  private long prefixHits;
   private long reusableTokens;
   private long leastBlocks;
   private long mostBlocks;
@@ -35,6 +36,7 @@ public final class TraceTotals {
       boolean isKnown = ids.put(request.hashIds().get(i).longValue(), Boolean.TRUE) != null;
       prefix += isKnown && prefix == i ? 1 : 0;
     }
+    prefixHits += prefix;
     reusableTokens += request.tokens(prefix, blockTokens);
   }
 
@@ -69,6 +71,11 @@ public final class TraceTotals {
   /// Hits of a cache that never evicts, as a share of the references.
   public double ceiling() {
     return references == 0 ? 0 : (double) ceilingHits() / references;
+  }
+
+  /// Blocks of the prefixes that a cache that never evicts has, as a share of the references.
+  public double prefixCeiling() {
+    return references == 0 ? 0 : (double) prefixHits / references;
   }
 
   /// Tokens of the prefixes that a cache that never evicts has.

@@ -107,6 +107,7 @@ final class WhatIfPage {
     List<Chart> charts = new ArrayList<>();
     for (int i = 0; i < report.spaces().size(); i++) {
       charts.add(chart(i, report.spaces().get(i)));
+      charts.add(savings(i, report.spaces().get(i)));
     }
     return ChartData.byBlocks(capacities.stream().map(Long::doubleValue).toList(), charts, blockBytes(), marks());
   }
@@ -116,8 +117,7 @@ final class WhatIfPage {
   }
 
   private Chart chart(int number, Space space) {
-    Map<Long, At> points =
-        space.curve().stream().collect(Collectors.toMap(At::capacityBlocks, at -> at, (first, second) -> first));
+    Map<Long, At> points = points(space);
     OfTrace trace = space.trace();
     List<Line> lines = new ArrayList<>();
     if (trace != null) {
@@ -131,6 +131,21 @@ final class WhatIfPage {
     }
     return new Chart("space" + number, "Hit rate of " + space.name(), "LRU, " + of(trace != null) + ".",
         "% of block references", "%", false, lines);
+  }
+
+  private Chart savings(int number, Space space) {
+    List<Line> lines = new ArrayList<>();
+    lines.add(line("prefill saved", points(space), at -> space.size().seconds(at.tokensReused())));
+    OfTrace trace = space.trace();
+    if (trace != null) {
+      lines.add(Line.level("all prompts", space.size().seconds(trace.promptTokens())));
+    }
+    return new Chart("prefill" + number, "Prefill saved by " + space.name(),
+        "Time that an engine of " + space.size().rateText() + " does not compute.", "seconds", "s", false, lines);
+  }
+
+  private static Map<Long, At> points(Space space) {
+    return space.curve().stream().collect(Collectors.toMap(At::capacityBlocks, at -> at, (first, second) -> first));
   }
 
   private Line line(String label, Map<Long, At> points, ToDoubleFunction<At> value) {

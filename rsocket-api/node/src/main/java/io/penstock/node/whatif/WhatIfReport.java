@@ -74,7 +74,8 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
   /// A point of the curve.
   ///
   /// @param exactHitRate null if unknown
-  record At(long capacityBlocks, double hitRate, double plusMinus, @Nullable Double exactHitRate) {}
+  /// @param tokensReused tokens of the hits, exact where the hit rate is
+  record At(long capacityBlocks, double hitRate, double plusMinus, @Nullable Double exactHitRate, long tokensReused) {}
 
   /// The space of a node.
   static Space ofNode(String name, WhatIf whatIf, ModelSize size, CapacitySteps wanted) {
@@ -121,7 +122,7 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
     }
 
     private At at(Point point) {
-      return new At(point.capacityBlocks(), point.hitRate(), point.plusMinus(), exact(point));
+      return new At(point.capacityBlocks(), point.hitRate(), point.plusMinus(), exact(point), tokens(point));
     }
 
     private @Nullable Double exact(Point point) {

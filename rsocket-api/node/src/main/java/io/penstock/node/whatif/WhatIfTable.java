@@ -53,12 +53,12 @@ final class WhatIfTable {
         Plural.of(space.references(), "reference"),
         trace == null ? "" : " to " + Plural.of(trace.workingSetBlocks(), "different block"),
         Plural.of(space.samples(), "sampled key"), share(space.rate()), size.rateText());
-    return TextTable.wrapped(trace == null ? sampled : sampled + facts(trace), 0);
+    return TextTable.wrapped(sampled, 0) + (trace == null ? "" : "\n" + TextTable.wrapped(facts(trace), 0));
   }
 
   private String facts(OfTrace of) {
     Long knee = of.kneeBlocks();
-    return " Model: %s. Ceiling, without a bound: %s at %s.%s%s".formatted(size.words(), exact(of.ceilingHitRate()),
+    return "Model: %s. Ceiling, without a bound: %s at %s.%s%s".formatted(size.words(), exact(of.ceilingHitRate()),
         size.words(of.workingSetBlocks()), knee == null ? "" : " Knee: " + size.words(knee) + ".",
         of.isAssumed()
             ? " No capacity was given, so a tenth of the different blocks is assumed; --dram states yours."

@@ -16,7 +16,7 @@
   const COLOURS = ['blue', 'orange', 'green', 'purple', 'grey', 'pink', 'violet', 'olive', 'brown', 'ink'];
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
   // Lines differ by their marks too, for those who do not tell the colours apart.
-  const POINTS = ['circle', 'triangle', 'rect', 'rectRot', 'cross', 'star', 'crossRot', 'rectRounded', 'dash', 'line'];
+  const POINTS = ['circle', 'triangle', 'rect', 'rectRot', 'cross', 'star', 'crossRot', 'triangle open', 'circle open', 'rect open'];
 
   // Numbers, always as in English: a report reads alike on every machine.
   const plain = new Intl.NumberFormat('en', {maximumSignificantDigits: 4});
@@ -129,8 +129,8 @@
       backgroundColor: line.area ? hatched(line.colour, line.pattern) : colour(line.colour, 0.15),
       fill: line.area ? 'stack' : line.shade ? 'origin' : false,
       pointRadius: line.still || seconds.length > 60 ? seconds.length === 1 ? 3 : 0 : line.mark ? 4 : 2.5, pointHoverRadius: line.still ? 0 : line.mark ? 6 : 4,
-      pointStyle: line.mark, pointBorderColor: colour(line.colour), pointBorderWidth: line.mark ? 1.5 : 1,
-      pointBackgroundColor: colour(line.colour), spanGaps: true, tension: 0,
+      pointStyle: line.mark && line.mark.split(' ')[0], pointBorderColor: colour(line.colour), pointBorderWidth: line.mark ? 1.5 : 1,
+      pointBackgroundColor: colour(line.mark && line.mark.endsWith(' open') ? 'card' : line.colour), spanGaps: true, tension: 0,
     };
   }
 
@@ -165,6 +165,7 @@
     pen.lineTo(40, 6);
     pen.stroke();
     pen.setLineDash([]);
+    pen.fillStyle = line.pointBackgroundColor;
     if (line.pointStyle && line.pointRadius > 0) { Chart.helpers.drawPoint(pen, {pointStyle: line.pointStyle, radius: 4, borderWidth: 1.5}, 20, 6); }
     return canvas;
   }

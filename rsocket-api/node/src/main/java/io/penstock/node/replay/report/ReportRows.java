@@ -68,7 +68,7 @@ final class ReportRows {
     rows.add(row("hits", "%,d  (%s)", r.hits(),
         both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
             joined(r.hitsByTier(), "%s %,d"))));
-    rows.add(row("ceiling", "%,d hits  (%.2f %%) of a cache without a bound, of %s", ceiling.hits(),
+    rows.add(row("hit ceiling", "%,d  (%.2f %%) without a bound: %s", ceiling.hits(),
         100 * ceiling.hitRate(), size.words(ceiling.distinctBlocks())));
     rows.add(row("tokens reused", "%,d of %,d  (%.2f %%); ceiling %,d", r.reuse().tokensReused(),
         r.reuse().promptTokens(), 100 * r.reuse().share(), ceiling.tokensReused()));
