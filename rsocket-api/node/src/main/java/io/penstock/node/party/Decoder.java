@@ -9,7 +9,6 @@ import io.penstock.budget.Permits;
 import io.penstock.flow.LoadOrCompute;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.wire.protocol.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -42,7 +41,7 @@ final class Decoder implements DecodeParty {
   /// @param budget of bytes in flight, for figures
   /// @param nanoClock for latencies
   Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
-    this(tier, shape, keys, arena, budget, nanoClock, Limits.defaults().maxKeys());
+    this(tier, shape, keys, arena, budget, nanoClock, Parts.BLOCKS);
   }
 
   /// @param partBlocks maximum blocks of a question to the node
@@ -62,9 +61,7 @@ final class Decoder implements DecodeParty {
     if (ids.isEmpty()) {
       return Mono.just(Delivery.NOTHING);
     }
-    return Flux.range(0, Math.ceilDiv(ids.size(), partBlocks))
-        .concatMap(part -> part(ids.subList(part * partBlocks, Math.min(ids.size(), (part + 1) * partBlocks)), supply),
-            0)
+    return Flux.fromIterable(Parts.of(ids, partBlocks)).concatMap(part -> part(part, supply), 0)
         .reduce(Delivery::then);
   }
 
