@@ -251,6 +251,57 @@ final class PlanCommandTest {
   }
 
   @Test
+  void options_stateAKnownModelAndRanks_withoutADocument() {
+    CommandLineRun run =
+        plan("not read", "--prefill-tp", "8", "--decode-tp", "2", "--model", "llama-3.1-8b", "--prompt-tokens", "100");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("100 prompt tokens", "TP 8", "32 layers of 8 KV heads",
+        "decode pp0.cp0.tp1 waits for 4 completions: pp0.cp0.tp4");
+    CommandLineRun document = plan("""
+        {"model": "llama-3.1-8b", "prefill": {"tp": 8}, "decode": {"tp": 2}, "request": {"promptTokens": 100}}""");
+    assertThat(document.out()).isEqualTo(run.out());
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "--model llama-3.1-8b --prefill-tp 8 | 2 | --decode-tp must be given with --model, --prefill-tp (was left out)",
+    "--decode-tp 8 | 2 | --model, --prefill-tp must be given with --decode-tp (was left out)",
+    "--model lama-3.1-8b --prefill-tp 8 --decode-tp 2 | 2 | --model must be a model that `penstock models` lists, such "
+        + "as llama-3.1-8b (was lama-3.1-8b)",
+    "--model llama-3.1-8b --prefill-tp 0 --decode-tp 2 | 2 | --prefill-tp must be > 0 (was 0)",
+    "--model llama-3.1-8b --prefill-tp 8 --decode-tp 2 --prompt-tokens 20000000 | 65 | options: request.promptTokens "
+        + "must be in [0, 16777216] (was 20000000)",
+    "--check a.json --decode-tp 2 | 2 | --decode-tp must be left out with --check",
+  })
+  void optionsThatAreMissingOrWrong_areNamed(String options, int code, String message) {
+    CommandLineRun run = plan("", options.split(" "));
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(code);
+    assertThat(run.err()).startsWith("plan: " + message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{} | model, prefill, decode, request must be given (was left out)",
+    "{\"model\": \"llama-3.1-8b\", \"prefill\": {}} | decode, request must be given (was left out)",
+    "{\"model\": \"lama-3.1-8b\", \"prefill\": {}, \"decode\": {}, \"request\": {}} | model must be a model that "
+        + "'penstock models' lists, such as llama-3.1-8b (was lama-3.1-8b)",
+    "{\"model\": {\"name\": \"mine\"}, \"prefill\": {}, \"decode\": {}, \"request\": {}} | model.name must be a model that "
+        + "'penstock models' lists, or layers and a shape must be given (was mine)",
+  })
+  void whatIsMissing_isSaidByName(String input, String message) {
+    CommandLineRun run = plan(input);
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(65);
+    assertThat(run.err()).isEqualTo("plan: standard input: " + message.replace('\'', '`') + "\n");
+  }
+
+  @Test
+  void contextOfTenMillionTokens_isPlanned() {
+    CommandLineRun run = plan(INPUT.replace("300", "10000000"));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("9,999,984");
+  }
+
+  @Test
   void brokenCaseAmongSeveral_isNamedByItsNumber() {
     CommandLineRun run = plan("""
         [{"input": {"num_layers": 6, "pp_size": 2, "partition": null}},

@@ -66,8 +66,9 @@ final class YamlSource {
     } catch (JacksonIOException e) {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
-      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, YamlReason.line(e)),
-          YamlReason.of(file, e)));
+      YamlReason reason = YamlReason.of(file, e);
+      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, reason.line()),
+          reason.words()));
     }
   }
 

@@ -103,6 +103,11 @@ public class PlanCommand implements Callable<Integer> {
     return json;
   }
 
+  /// Refuses options that state an input.
+  protected final void refuseFlags(String reason) {
+    flags.requireNone(reason);
+  }
+
   private int plan(@Nullable OutputFile picture) throws IOException {
     Optional<Case> stated = flags.stated();
     String source = stated.isPresent() ? "options: " : "standard input: ";

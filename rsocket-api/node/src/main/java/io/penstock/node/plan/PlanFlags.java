@@ -65,6 +65,12 @@ final class PlanFlags {
     return Optional.of(new Case("", 0, input(known(String.valueOf(model))), null));
   }
 
+  void requireNone(String reason) {
+    if (!given().isEmpty()) {
+      throw new IllegalArgumentException("%s must be left out %s (was given)".formatted(given(), reason));
+    }
+  }
+
   private static String known(String name) {
     if (ModelPreset.of(name).isEmpty()) {
       throw new IllegalArgumentException("--model %s (was %s)".formatted(PlanShape.unknown(name), name));

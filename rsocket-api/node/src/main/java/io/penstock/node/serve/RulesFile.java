@@ -47,8 +47,9 @@ final class RulesFile {
     try {
       return new RulesFile(file).rules(YAML.readTree(Files.readString(file)));
     } catch (JacksonException e) {
+      YamlReason reason = YamlReason.of(file, e);
       throw new IllegalArgumentException(
-          "%s must be YAML (is not, from line %d): %s".formatted(file, YamlReason.line(e), YamlReason.of(file, e)), e);
+          "%s must be YAML (is not, from line %d): %s".formatted(file, reason.line(), reason.words()), e);
     }
   }
 
