@@ -1,6 +1,7 @@
 package io.penstock.node.plan;
 
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane;
 import io.penstock.disagg.plan.Extent;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
@@ -38,10 +39,16 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
 
   /// @param layers of the model
   /// @param windowTokens 0 without a sliding window
-  record Shape(List<Integer> layers, int kvHeads, int blockTokens, TokenOrder order, int windowTokens) {
+  /// @param state whether a block is the state of recurrent layers instead of the cache of some tokens
+  /// @param planes tensors of a layer
+  /// @param blockBytes of a block that no rank splits
+  /// @param bytesPerToken over all layers of the group; 0 for a state
+  record Shape(List<Integer> layers, int kvHeads, int blockTokens, TokenOrder order, int windowTokens, boolean state,
+      List<Plane> planes, int blockBytes, long bytesPerToken) {
     static Shape of(Group group) {
       return new Shape(group.layers(), group.heads(), group.layout().tokens(), group.layout().order(),
-          group.windowTokens());
+          group.windowTokens(), group.isState(), group.layout().planes(), group.layout().blockBytes(),
+          group.isState() ? 0 : PlanDocument.bytesPerToken(group));
     }
   }
 
@@ -90,6 +97,11 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
   static List<Integer> modelLayers(TransferPlan plan, Transfer transfer) {
     Extent layers = transfer.layers();
     return plan.prefill().groups().get(transfer.group()).layers().subList(layers.first(), layers.end());
+  }
+
+  /// Bytes of one token of a prompt over all layers of a group.
+  static long bytesPerToken(Group group) {
+    return group.layout().blockBytes() / group.layout().tokens();
   }
 
   static long bytes(Manifest side, Transfer transfer) {

@@ -90,7 +90,8 @@ public final class ReplayRun {
     BlockLayout layout = subject.plan().space().layout();
     double seconds = elapsedNanos / 1e9;
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
-        layout.layers(), ModelBlocks.of(subject.size(), layout.blockBytes(), stat.ledger().fill()),
+        layout.layers(),
+        ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
         savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(),
         sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),

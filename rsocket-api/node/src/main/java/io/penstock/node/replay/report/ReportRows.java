@@ -79,7 +79,7 @@ final class ReportRows {
     if (doubt != null) {
       rows.add(new Row("doubt", doubt));
     }
-    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
+    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(r.model().of(size, name), fill))));
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s of payload  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered()
@@ -113,7 +113,7 @@ final class ReportRows {
     return rows;
   }
 
-  private String fill(TierFill fill) {
+  private static String fill(ModelSize size, TierFill fill) {
     Long capacity = fill.capacityBlocks();
     return capacity == null
         ? size.words(fill.blocks())
