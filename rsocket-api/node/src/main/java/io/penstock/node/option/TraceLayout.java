@@ -8,6 +8,7 @@ import io.penstock.node.shape.BlockShape;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.shape.ModelSize;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import picocli.CommandLine.IModelTransformer;
@@ -111,9 +112,17 @@ public final class TraceLayout {
   }
 
   /// Bytes of a token in all layers: the bytes of a block of one token, so that a block may be larger than any that a
-  /// node has.
+  /// node has. Of a model with several KV groups those of all groups, and of a state its share of a token.
   private long bytesPerToken() {
-    return space(1).layout().blockBytes();
+    return groups(1).stream().map(NodeConfig::space)
+        .mapToLong(
+            space -> Math.ceilDiv((long) space.layout().blockBytes(), space.group().strideTokens(space.layout())))
+        .sum();
+  }
+
+  /// Statements of each KV group of the model with blocks of `tokens`; one for a model without groups.
+  public List<NodeConfig> groups(int tokens) {
+    return whole(tokens).groups();
   }
 
   /// Space of blocks as the options state them, for a node.
@@ -122,14 +131,18 @@ public final class TraceLayout {
     if (isSized() && !isOfNode) {
       stated.remove(LayoutSettings.BLOCK_TOKENS); // of the trace, where a size stands for the block
     }
-    return config(stated).space();
+    return config(stated).ofOneGroup().space();
   }
 
   /// Space of blocks of `tokens`, in the layout of the model.
   public CacheSpace space(int tokens) {
+    return whole(tokens).space();
+  }
+
+  private NodeConfig whole(int tokens) {
     Map<Setting<?>, String> whole = new LinkedHashMap<>(given);
     whole.put(LayoutSettings.BLOCK_TOKENS, String.valueOf(tokens));
-    return config(whole).space();
+    return config(whole);
   }
 
   private String name(NodeConfig stated) {

@@ -27,10 +27,30 @@ final class Payload {
       return isSmall(layout, size) ? whole(layout, size) : BlockShape.defaults().space(STANDS_FOR);
     }
     if (scale < 1 || scale > size.blockBytes() / LEAST_BYTES) {
-      throw new IllegalArgumentException("--scale must be in [1, %d], for a block of %s (was %d)"
-          .formatted(size.blockBytes() / LEAST_BYTES, Sizes.exact(size.blockBytes()), scale));
+      throw outOfRange(size.blockBytes(), scale);
     }
     return scale == 1 ? whole(layout, size) : standIn(size.blockBytes() / scale);
+  }
+
+  /// Space of the payloads of a KV group.
+  ///
+  /// @param whole space of the group
+  /// @param scale as [#of] takes it
+  static CacheSpace ofGroup(CacheSpace whole, @Nullable Long scale) {
+    int blockBytes = whole.layout().blockBytes();
+    if (scale == null ? blockBytes <= BlockShape.DEFAULT_BLOCK_BYTES : scale == 1) {
+      return whole;
+    }
+    if (scale != null && (scale < 1 || scale > blockBytes / LEAST_BYTES)) {
+      throw outOfRange(blockBytes, scale);
+    }
+    CacheSpace payload = scale == null ? BlockShape.defaults().space(STANDS_FOR) : standIn(blockBytes / scale);
+    return new CacheSpace(STANDS_FOR, payload.layout(), whole.group().number(), "");
+  }
+
+  private static IllegalArgumentException outOfRange(long blockBytes, long scale) {
+    return new IllegalArgumentException("--scale must be in [1, %d], for a block of %s (was %d)"
+        .formatted(blockBytes / LEAST_BYTES, Sizes.exact(blockBytes), scale));
   }
 
   private static boolean isSmall(TraceLayout layout, ModelSize size) {

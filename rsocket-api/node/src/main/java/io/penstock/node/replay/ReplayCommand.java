@@ -8,6 +8,7 @@ import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.node.link.HostPort;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.PrefillOption;
@@ -15,6 +16,7 @@ import io.penstock.node.option.SizeOption;
 import io.penstock.node.option.TraceLayout;
 import io.penstock.node.party.ConnectedParties;
 import io.penstock.node.party.FlowPlan;
+import io.penstock.node.party.GroupParties;
 import io.penstock.node.party.LoopbackParties;
 import io.penstock.node.party.Parties;
 import io.penstock.node.party.ProcessParties;
@@ -164,10 +166,16 @@ public final class ReplayCommand implements Callable<Integer> {
     TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
     double rate = prefill.rate();
     ReplayOutput output = new ReplayOutput(console, json, reports);
-    try (tiers; PeekedTrace requests = PeekedTrace.of(trace.open())) {
+    try (tiers; PeekedTrace requests = PeekedTrace.of(trace.open(console))) {
       ModelSize size = layout.size(requests.blockTokens(), rate);
+      if (connect == null && layout.groups(1).size() > 1) {
+        return replayGroups(requests, layout, size, output);
+      }
       FlowPlan plan = Flag.named(() -> FlowPlan.of(payloads(layout, size), budget, pace().concurrency()));
-      return replay(requests, size, plan, output);
+      TierPlan kept = connect == null
+          ? tiers.plan(plan.space(), size).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS)
+          : null;
+      return replay(requests, size, plan, kept, ReplayGroups.NONE, output);
     }
   }
 
@@ -175,19 +183,35 @@ public final class ReplayCommand implements Callable<Integer> {
     return connect == null ? Payload.of(layout, size, scale) : layout.space();
   }
 
-  private int replay(TraceSource requests, ModelSize size, FlowPlan plan, ReplayOutput output) {
-    TierPlan kept = connect == null
-        ? tiers.plan(plan.space(), size).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS)
-        : null;
+  /// Groups are asked before they are read, so two requests at a time would not be decided in the order of the trace.
+  private int replayGroups(TraceSource requests, TraceLayout layout, ModelSize size, ReplayOutput output) {
+    boolean isStated = spec.commandLine().getParseResult().hasMatchedOption("--concurrency");
+    if (isStated && concurrency != 1) {
+      throw new IllegalArgumentException(
+          "--concurrency must be 1 with a model of several KV groups (was " + concurrency + ")");
+    }
+    concurrency = 1;
+    TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
+    List<NodeConfig> groups = layout.groups(size.blockTokens());
+    FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
+    TierPlan kept = tiers.ofGroups(plan.space(), size, groups.size()).withWaiters(WAITERS);
+    ReplayGroups plans = Flag.named(() -> ReplayGroups.of(groups, size, scale, budget, kept));
+    return replay(requests, size, plan, kept, plans, output);
+  }
+
+  /// @param kept levels of the node; null if it runs already
+  private int replay(TraceSource requests, ModelSize size, FlowPlan plan, @Nullable TierPlan kept, ReplayGroups groups,
+      ReplayOutput output) {
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     ReplaySubject subject = kept == null
         ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
-        : new ReplaySubject(trace.name(), plan, size, capacities(kept, size), kept.rule(), pace(), ceilings);
+        : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
+            kept.rule(), pace(), ceilings, groups.blockBytes());
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;
     try {
-      outcome = replay(requests, subject, kept, output.hasCharts() ? timeline : null, logs);
+      outcome = replay(requests, subject, kept, groups, output.hasCharts() ? timeline : null, logs);
     } finally {
       logs.keep();
     }
@@ -205,13 +229,12 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /// @param timeline to fill during the run; null without charts
   private ReplayReport replay(TraceSource requests, ReplaySubject subject, @Nullable TierPlan kept,
-      @Nullable Timeline timeline,
-      LogFolder logs) {
+      ReplayGroups groups, @Nullable Timeline timeline, LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
     try (ProgressView view = view();
         LastWord _ = new LastWord(console, () -> ProgressLine.interrupted(tally.sums(), trace.requests()))) {
-      Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
+      Mono<ReplayReport> run = Mono.usingWhen(parties(subject, kept, groups, logs, driver), parties -> {
         Disposable watch = ProgressView.watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
         Mono<ReplayReport> watched =
@@ -227,7 +250,13 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   /// @param kept levels of the node; null if it runs already
-  private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, LogFolder logs, Scheduler driver) {
+  private Mono<Parties> parties(ReplaySubject subject, @Nullable TierPlan kept, ReplayGroups groups, LogFolder logs,
+      Scheduler driver) {
+    FlowPlan plan = subject.plan();
+    if (!groups.isEmpty()) {
+      return GroupParties.open(groups.plans(), subject.size().blockTokens(), driver, System::nanoTime)
+          .map(parties -> parties);
+    }
     if (kept == null) {
       return connected(Objects.requireNonNull(connect), plan);
     }

@@ -90,7 +90,8 @@ public final class ReplayRun {
     BlockLayout layout = subject.plan().space().layout();
     double seconds = elapsedNanos / 1e9;
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
-        layout.layers(), ModelBlocks.of(subject.size(), layout.blockBytes(), stat.ledger().fill()),
+        layout.layers(),
+        ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
         savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(),
         sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
@@ -99,9 +100,9 @@ public final class ReplayRun {
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
-        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
+        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(), tally.firstLayerMicros(),
         tally.firstLayer(),
-        tally.lastLayer(), parties.times(), subject.ceilings());
+        tally.lastLayer(), tally.overlap(), parties.times(), subject.ceilings());
   }
 
   private static double rounded(double value) {

@@ -16,13 +16,20 @@ import java.util.Map;
 /// @param policy that chooses victims, or that the node decided
 /// @param pace of the replay
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
+/// @param tierBlockBytes bytes of a block of the model on each level; empty where all are those of `size`
 public record ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
-    ReplayPace pace, Map<String, Double> ceilings) {
+    ReplayPace pace, Map<String, Double> ceilings, Map<String, Long> tierBlockBytes) {
   public ReplaySubject {
     requireNonNull(trace, "trace");
     requireNonNull(plan, "plan");
     requireNonNull(size, "size");
     requireNonNull(pace, "pace");
+  }
+
+  /// A replay of blocks of one size.
+  public ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
+      ReplayPace pace, Map<String, Double> ceilings) {
+    this(trace, plan, size, capacities, policy, pace, ceilings, Map.of());
   }
 
   /// A replay of blocks that are their own payload.

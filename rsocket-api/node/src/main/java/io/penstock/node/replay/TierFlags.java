@@ -112,6 +112,18 @@ final class TierFlags implements AutoCloseable {
     return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
   }
 
+  /// Levels of the nodes of a model with several KV groups, in blocks of the trace for each group.
+  ///
+  /// @param groups number of groups
+  /// @throws IllegalArgumentException if the options do not fit together
+  TierPlan ofGroups(CacheSpace space, ModelSize size, int groups) {
+    requireLeftOut("--hbm", hbm, "with a model of several KV groups, whose blocks share no device");
+    TierPlan plan = plan(space, size);
+    return dram == null && !plan.dram().equals(Capacity.UNBOUNDED)
+        ? plan.withDram(Capacity.ofBlocks(Math.max(1, plan.dram().inBlocks(space.layout().blockBytes()) / groups)))
+        : plan;
+  }
+
   /// Arguments of `penstock serve` for this plan.
   static List<String> arguments(TierPlan plan) {
     List<String> arguments = new ArrayList<>(List.of("--hbm", plan.hbm().toString(), "--dram", plan.dram().toString(),

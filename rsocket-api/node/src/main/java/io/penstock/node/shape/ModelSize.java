@@ -41,6 +41,11 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
     return new ModelSize(model, blockTokens, blockBytes, tokensPerSecond);
   }
 
+  /// The size of blocks of another layout, such as those of one KV group.
+  public ModelSize withBlockBytes(long bytes) {
+    return new ModelSize(model, blockTokens, bytes, prefillRate);
+  }
+
   /// Bytes of a token in all layers.
   public double bytesPerToken() {
     return (double) blockBytes / blockTokens;

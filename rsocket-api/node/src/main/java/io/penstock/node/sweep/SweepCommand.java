@@ -13,7 +13,7 @@ import io.penstock.node.setting.Capacity;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.node.trace.PeekedTrace;
-import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceReading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -54,8 +54,11 @@ public final class SweepCommand implements Callable<Integer> {
   private final Console console;
 
   @Parameters(index = "0", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz).")
+      description = TraceReading.FORMS + ".")
   private Path file = Path.of("");
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--policies", paramLabel = "NAMES",
       description = "Policies, separated by commas: " + Policies.NAMES + " (default: all).")
@@ -95,12 +98,12 @@ public final class SweepCommand implements Callable<Integer> {
     SweepTrace trace;
     ModelSize size;
     Sweep sweep;
-    try (PeekedTrace source = PeekedTrace.of(TraceReader.open(file))) {
+    try (PeekedTrace source = PeekedTrace.of(reading.open(file, console))) {
       size = layout.size(source.blockTokens(), rate);
       sweep = new Sweep(compared, blocks(wanted, size));
       trace = SweepTrace.read(source, size.blockTokens());
     }
-    show(new SweepOutcome(file.toString(), size, trace.totals(), run(sweep, trace)));
+    show(new SweepOutcome(TraceReading.name(file), size, trace.totals(), run(sweep, trace)));
     return ExitCode.OK;
   }
 

@@ -15,7 +15,7 @@ import io.penstock.node.setting.Capacity;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.node.trace.PeekedTrace;
-import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceReading;
 import io.penstock.node.whatif.WhatIfAnswer.Space;
 import io.penstock.pool.curve.WhatIf;
 import java.io.IOException;
@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -66,9 +67,11 @@ public final class WhatIfCommand implements Callable<Integer> {
   private final Console console;
 
   @Parameters(arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or the Qwen-Bailian form, also packed (.gz); without one, a running node is"
-          + " asked.")
+      description = TraceReading.FORMS + ". Without one, a running node is asked.")
   private @Nullable Path trace;
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
@@ -154,6 +157,7 @@ public final class WhatIfCommand implements Callable<Integer> {
   /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() {
     if (trace == null) {
+      reading.requireNone("without TRACE, for no trace is read");
       requireLeftOut("--hbm", hbm, "without TRACE, for the node knows its capacity");
       requireLeftOut("--dram", dram, "without TRACE, for the node knows its capacity");
       requireLeftOut("--ssd", ssd, "without TRACE, for the node knows its capacity");
@@ -212,7 +216,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     ModelSize size;
     List<WhatIf.Level> given;
     TraceWhatIf read;
-    try (PeekedTrace source = PeekedTrace.of(TraceReader.open(file))) {
+    try (PeekedTrace source = PeekedTrace.of(reading.open(file, console))) {
       size = layout.size(source.blockTokens(), prefill.rate());
       given = given(size);
       read = TraceWhatIf.of(source, size.blockTokens(), sampled, seed == null ? 1 : seed);
@@ -220,9 +224,9 @@ public final class WhatIfCommand implements Callable<Integer> {
     read.totals().doubt().ifPresent(console::say);
     WhatIf whatIf = new WhatIf(read.sampled(), false, given.isEmpty() ? assumed(read) : given);
     requireLevels(whatIf.levels().stream());
-    String name = String.valueOf(file.getFileName());
+    String name = TraceReading.name(Objects.requireNonNullElse(file.getFileName(), file));
     WhatIfReport.Space space = WhatIfReport.ofTrace(name, whatIf, size, read, given.isEmpty(), steps());
-    show(new WhatIfReport(file.toString(), WhatIfAnswer.POLICY, List.of(space)));
+    show(new WhatIfReport(TraceReading.name(file), WhatIfAnswer.POLICY, List.of(space)));
     if (chart != null) {
       draw(chart, new WhatIfChart(name, whatIf, size, read, given.isEmpty()));
     }

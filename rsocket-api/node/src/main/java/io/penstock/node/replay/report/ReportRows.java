@@ -35,7 +35,7 @@ final class ReportRows {
 
   /// Percentiles, in milliseconds.
   static Table latencies(ReplayReport report) {
-    Micros slice = report.firstLayerMicros();
+    Micros slice = report.firstSliceMicros();
     return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
         List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3, slice.p999() / 1e3,
             slice.max() / 1e3), percentiles("first layer", report.firstLayerMillis()),
@@ -79,7 +79,7 @@ final class ReportRows {
     if (doubt != null) {
       rows.add(new Row("doubt", doubt));
     }
-    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
+    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(r.model().of(size, name), fill))));
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s of payload  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered()
@@ -107,11 +107,13 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
+    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
+        100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }
 
-  private String fill(TierFill fill) {
+  private static String fill(ModelSize size, TierFill fill) {
     Long capacity = fill.capacityBlocks();
     return capacity == null
         ? size.words(fill.blocks())
