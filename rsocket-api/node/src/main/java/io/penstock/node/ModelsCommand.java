@@ -82,12 +82,12 @@ final class ModelsCommand implements Runnable {
       return;
     }
     TextTable table =
-        new TextTable("MODEL", "LAYERS", "LOOKS BACK AT", "KV HEADS", "BLOCK", "A TOKEN", "CONFIG.JSON OF");
+        new TextTable("MODEL", "LAYERS", "LOOKS BACK AT", "BLOCK", "A TOKEN", "CONFIG.JSON OF", "KV HEADS");
     for (ModelPreset preset : ModelPreset.ALL) {
       for (ModelGroup group : preset.groups()) {
         OfGroup row = OfGroup.of(group);
         table.row(preset.isGrouped() ? preset.name() + " " + row.name() : preset.name(), row.layers(), group.needs(),
-            row.layer(), Sizes.exact(row.blockBytes()), Sizes.exact(row.bytesPerToken()), preset.source());
+            Sizes.exact(row.blockBytes()), Sizes.exact(row.bytesPerToken()), preset.source(), row.layer());
       }
     }
     console.out().print(table);
