@@ -118,7 +118,7 @@ public final class TraceLayout {
         (long) space.layout().blockBytes() * tokens, space.group().strideTokens(space.layout()))).sum();
   }
 
-  /// Statements of each KV group of the model with blocks of `tokens`; one for a model without groups.
+  /// Configuration of each KV group of the model with blocks of `tokens`; one for a model without groups.
   public List<NodeConfig> groups(int tokens) {
     return whole(tokens).groups();
   }
