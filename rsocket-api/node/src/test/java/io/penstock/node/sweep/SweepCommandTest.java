@@ -63,8 +63,8 @@ final class SweepCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode results = JsonMapper.shared().readTree(run.out());
     assertThat(results).extracting(result -> result.get("capacity").intValue()).containsExactly(3, 1_000);
-    assertThat(results).extracting(result -> result.get("capacityBytes").longValue()).containsExactly(3L * 160 << 20,
-        1_000L * 160 << 20);
+    assertThat(results).extracting(result -> result.get("capacityBytes").longValue()).containsExactly((3L * 160) << 20,
+        (1_000L * 160) << 20);
     assertThat(results).extracting(result -> result.get("prefillSecondsSaved").doubleValue()).containsOnly(2.0);
   }
 
@@ -82,7 +82,8 @@ final class SweepCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out().lines()).allMatch(text -> text.length() <= 80);
     assertThat(run.out().replace('\n', ' ')).contains("2 requests, 6 references to 3 blocks, 3,072 tokens of prompts.",
-        "Model: llama-3.1-8b, 128 KiB a token, 2 MiB a block of 16 tokens.", "at 10,000 tokens/s.");
+        "Model: llama-3.1-8b, 128 KiB a token, 2 MiB a block of 16 tokens.",
+        "at 10,000 tokens/s, of 0.31 s for all prompts.");
     assertThat(run.out()).contains("""
         POLICY        BLOCKS      SIZE  HITS     RATE   PREFIX  TOKENS  PREFILL
         """, """
