@@ -28,6 +28,9 @@ public final class TraceFlags {
     if (trace != null) {
       TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
+    if (limit != null && limit <= 0) {
+      throw new IllegalArgumentException("--limit must be > 0 (was " + limit + ")");
+    }
     if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
