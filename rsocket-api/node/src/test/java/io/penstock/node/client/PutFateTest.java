@@ -93,6 +93,6 @@ final class PutFateTest {
 
     CommandLineRun put = put("--require", "safe");
     assertThat(put.exitCode()).isEqualTo(2);
-    assertThat(put.err()).contains("must be written, forced or volatile (was safe)");
+    assertThat(put.err()).contains("--require must be one of volatile, written, forced (was safe)");
   }
 }
