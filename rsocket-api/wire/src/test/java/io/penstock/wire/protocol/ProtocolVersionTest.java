@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.SliceShape;
 import io.penstock.disagg.registry.InstanceView;
@@ -120,6 +122,12 @@ final class ProtocolVersionTest {
         .isEqualTo("{\"who\":{\"instance\":\"prefill\",\"rank\":1,\"generation\":2},\"leaving\":true}");
     assertThat(json(new Handshake.Hello(List.of(1), null, "c", null, List.of("views"))))
         .isEqualTo("{\"versions\":[1],\"client\":\"c\",\"features\":[\"views\"]}");
+    CacheSpace sliding = new CacheSpace("m", BlockLayout.attention(2, 16, 1, 8, Plane.ElementType.BF16),
+        new CacheSpace.Group(1, 64, 0, List.of(0, 3)), "");
+    assertThat(json(Handshake.Space.of(sliding))).endsWith(
+        ",\"group\":1,\"kind\":{\"windowTokens\":64,\"stateTokens\":0,\"layers\":[0,3]}}");
+    assertThat(json(Handshake.Space.of(CacheSpace.of("m", sliding.layout())))).endsWith(",\"group\":0}");
+    assertThat(Handshake.Space.of(sliding).withoutSalt()).isEqualTo(sliding);
     assertThat(json(new SegmentMessages.ItemRequest(1, 2, 3, 4, 5, 6)))
         .isEqualTo("{\"generation\":1,\"segment\":2,\"offset\":3,\"length\":4,\"maxSliceBytes\":5,\"item\":6}");
   }
@@ -169,7 +177,7 @@ final class ProtocolVersionTest {
     assertThat(words(Durability.values())).isEqualTo("VOLATILE WRITTEN FORCED");
     assertThat(words(Pin.Kind.values())).isEqualTo("NONE SOFT HARD");
     assertThat(words(TokenOrder.values())).isEqualTo("NHD HND");
-    assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES");
+    assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES STATE CONVOLUTION");
     assertThat(words(Plane.ElementType.values())).isEqualTo("BF16 FP16 FP32 FP8_E4M3 FP8_E5M2 INT8");
     assertThat(words(Signal.Kind.values())).isEqualTo("DONE RENEW CANCEL REJECT");
     assertThat(words(Outcome.values()))

@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
 /// @param penstock version of this build
 /// @param trace what was replayed
 /// @param parties who ran where
-/// @param blockBytes bytes of a block
-/// @param layers layers of a block
+/// @param blockBytes bytes of the payload of a block
+/// @param layers layers of the payload
+/// @param model the blocks in bytes of the model
+/// @param reuse what the hits save, and the ceiling
 /// @param capacities for each tier what it may keep
 /// @param policy who leaves first
 /// @param concurrency requests under way at a time
@@ -51,7 +53,7 @@ import org.jspecify.annotations.Nullable;
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
-    Map<String, String> capacities,
+    ModelBlocks model, Reuse reuse, Map<String, String> capacities,
     String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
     Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier,
     long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
@@ -65,7 +67,13 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
   @JsonIgnore
   public boolean isClean() {
     return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered
-        && bytesDelivered == blockRefs * blockBytes
+        && (hasGroups() || bytesDelivered == blockRefs * blockBytes)
         && peakInFlightBytes <= budgetBytes;
+  }
+
+  /// Whether blocks were those of several KV groups, of which a request needs a part: each group proves by itself that
+  /// all that was asked for came.
+  private boolean hasGroups() {
+    return !model.blockBytesByTier().isEmpty();
   }
 }
