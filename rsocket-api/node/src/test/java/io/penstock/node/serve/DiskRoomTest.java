@@ -37,7 +37,7 @@ final class DiskRoomTest {
     assertThatThrownBy(() -> new DiskRoom(DISK, GIB).requireFor(config("50GiB", Map.of())))
         .isInstanceOf(ConfigException.class)
         .hasMessage("ssd must be <= 31.0 GiB, the room for it on its disk: 40.0 GiB of 100 GiB are free, of which "
-            + "ssd.keep.free 256 MiB and ssd.disk.high 90 % leave 30.0 GiB, and the folder holds 1.0 GiB "
+            + "ssd.keep.free 256 MiB and ssd.disk.high 90 % leave 30.0 GiB, and the folder holds 1.00 GiB "
             + "(was 50 GiB, from --ssd)");
   }
 
