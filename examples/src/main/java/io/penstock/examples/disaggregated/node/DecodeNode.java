@@ -176,8 +176,8 @@ public final class DecodeNode implements Peer {
               prefilled, setup.tokens().generated());
       tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
           .blockTokens());
-      return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),
-          request.clock().transferTimes());
+      return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.side().tokenBytes(),
+          request.clock().landedBytes()), request.clock().transferTimes(), instance.weightBytes());
     }
   }
 

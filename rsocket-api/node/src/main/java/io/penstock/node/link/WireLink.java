@@ -2,6 +2,7 @@ package io.penstock.node.link;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.node.cli.RefusedException;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
@@ -119,7 +120,7 @@ final class WireLink implements NodeLink {
   }
 
   @Override
-  public Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+  public Mono<RequestAnswer> requests(Function<RemoteRequests, Mono<RequestAnswer>> work) {
     return Mono.usingWhen(Mono.fromSupplier(rank), work, RemoteRequests::close)
         .onErrorMap(ConnectionLostException.class, lost -> unavailable(address, lost))
         .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(

@@ -52,10 +52,11 @@ public class PlanCommand implements Callable<Integer> {
       + "cachedTokens (0).";
   /// How the table is read.
   public static final String TABLE = "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel "
-      + "number. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3"
-      + " "
-      + "of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's own list, the cached "
-      + "prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.";
+      + "number. Its column BYTES counts the tokens of the plan, and MOVED what a rank sends: whole blocks, of which "
+      + "the last may not be full. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 "
+      + "copies blocks 0 to 3 of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's "
+      + "own list, the cached prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 "
+      + "from its token 0 on.";
   /// A plan's input, and a picture of the plan.
   public static final String EXAMPLE = "  penstock plan --model llama-3.1-8b --prefill-tp 8 --decode-tp 2\n\n"
       + "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"

@@ -12,6 +12,7 @@ import io.penstock.disagg.plan.Run;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.flow.PullBlocks;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,9 +58,10 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
   /// @param modelLayers numbers of the layers in the model
   /// @param layers counted in the group and in the blocks of both sides
   /// @param runs pieces that can be moved as one, by their places in the list
-  /// @param bytes that are moved
+  /// @param bytes of the tokens of all pieces
+  /// @param movedBytes of the blocks that a mover asks for: more where the last block is not full
   record Move(int order, int group, int source, int destination, List<Integer> modelLayers, Extent layers, Extent heads,
-      List<TokenPiece> pieces, List<Run> runs, long bytes) {}
+      List<TokenPiece> pieces, List<Run> runs, long bytes, long movedBytes) {}
 
   /// @param rank number of the rank that waits
   /// @param name of that rank, such as `pp0.cp0.tp1`
@@ -76,7 +78,7 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
         Transfer transfer = transfers.get(i);
         moves.add(new Move(i, transfer.group(), prefill.index(transfer.source()), decode.index(reader),
             modelLayers(plan, transfer), transfer.layers(), transfer.heads(), transfer.pieces(), transfer.runs(),
-            bytes(plan.prefill(), transfer)));
+            bytes(plan.prefill(), transfer), movedBytes(plan.prefill(), transfer)));
       }
     }
     return new PlanDocument(one.section(), one.number(), plan.request(), Side.of(plan.prefill()),
@@ -103,8 +105,10 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
   }
 
   static long bytes(Manifest side, Transfer transfer) {
-    long perToken = side.groups().get(transfer.group()).layout().planes().stream()
-        .mapToLong(plane -> (long) plane.width() * plane.type().bytes()).sum();
-    return perToken * transfer.tokens() * transfer.layers().count() * transfer.heads().count();
+    return side.bytes(transfer, transfer.tokens());
+  }
+
+  static long movedBytes(Manifest side, Transfer transfer) {
+    return side.bytes(transfer, PullBlocks.movedTokens(transfer));
   }
 }

@@ -24,18 +24,26 @@ final class PlanTable {
 
   static String of(TransferPlan plan) {
     StringBuilder text = new StringBuilder(heading(plan)).append('\n');
-    TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "BLOCKS");
+    TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "MOVED", "BLOCKS");
     for (Transfer transfer : plan.transfers()) {
       table.row(transfer.destination(), transfer.source(), transfer.group(),
           numbers(PlanDocument.modelLayers(plan, transfer)),
           range(transfer.heads()), transfer.tokens(),
-          Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)), blocks(transfer));
+          Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)),
+          Sizes.human(PlanDocument.movedBytes(plan.prefill(), transfer)), blocks(transfer));
     }
     if (!plan.transfers().isEmpty()) {
-      text.append('\n').append(table).append('\n');
+      text.append('\n').append(table).append('\n').append(bytes(plan)).append('\n');
     }
     completions(text, plan);
     return text.toString().stripTrailing();
+  }
+
+  private static String bytes(TransferPlan plan) {
+    long tokens = plan.transfers().stream().mapToLong(each -> PlanDocument.bytes(plan.prefill(), each)).sum();
+    long moved = plan.transfers().stream().mapToLong(each -> PlanDocument.movedBytes(plan.prefill(), each)).sum();
+    return "tokens of the plan: %s; sent in whole blocks: %s".formatted(Sizes.human(tokens),
+        Sizes.human(moved));
   }
 
   private static String heading(TransferPlan plan) {

@@ -21,7 +21,7 @@ final class Payload {
   /// Space of the payloads.
   ///
   /// @param scale bytes of a block of the model for each byte of payload. 1 is the block itself; null is a payload of
-  ///     64 KiB, or the block itself where it is not larger or its size was stated
+  ///     64 KiB, or the block itself where it is not larger or an option states its size
   static CacheSpace of(TraceLayout layout, ModelSize size, @Nullable Long scale) {
     if (scale == null) {
       return isSmall(layout, size) ? whole(layout, size) : BlockShape.defaults().space(STANDS_FOR);

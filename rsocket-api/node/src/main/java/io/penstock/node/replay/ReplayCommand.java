@@ -109,8 +109,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private int concurrency;
 
   @Option(names = "--scale", paramLabel = "N",
-      description = "Bytes of a block of the model for each byte of its payload; 1 moves whole blocks (default: payloads"
-          + " of 64 KiB, and whole blocks where they are smaller or --block-bytes states them).")
+      description = "Bytes of a block of the model for each byte of its payload; 1 moves whole blocks (default:"
+          + " payloads of 64 KiB, and whole blocks where they are smaller or --block-bytes states them).")
   private @Nullable Long scale;
 
   @Mixin

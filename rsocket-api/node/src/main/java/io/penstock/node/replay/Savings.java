@@ -6,8 +6,8 @@ import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.node.trace.TraceTotals;
 
-/// Tokens that the hits of a run save, and the ceiling of its requests. Requests are counted where they are read, in the
-/// order of the trace, and deliveries where they end: each by one thread at a time.
+/// Tokens that the hits of a run save, and the ceiling of its requests. Requests are counted where they are read, in
+/// the order of the trace, and deliveries where they end: each by one thread at a time.
 final class Savings {
   private final TraceTotals totals;
   private long tokensReused;

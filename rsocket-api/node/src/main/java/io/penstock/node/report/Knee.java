@@ -5,8 +5,8 @@ import java.util.Optional;
 /// The knee of a curve of hits over capacity: the capacity that lies highest above the straight line from no cache to
 /// a cache of every block. From there on, a block more brings fewer hits than a block brings on average.
 ///
-/// This is the knee of Satopää et al., *Finding a "Kneedle" in a Haystack* (2011), of a curve without noise, on linear
-/// axes: memory is paid for by the byte. Points may come in any order.
+/// This is the knee of `Satopää` et al., *Finding a* `Kneedle` *in a Haystack* (2011), of a curve without noise, on
+/// linear axes: memory is paid for by the byte. Points may come in any order.
 public final class Knee {
   private final double allBlocks;
   private final double allHits;

@@ -76,7 +76,7 @@
         {label: 'delivered', values: perSecond(series.bytesDelivered.map(bytes => bytes / 1e9)), colour: 'green', dash: DASHES[0], shade: true},
         {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true},
         {label: 'steady rate', values: level(run.report.steadyGigabytesPerSecond), colour: 'orange', dash: DASHES[2], still: true}]}]},
-    {id: 'latency', title: 'Latency to first layer', about: 'From the question until the first bytes of layer 0 had been verified; percentiles of the requests that ended in each interval.',
+    {id: 'latency', title: 'Latency to first layer', about: 'From the question until layer 0 of every block of the request had been verified; percentiles of the requests that ended in each interval.',
       views: [{axis: 'time', format: time, lines: ['p50', 'p90', 'p99'].map((name, i) =>
         ({label: name, values: series.firstLayerMicros[name], colour: COLOURS[i], dash: DASHES[i]}))}]},
     {id: 'fill', title: 'Tier fill', about: 'Blocks that the books put in each tier.', views: [fill()]},

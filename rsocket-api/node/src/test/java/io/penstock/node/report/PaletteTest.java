@@ -85,7 +85,7 @@ final class PaletteTest {
     return Math.sqrt(sum);
   }
 
-  /// OKLab of Ottosson (2020).
+  /// A colour in OKLab (2020).
   private static double[] oklab(int... rgb) {
     double[] c = linear(rgb);
     List<Double> lms = new ArrayList<>();

@@ -63,8 +63,8 @@ final class SweepCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode results = JsonMapper.shared().readTree(run.out());
     assertThat(results).extracting(result -> result.get("capacity").intValue()).containsExactly(3, 1_000);
-    assertThat(results).extracting(result -> result.get("capacityBytes").longValue()).containsExactly(3L * 160 << 20,
-        1_000L * 160 << 20);
+    assertThat(results).extracting(result -> result.get("capacityBytes").longValue()).containsExactly((3L * 160) << 20,
+        (1_000L * 160) << 20);
     assertThat(results).extracting(result -> result.get("prefillSecondsSaved").doubleValue()).containsOnly(2.0);
   }
 

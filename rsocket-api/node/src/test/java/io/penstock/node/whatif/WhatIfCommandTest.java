@@ -222,7 +222,7 @@ final class WhatIfCommandTest {
   @CsvSource(delimiter = '|', value = {
     "--dram 1GiB | 2 | --dram must be left out without TRACE, for the node knows its capacity (was 1 GiB)",
     "small.jsonl --admin 127.0.0.1:1 | 2 | --admin must be left out with TRACE, for no node is asked",
-    "--model llama-3.1-8b | 2 | --model must be left out without TRACE, for the node knows its blocks (was llama-3.1-8b)",
+    "--model glm-4-9b | 2 | --model must be left out without TRACE, for the node knows its blocks (was glm-4-9b)",
     "--block-bytes 1MiB | 2 | --block-bytes must be left out without TRACE, for the node knows its blocks (was 1MiB)",
     "small.jsonl --add 1MiB | 2 | --add must be >= one block of 64 MiB (was 1 MiB)",
     "small.jsonl --prefill-rate 0 | 2 | --prefill-rate must be > 0 tokens a second (was 0.0)",

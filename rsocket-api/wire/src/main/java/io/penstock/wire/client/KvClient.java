@@ -12,6 +12,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
@@ -199,6 +200,11 @@ public final class KvClient {
   /// as one request.
   public Mono<Presence> contains(List<BlockKey> keys) {
     return questions.contains(keys);
+  }
+
+  /// Keys that the node has, with at least `durability`; see [io.penstock.tier.BlockTier#contains(List, Durability)].
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    return questions.contains(keys, durability);
   }
 
   /// Removes `keys` and reports which were there.

@@ -133,7 +133,7 @@ public final class SegmentReceiver extends SerialSubscription implements CoreSub
       end(out::onComplete);
       return;
     }
-    clock.waits(credit.isWaiting() ? StreamClock.Wait.BUDGET : StreamClock.Wait.PEER);
+    clock.waits(credit.isWaiting() ? credit.holder().culprit() : StreamClock.Wait.PEER);
     silence.watch();
   }
 

@@ -34,6 +34,8 @@ import io.penstock.disagg.request.ReceiveOrder;
 import io.penstock.disagg.request.ReceiveOrder.Shard;
 import io.penstock.disagg.request.Received;
 import io.penstock.disagg.request.Release;
+import io.penstock.disagg.request.RequestAnswer;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.RequestState;
 import io.penstock.disagg.request.Signal;
 import io.penstock.stack.HostTier;
@@ -213,8 +215,9 @@ final class RegistrySocketsTest {
     RemoteRequests engine = RemoteRequests.of(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
     assertThat(engine.keep("r", FROM.space().id(), List.of(FROM.key(0)), Set.of(DECODE.rank())).block(PATIENCE))
-        .isTrue();
-    assertThat(engine.keep("other", FROM.space().id(), List.of()).block(PATIENCE)).isTrue();
+        .isEqualTo(new RequestAnswer(Outcome.APPLIED, null));
+    assertThat(engine.keep("other", FROM.space().id(), List.of()).block(PATIENCE))
+        .isEqualTo(new RequestAnswer(Outcome.APPLIED, null));
     assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("removed").isZero();
     RemoteViews views = requireNonNull(RemoteViews.connect(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
         KvClientOptions.defaults(), FROM.space(), new ByteBudget("decode", 1 << 20, 4)).block(PATIENCE));
@@ -341,7 +344,7 @@ final class RegistrySocketsTest {
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
     for (int i = 0; i < 3; i++) {
       assertThat(engine.keep("r", FROM.space().id(), List.of(FROM.key(0)), Set.of(DECODE.rank())).block(PATIENCE))
-          .isTrue();
+          .isEqualTo(new RequestAnswer(i == 0 ? Outcome.APPLIED : Outcome.REPEATED, null));
     }
     assertThatThrownBy(() -> engine.keep("r", FROM.space().id(), List.of(), Set.of(DECODE.rank())).block(PATIENCE))
         .hasMessageContaining("request must be new (r was OPEN)");

@@ -42,7 +42,8 @@ final class ReplayPage {
         tile("Prefill saved", "%s", ModelSize.secondsText(r.reuse().prefillSecondsSaved())),
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
         tile("Steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()),
-        tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
+        tile("First layer of a request, median", "%.3f ms", r.firstLayerMillis().p50()),
+        tile("Time left at the first layer", "%.1f %%", 100 * r.overlap()),
         tile("Largest share of the budget in flight", "%.1f %%",
             100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }

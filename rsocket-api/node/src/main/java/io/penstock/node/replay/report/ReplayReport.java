@@ -43,10 +43,12 @@ import org.jspecify.annotations.Nullable;
 /// @param elapsedSeconds from the first request to the last byte
 /// @param gigabytesPerSecond delivered and verified over the whole run, in 10⁹ bytes
 /// @param steadyGigabytesPerSecond the same over the last quarter of its time
-/// @param firstLayerMicros until the first bytes of layer 0 of a request had been verified: from then on its decoder
-///     has something to do
-/// @param firstLayerMillis until the first layer of every block of a request had been verified
+/// @param firstSliceMicros until the first bytes of layer 0 of any block of a request had been verified
+/// @param firstLayerMicros until layer 0 of every block of a request had been verified: its decoder can begin
+/// @param firstLayerMillis `firstLayerMicros` in milliseconds
 /// @param lastLayerMillis until every layer had been
+/// @param overlap share of the time of all requests that was left when the first layer of each had come: what a
+///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
@@ -57,7 +59,8 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
     long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
     long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds,
     double gigabytesPerSecond, double steadyGigabytesPerSecond,
-    Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, StreamTimes.Times> times,
+    Micros firstSliceMicros, Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, double overlap,
+    Map<String, StreamTimes.Times> times,
     Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.

@@ -35,7 +35,7 @@ final class ReportRows {
 
   /// Percentiles, in milliseconds.
   static Table latencies(ReplayReport report) {
-    Micros slice = report.firstLayerMicros();
+    Micros slice = report.firstSliceMicros();
     return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
         List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3, slice.p999() / 1e3,
             slice.max() / 1e3), percentiles("first layer", report.firstLayerMillis()),
@@ -107,6 +107,8 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
+    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
+        100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }

@@ -26,8 +26,8 @@ final class ReplayReportTest {
           FILL,
           Map.of("hbm", new TierCopies("npu0", 12_000, 3.25, 2_555_904_000L, 1, 0)), 18_907_136_000L, 18_907_136_000L,
           38_000_000_000L, 0, 0, 0, 20_000_000, 33_554_432, 17.25, 1.096066, 1.25,
-          new Micros(310, 640, 1_120, 2_250, 3_500), new Latency(0.4, 0.9, 2.5, 4.125, 7),
-          new Latency(0.8, 1.9, 4.5, 9, 12),
+          new Micros(310, 640, 1_120, 2_250, 3_500), new Micros(400, 900, 2_500, 4_125, 7_000),
+          new Latency(0.4, 0.9, 2.5, 4.125, 7), new Latency(0.8, 1.9, 4.5, 9, 12), 0.475,
           Map.of("get", new StreamTimes.Times(12_031, 3.125, 9.5)), Map.of("memory copy", 9.5));
 
   @Test
@@ -65,8 +65,8 @@ final class ReplayReportTest {
     return new ReplayReport("0.1.0", "t", "p", 65_536, 8, REPORT.model(), REPORT.reuse(), Map.of(), "lru", 1, 12_031,
         288_500, 1, 1, 0, Map.of(),
         Map.of(), Map.of(), delivered, delivered,
-        null, corrupt, leaked, 0, peak, 33_554_432, 1, 1, 1, new Micros(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0),
-        new Latency(0, 0, 0, 0, 0), Map.of(), Map.of());
+        null, corrupt, leaked, 0, peak, 33_554_432, 1, 1, 1, new Micros(0, 0, 0, 0, 0), new Micros(0, 0, 0, 0, 0),
+        new Latency(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0), 0, Map.of(), Map.of());
   }
 
   private static String resource(String name) throws IOException {
