@@ -76,9 +76,9 @@ public final class CacheSpace {
   }
 
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then number of the group and salt; and, unless the group is one of full attention
-  /// without numbers of layers, `group`, window, tokens of a state, number of layers and their numbers; and, unless a
-  /// block holds all layers and heads, `shard` and the four numbers of [Shard].
+  /// name, type name, heads and width, then number of the group and salt; and, unless the group is one of full
+  /// attention without numbers of layers, `group`, window, tokens of a state, number of layers and their numbers; and,
+  /// unless a block holds all layers and heads, `shard` and the four numbers of [Shard].
   public SpaceId id() {
     return id;
   }
@@ -200,14 +200,15 @@ public final class CacheSpace {
     return Optional.of(new Difference(name, here, there));
   }
 
-  /// A KV cache group: layers of a model whose cache is kept in blocks of one shape, and how far those layers look back.
-  /// Models that mix full attention with sliding windows or recurrent states have several groups, and a space for each.
+  /// A KV cache group: layers of a model whose cache is kept in blocks of one shape, and how far those layers look
+  /// back. Models that mix full attention with sliding windows or recurrent states have several groups, and a space for
+  /// each.
   ///
   /// @param number place among the groups of the model, from 0
   /// @param windowTokens how far back a token looks, itself included; 0 without a sliding window
   /// @param stateTokens if a block is the state of recurrent layers after all tokens so far instead of the cache of
   ///     some: the tokens from one state to the next; else 0
-  /// @param layers numbers in the model of the layers of a block, in ascending order; empty if they are not stated
+  /// @param layers numbers in the model of the layers of a block, in ascending order; empty if unknown
   public record Group(int number, int windowTokens, int stateTokens, List<Integer> layers) {
     public Group {
       Checks.notNegative("group", number);

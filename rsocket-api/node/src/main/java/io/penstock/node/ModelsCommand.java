@@ -16,11 +16,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "models",
     description = {"Lists the models whose layout --model knows.", "",
-      "KV HEADS is heads x dimension, latent + rotary part (MLA), or the planes of a layer; BLOCK the size of "
-          + BlockShape.DEFAULT_TOKENS + " tokens, or of a state; A TOKEN the bytes for each token of a prompt; all in"
-          + " bf16 unless the model has types of its own. A model whose layers differ has a line and a space of blocks"
-          + " for each KV group. Any other model is stated by --layers, --kv-heads and --head-dim, by --latent-rank and"
-          + " --rope-dim, by --planes, or by --kv-groups.",
+      "A model whose layers differ has a line and a space of blocks for each KV group: layers that see all tokens, a"
+          + " window of so many, or keep a state that is stored every so many. KV HEADS is heads x dimension, or latent"
+          + " + rotary part (MLA); --json lists planes, numbers of layers and the config.json of each model. BLOCK is"
+          + " the size of " + BlockShape.DEFAULT_TOKENS + " tokens, or of a state; A TOKEN the bytes for each token of a"
+          + " prompt; both in bf16, unless the model has types of its own. Any other model is stated by --layers,"
+          + " --kv-heads and --head-dim, by --latent-rank and --rope-dim, by --planes, or by --kv-groups.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -81,16 +82,27 @@ final class ModelsCommand implements Runnable {
       console.json(ModelPreset.ALL.stream().map(Row::of).toList());
       return;
     }
-    TextTable table =
-        new TextTable("MODEL", "LAYERS", "LOOKS BACK AT", "KV HEADS", "BLOCK", "A TOKEN", "CONFIG.JSON OF");
+    TextTable table = new TextTable("MODEL", "GROUP", "LAYERS", "KV HEADS", "BLOCK", "A TOKEN");
     for (ModelPreset preset : ModelPreset.ALL) {
       for (ModelGroup group : preset.groups()) {
         OfGroup row = OfGroup.of(group);
-        table.row(preset.isGrouped() ? preset.name() + " " + row.name() : preset.name(), row.layers(), group.needs(),
-            row.layer(), Sizes.exact(row.blockBytes()), Sizes.exact(row.bytesPerToken()), preset.source());
+        table.row(preset.name(), reach(group), row.layers(), shortly(group.shape()), Sizes.exact(row.blockBytes()),
+            Sizes.exact(row.bytesPerToken()));
       }
     }
     console.out().print(table);
     console.requireHeard();
+  }
+
+  /// `full`, `window 1024` or `state 512`.
+  private static String reach(ModelGroup group) {
+    return group.stateTokens() > 0
+        ? "state " + group.stateTokens()
+        : group.windowTokens() > 0 ? "window " + group.windowTokens() : "full";
+  }
+
+  /// Content of a layer, in the width of a column.
+  private static String shortly(KvShape shape) {
+    return shape instanceof KvShape.Planes planes ? planes.parts().size() + " planes" : OfGroup.words(shape);
   }
 }

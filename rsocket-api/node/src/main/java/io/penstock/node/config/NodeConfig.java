@@ -264,14 +264,14 @@ public final class NodeConfig {
         .withWindowBlocks(get(NodeSettings.WINDOW_BLOCKS));
   }
 
-  /// The spaces that the file states, and those of the KV groups of a model; none if the node has one space, [#space()],
-  /// or opens them when clients ask.
+  /// The spaces that the file states, and those of the KV groups of a model; none if the node has one space,
+  /// [#space()], or opens them when clients ask.
   public List<SpaceSettings> spaces() {
     return spaces;
   }
 
-  /// The space whose blocks the node holds, unless it has several; or the space of a client. For a model with several KV
-  /// groups the one of the largest blocks.
+  /// The space whose blocks the node holds, unless it has several; or the space of a client. For a model with several
+  /// KV groups the one of the largest blocks.
   public CacheSpace space() {
     String salt = has(SpaceSettings.SALT) ? get(SpaceSettings.SALT) : "";
     Optional<Integer> parts = has(SpaceSettings.VALUE_PART_BYTES)

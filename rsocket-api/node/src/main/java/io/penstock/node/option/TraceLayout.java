@@ -107,20 +107,18 @@ public final class TraceLayout {
   public ModelSize size(int formTokens, double prefillRate) {
     NodeConfig stated = config(given);
     int tokens = isOfNode ? formTokens : stated.get(LayoutSettings.BLOCK_TOKENS).orElse(formTokens);
-    return new ModelSize(name(stated), tokens, isSized() ? space().layout().blockBytes() : tokens * bytesPerToken(),
+    return new ModelSize(name(stated), tokens, isSized() ? space().layout().blockBytes() : blockBytes(tokens),
         prefillRate);
   }
 
-  /// Bytes of a token in all layers: the bytes of a block of one token, so that a block may be larger than any that a
-  /// node has. Of a model with several KV groups those of all groups, and of a state its share of a token.
-  private long bytesPerToken() {
-    return groups(1).stream().map(NodeConfig::space)
-        .mapToLong(
-            space -> Math.ceilDiv((long) space.layout().blockBytes(), space.group().strideTokens(space.layout())))
-        .sum();
+  /// Bytes of a block in all layers, from the bytes of one token, so that a block may be larger than any that a node
+  /// has. Of a model with several KV groups those of all groups, and of a state its share of the block.
+  private long blockBytes(int tokens) {
+    return groups(1).stream().map(NodeConfig::space).mapToLong(space -> Math.ceilDiv(
+        (long) space.layout().blockBytes() * tokens, space.group().strideTokens(space.layout()))).sum();
   }
 
-  /// Statements of each KV group of the model with blocks of `tokens`; one for a model without groups.
+  /// Configuration of each KV group of the model with blocks of `tokens`; one for a model without groups.
   public List<NodeConfig> groups(int tokens) {
     return whole(tokens).groups();
   }

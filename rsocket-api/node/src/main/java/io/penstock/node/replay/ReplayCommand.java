@@ -168,7 +168,7 @@ public final class ReplayCommand implements Callable<Integer> {
     ReplayOutput output = new ReplayOutput(console, json, reports);
     try (tiers; PeekedTrace requests = PeekedTrace.of(trace.open(console))) {
       ModelSize size = layout.size(requests.blockTokens(), rate);
-      if (connect == null && layout.groups(1).size() > 1) {
+      if (connect == null && !layout.isSized() && layout.groups(1).size() > 1) {
         return replayGroups(requests, layout, size, output);
       }
       FlowPlan plan = Flag.named(() -> FlowPlan.of(payloads(layout, size), budget, pace().concurrency()));

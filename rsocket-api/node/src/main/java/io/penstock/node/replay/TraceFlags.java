@@ -35,6 +35,9 @@ public final class TraceFlags {
     if (trace == null) {
       reading.requireNone("without TRACE, for a generated trace keeps the form");
     }
+    if (limit != null && limit <= 0) {
+      throw new IllegalArgumentException("--limit must be > 0 (was " + limit + ")");
+    }
     if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");

@@ -96,8 +96,8 @@ public final class LayoutSettings {
     return String.valueOf(count);
   }
 
-  /// `layout` as its product: `64 KiB = 8 layers x 16 tokens x (key 1x128 + value 1x128) x bf16, nhd`. Planes of several
-  /// types are followed by their own: `(latent 1x512 fp8_e4m3 + rope 1x64 bf16)`.
+  /// `layout` as its product: `64 KiB = 8 layers x 16 tokens x (key 1x128 + value 1x128) x bf16, nhd`. Planes of
+  /// several types are followed by their own: `(latent 1x512 fp8_e4m3 + rope 1x64 bf16)`.
   public static String words(BlockLayout layout) {
     boolean isOneType = layout.planes().stream().map(Plane::type).distinct().count() == 1;
     String planes = layout.planes().stream()

@@ -126,13 +126,6 @@ public record ModelGroup(String name, LayerNumbers layers, KvShape shape, int wi
     return Math.ceilDiv((long) layout(1, type).blockBytes(), strideTokens(1));
   }
 
-  /// How far back the layers look: `all tokens`, `window of 1024 tokens`, or `a state every 512 tokens`.
-  public String needs() {
-    return stateTokens > 0
-        ? "a state every " + stateTokens + " tokens"
-        : windowTokens > 0 ? "window of " + windowTokens + " tokens" : "all tokens";
-  }
-
   /// `sliding: layers 0-4 6-10, window 1024, key 16x128 + value 16x128`.
   @Override
   public String toString() {

@@ -70,8 +70,8 @@ final class StatedLayoutTest {
     "planes=keys 1x8 | planes must be tensors of a layer such as",
     "planes=key 1x0 | planes must be tensors of a layer such as",
     "kv.groups=a: 2 layers | kv.groups must be groups such as",
-    "model=qwen3-next-80b-a3b,block.tokens=48 | block.tokens must divide 512, the tokens from one state of group state to"
-        + " the next (was 48, from --block-tokens)"})
+    "model=qwen3-next-80b-a3b,block.tokens=48 | block.tokens must divide 512, the tokens from one state of group state"
+        + " to the next (was 48, from --block-tokens)"})
   void layoutThatIsNone_isRefusedByItsSetting(String settings, String problem) {
     assertThatThrownBy(() -> config(settings)).isInstanceOf(ConfigException.class)
         .hasMessageContaining(problem);
@@ -113,7 +113,8 @@ final class StatedLayoutTest {
   @Test
   void clientOfAGroupedModel_statesWhichGroup() {
     assertThatThrownBy(() -> resolved("model", "gpt-oss-20b").ofOneGroup()).hasMessageContaining(
-        "kv.group must be one of full, sliding with model gpt-oss-20b from --model, each of which has blocks of its own");
+        "kv.group must be one of full, sliding with model gpt-oss-20b from --model, each of which has blocks of its"
+            + " own");
     assertThat(resolved("model", "gpt-oss-20b").groups()).hasSize(2);
   }
 

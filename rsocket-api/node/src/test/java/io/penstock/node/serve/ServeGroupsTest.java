@@ -79,7 +79,8 @@ final class ServeGroupsTest {
     return file;
   }
 
-  /// Blocks of 16 tokens: 2 layers x (2 x 32 + 2 x 16) x 2 B, and 2 x 2 x 16 x 2 B; a state of 4 x (16 x 2 + 128 x 4) B.
+  /// Blocks of 16 tokens: 2 layers x (2 x 32 + 2 x 16) x 2 B, and 2 x 2 x 16 x 2 B; a state of 4 layers x (16 x 2 +
+  /// 128 x 4) B.
   @Test
   void eachGroup_isServed_andMatchReportsWhereAllCanContinue() throws Exception {
     Node node = start();
