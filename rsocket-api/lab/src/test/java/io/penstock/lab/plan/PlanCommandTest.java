@@ -215,7 +215,7 @@ final class PlanCommandTest {
           {"a": 1}               | case must be a plan's input or of a known kind
           {"model": 3, "prefill": {}, "decode": {}, "request": {}} | model must be an object (was 3)
           {"model": {}, "prefill": {}, "decode": {}, "request": {"id":"r"}} | model.layers must be an integer
-          {"model": {"layers": 1, "kvHeads": 1}, "decode": {}, "request": {}} | prefill must be an object (was left out)
+          {"model": {"layers": 1, "kvHeads": 1}, "decode": {}, "request": {}} | prefill must be given (was left out)
           {"input": {"kv_role": "r", "local_tp": 1, "extra": 5, "mla": 0}} | input.mla must be true or false (was 0)
           """)
   void badInput_isADataError(String input, String reason) {
