@@ -156,7 +156,7 @@ final class WhatIfChart {
       text(x, HEIGHT - BOTTOM + 34, "middle", "fill=\"#666\"", Numbers.of(Math.round(tick)));
     }
     text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10, "middle", "fill=\"#666\"", "capacity, and blocks of "
-        + Sizes.human(size.blockBytes()));
+        + Sizes.exact(size.blockBytes()));
   }
 
   // Curves

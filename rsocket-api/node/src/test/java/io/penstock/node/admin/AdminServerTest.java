@@ -217,7 +217,7 @@ final class AdminServerTest {
     assertThat(whatIf.at("/spaces/0/whatIf/curve/references").asInt()).isEqualTo(4);
     HttpResponse<String> chart = get("/whatif.svg");
     assertThat(chart.headers().firstValue("content-type")).contains("image/svg+xml");
-    assertThat(chart.body()).startsWith("<svg ").contains("dram, 640 KiB now").endsWith("</svg>\n");
+    assertThat(chart.body()).startsWith("<svg ").contains("dram, 10 blocks = 640 KiB now").endsWith("</svg>\n");
   }
 
   @Test
