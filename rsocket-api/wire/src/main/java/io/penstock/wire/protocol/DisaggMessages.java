@@ -4,7 +4,6 @@ import static io.penstock.wire.protocol.Fields.copied;
 import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.disagg.Incarnation;
@@ -66,7 +65,7 @@ public final class DisaggMessages {
 
   /// @param layers of the model that belong to the group
   /// @param state true for a group of recurrent state; else absent
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   record Group(int tokens, String order, List<Handshake.PlaneShape> planes, List<Integer> layers, int windowTokens,
       @Nullable Boolean state) {
     Group {
@@ -151,7 +150,7 @@ public final class DisaggMessages {
   }
 
   /// @param leaving whether the rank ends
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record HeartbeatRequest(Who who, @Nullable Boolean leaving) {
     public HeartbeatRequest {
       present("who", who);
@@ -167,7 +166,7 @@ public final class DisaggMessages {
 
   /// @param instance null for all
   /// @param after the last rank of the reply before; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record InstancesRequest(@Nullable String instance, @Nullable Receiver after) {
     public @Nullable RankId afterRank() {
       return after == null ? null : after.rankId();
@@ -175,7 +174,7 @@ public final class DisaggMessages {
   }
 
   /// @param more whether further ranks are there
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record InstancesReply(List<Instance> instances, @Nullable Boolean more) {
     public InstancesReply {
       instances = copied("instances", instances);
@@ -236,7 +235,7 @@ public final class DisaggMessages {
   }
 
   /// @param replica which has the request; null asks
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ReplicaRequest(String request, @Nullable Integer replica) {
     public ReplicaRequest {
       name("request", request);
@@ -247,12 +246,12 @@ public final class DisaggMessages {
   }
 
   /// @param replica null if it is not known
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ReplicaReply(@Nullable Integer replica) {}
 
   /// @param keys of the blocks to keep; null to release them
   /// @param receivers ranks that report when they are done; null if they are not known yet, and state their number
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
     public KeepRequest {
       name("request", request);

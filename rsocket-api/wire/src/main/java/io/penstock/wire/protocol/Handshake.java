@@ -7,7 +7,6 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 import static java.util.Objects.requireNonNull;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
@@ -37,7 +36,7 @@ public final class Handshake {
   /// Space of a peer; the salt itself never travels, its effect is in `id`.
   ///
   /// @param shard null for all layers and heads of the model
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group,
       @Nullable ShardShape shard) {
     public Space {
@@ -116,7 +115,7 @@ public final class Handshake {
   /// @param descriptor of the probe
   /// @param proof bytes that the sender read in the probe of the receiver; null if it could not, or has not
   /// @param refusal reason; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record CarrierOffer(String name, @Nullable Long process, @Nullable Integer descriptor, byte @Nullable [] proof,
       @Nullable String refusal) {
     public CarrierOffer {
@@ -168,7 +167,7 @@ public final class Handshake {
   /// @param carriers besides frames; null for none
   /// @param features other abilities of the client; null for none. With [#VIEWS] it asks for views alone, so the node's
   ///     space may have another layout. An unknown word is ignored
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Hello(List<Integer> versions, @Nullable Space space, String client,
       @Nullable List<CarrierOffer> carriers,
       @Nullable List<String> features) {
@@ -239,7 +238,7 @@ public final class Handshake {
   /// @param host equal for nodes and clients of one host; null if the node does not report it
   /// @param endpoints addresses for this client, the preferred one first; null if the node does not report them
   /// @param features other abilities of the node; null for none, as from a node of protocol version 1.0
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
       int windowBlocks,
       int maxKeys,
