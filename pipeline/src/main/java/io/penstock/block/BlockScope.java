@@ -70,7 +70,8 @@ public final class BlockScope implements AutoCloseable {
       forget(handle); // for a handle that another thread is just closing
     }
     switch (failure) {
-      case null -> {}
+      case null -> {
+      }
       case Error error -> throw error;
       case RuntimeException exception -> throw exception;
       default -> throw new IllegalStateException(failure); // no handle throws a checked exception

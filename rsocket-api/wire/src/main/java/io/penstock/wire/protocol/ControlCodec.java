@@ -9,6 +9,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.dataformat.cbor.CBORFactory;
@@ -48,7 +50,8 @@ public enum ControlCodec {
       return quick;
     }
     ByteBuf bytes = allocator.buffer();
-    try (OutputStream out = new ByteBufOutputStream(bytes); JsonGenerator generator = tokens.createGenerator(out)) {
+    try (OutputStream out = new ByteBufOutputStream(bytes);
+        JsonGenerator generator = tokens.createGenerator(ObjectWriteContext.empty(), out)) {
       new MessageWriter(generator, false).write(message);
     } catch (IOException | RuntimeException e) {
       bytes.release();
@@ -69,7 +72,8 @@ public enum ControlCodec {
       return quick;
     }
     String unread = "message";
-    try (InputStream in = new ByteBufInputStream(bytes.duplicate()); JsonParser parser = tokens.createParser(in)) {
+    try (InputStream in = new ByteBufInputStream(bytes.duplicate());
+        JsonParser parser = tokens.createParser(ObjectReadContext.empty(), in)) {
       MessageReader reader = new MessageReader(parser, this == CBOR);
       try {
         T message = reader.message(type);

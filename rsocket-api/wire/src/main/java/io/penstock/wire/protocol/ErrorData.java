@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.dataformat.cbor.CBORFactory;
 
@@ -87,7 +89,7 @@ final class ErrorData {
 
   private static byte[] bytes(Object value) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (JsonGenerator out = CBOR.createGenerator(bytes)) {
+    try (JsonGenerator out = CBOR.createGenerator(ObjectWriteContext.empty(), bytes)) {
       new MessageWriter(out, true).write(value);
     }
     return bytes.toByteArray();
@@ -98,7 +100,7 @@ final class ErrorData {
     if (written.length() > LONGEST_WRITTEN) {
       return null;
     }
-    try (JsonParser in = CBOR.createParser(Base64.getDecoder().decode(written))) {
+    try (JsonParser in = CBOR.createParser(ObjectReadContext.empty(), Base64.getDecoder().decode(written))) {
       return in.nextToken() == JsonToken.START_OBJECT && value(in) instanceof Map<?, ?> map && in.nextToken() == null
           ? new ErrorData(named(map))
           : null;

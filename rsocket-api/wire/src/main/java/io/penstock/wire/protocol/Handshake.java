@@ -36,9 +36,10 @@ public final class Handshake {
   /// Space of a peer; the salt itself never travels, its effect is in `id`.
   ///
   /// @param shard null for all layers and heads of the model
+  /// @param fingerprint of weights and engine; null for none
   @OmitsNulls
   public record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group,
-      @Nullable ShardShape shard) {
+      @Nullable ShardShape shard, @Nullable String fingerprint) {
     public Space {
       exactly("space.id", id, SpaceId.BYTES);
       present("space.model", model);
@@ -49,7 +50,8 @@ public final class Handshake {
     public static Space of(CacheSpace space) {
       BlockLayout layout = space.layout();
       return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
-          layout.planes().stream().map(PlaneShape::of).toList(), space.group(), ShardShape.of(space));
+          layout.planes().stream().map(PlaneShape::of).toList(), space.group(), ShardShape.of(space),
+          space.fingerprint().isEmpty() ? null : space.fingerprint());
     }
 
     /// The first field in which `mine` and this space differ, or null.
@@ -74,7 +76,8 @@ public final class Handshake {
     CacheSpace with(String salt) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
-      CacheSpace whole = new CacheSpace(model, layout, group, salt);
+      CacheSpace whole =
+          new CacheSpace(model, layout, group, salt).withFingerprint(fingerprint == null ? "" : fingerprint);
       return shard == null ? whole : whole.withShard(shard.shard());
     }
 

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What goes wrong between a client and a node.
 public sealed interface WireFailure
-    permits WireFailure.ConnectionLostException, WireFailure.ConnectTimeoutException, WireFailure.AnswerTimeoutException, WireFailure.AwaitTimeoutException,
+    permits WireFailure.ConnectionLostException, WireFailure.ConnectTimeoutException,
+    WireFailure.AnswerTimeoutException, WireFailure.AwaitTimeoutException,
     WireFailure.DrainingException, WireFailure.RateLimitedException, WireFailure.CarrierUnavailableException,
     WireFailure.RemoteTransientException, WireFailure.RemotePermanentException, WireFormatException {
   /// The connection to the peer is gone, or could not be made; a new connection may serve the same call.
