@@ -3,7 +3,9 @@ package io.penstock.operator;
 import io.penstock.KvException;
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import java.util.function.Supplier;
 import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
 
 /// Failures in a form that every operator passes on.
 ///
@@ -22,6 +24,15 @@ public final class Failures {
   /// Like [#passable], for an exception to throw: a checked exception and any `Error` become a [KvException].
   public static RuntimeException unchecked(Throwable failure) {
     return failure instanceof RuntimeException plain ? plain : wrapped(failure);
+  }
+
+  /// What `call` answers; or what it throws, as a signal that every operator passes on.
+  public static <T> Mono<T> signalled(Supplier<Mono<T>> call) {
+    try {
+      return call.get();
+    } catch (RuntimeException | Error e) {
+      return Mono.error(passable(e));
+    }
   }
 
   private static KvException wrapped(Throwable failure) {

@@ -41,12 +41,12 @@ public final class EngineCommand implements Callable<Integer> {
     int[] answer = first.answer(first.forward(prompt, 0), PROMPT_TOKENS, ANSWER_TOKENS);
     ToyEngine.Session second = engine.session();
     return cache.offload(first, prompt).then(cache.load(second, prompt)).map(loaded -> {
-          int next = second.forward(Arrays.copyOfRange(prompt, loaded, PROMPT_TOKENS), loaded);
-          int prefill = second.computed();
-          boolean same = Arrays.equals(answer, second.answer(next, PROMPT_TOKENS, ANSWER_TOKENS));
-          console.print("engine: prompt of %d tokens, loaded %d, computed %d, %d tokens of answer %s".formatted(
-              PROMPT_TOKENS, loaded, prefill, ANSWER_TOKENS, same ? "equal" : "DIFFER"));
-          return same && loaded > 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
-        });
+      int next = second.forward(Arrays.copyOfRange(prompt, loaded, PROMPT_TOKENS), loaded);
+      int prefill = second.computed();
+      boolean same = Arrays.equals(answer, second.answer(next, PROMPT_TOKENS, ANSWER_TOKENS));
+      console.print("engine: prompt of %d tokens, loaded %d, computed %d, %d tokens of answer %s".formatted(
+          PROMPT_TOKENS, loaded, prefill, ANSWER_TOKENS, same ? "equal" : "DIFFER"));
+      return same && loaded > 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    });
   }
 }

@@ -58,7 +58,8 @@ final class PenstockNodeTest {
     for (int layer = 0; layer < 3; layer++) {
       for (int plane = 0; plane < 2; plane++) {
         for (int token = 0; token < TOKENS; token++) {
-          assertThat(here.row(layer, plane, token).mismatch(token < 320 ? there.row(layer, plane, token)
+          assertThat(here.row(layer, plane, token).mismatch(token < 320
+              ? there.row(layer, plane, token)
               : new Cache().row(layer, plane, token))).isEqualTo(-1);
         }
       }
