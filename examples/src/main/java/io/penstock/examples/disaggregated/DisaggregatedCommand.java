@@ -147,8 +147,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private @Nullable Layout decodeLayout;
 
   @Option(names = "--mode", paramLabel = "MODE", defaultValue = "push",
-      description = "push: a layer goes as soon as it is computed; pull: the decode asks when the prompt is computed"
-          + " (default: ${DEFAULT-VALUE}).")
+      description = "push: each layer is sent as soon as it is computed; pull: the decode rank asks once the prompt is"
+          + " computed (default: ${DEFAULT-VALUE}).")
   private Mode mode = Mode.PUSH;
 
   @Option(names = "--prompt", paramLabel = "TEXT",

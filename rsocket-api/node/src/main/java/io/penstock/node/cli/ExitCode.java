@@ -25,8 +25,8 @@ public final class ExitCode {
     meanings.put("" + USAGE, "the command line or configuration makes no sense");
     meanings.put("" + DATA, "a file that was to be read is not of its form, such as a trace");
     meanings.put("" + UNAVAILABLE,
-        "no node is listening there, or it went away, is draining, silent or without a registry; no library of "
-            + "devices, no memory of the kind that was asked for, or no JDK is there");
+        "no node is listening there, or it went away, is draining, silent, without a registry or no prefill rank; no "
+            + "library of devices, no memory of the kind that was asked for, or no JDK is there");
     meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
     meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
     meanings.put("" + REFUSED, "the node refused it: it takes no such credentials, or the user may not do that");

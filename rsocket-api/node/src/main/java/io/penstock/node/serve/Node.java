@@ -101,7 +101,7 @@ public final class Node {
   private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
-  /// Differs from start to start.
+  /// Number of this start of the node: another start has another one.
   private final long generation = System.currentTimeMillis();
   private final NodeAsRank rank;
   private @Nullable KvServer server;

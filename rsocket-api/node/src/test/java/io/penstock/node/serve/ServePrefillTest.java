@@ -316,7 +316,7 @@ final class ServePrefillTest {
         .contains("--trace-id must be left out with --withdraw (was given)");
     CommandLineRun other = command("keep", nodes.getFirst(), "--request", "r", "--trace-id", "0");
     assertThat(other.exitCode()).isEqualTo(69);
-    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node");
+    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node at ");
   }
 
   private static CommandLineRun command(String name, Node node, String... arguments) {

@@ -446,7 +446,7 @@ final class ServeSpacesTest {
     new Party(node, wide()).put(0, 10).block(SOON);
     assertThat(first.read(0, 40).block(SOON)).hasSize(40);
     assertThatThrownBy(() -> new Party(node, space("other", 1, 1, 32, "")))
-        .hasMessageContaining("all that there may be");
+        .hasMessageContaining("this node opens no others");
     assertThatThrownBy(() -> new Party(node, narrow("salted"))).hasMessageContaining("space.tenantSalt");
     assertThat(Objects.requireNonNull(first.client.stat().block(SOON)).spaces()).hasSize(3);
     assertThat(http(node, "/health")).contains("\"name\":\"main\"", "\"name\":\"open-");

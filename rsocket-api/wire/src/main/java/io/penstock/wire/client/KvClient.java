@@ -213,7 +213,7 @@ public final class KvClient {
     return questions.stat();
   }
 
-  /// History of the node's tier from after `sequence`, then later events.
+  /// Emits the events of the node's tier with numbers above `sequence`: first those of its log, then later ones.
   public Flux<TierEvent> events(long sequence) {
     return questions.events(sequence, null);
   }

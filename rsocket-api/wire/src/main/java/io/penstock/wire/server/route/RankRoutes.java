@@ -35,7 +35,7 @@ import reactor.core.scheduler.Scheduler;
 public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,
     Scheduler timers) {
   /// Ranks that one reply tells.
-  public static final int MOST_RANKS = 1024;
+  static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
   private static final int MOST_KEPT = 1 << 20;
 
@@ -145,7 +145,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
-  public static void requireRoom(PrefillConnector.Figures figures, int most) {
+  static void requireRoom(PrefillConnector.Figures figures, int most) {
     long requests = figures.held() + figures.remembered();
     if (requests >= most) {
       throw new HoldLimitException("kept requests", requests + 1, most);
