@@ -3,6 +3,7 @@ package io.penstock.examples;
 import io.penstock.PenstockVersion;
 import io.penstock.examples.conversations.ConversationsCommand;
 import io.penstock.examples.disaggregated.DisaggregatedCommand;
+import io.penstock.examples.engine.EngineCommand;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
@@ -26,7 +27,9 @@ import picocli.CommandLine;
 public final class Examples {
   /// The examples, in the order in which a newcomer would run them.
   private static final List<Story> STORIES = List.of(
-      new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
+      new Story("hello", "the KV cache of a prompt goes into a node and comes back", HelloCommand::new),
+      new Story("engine", "an engine keeps its KV cache in a node through 30 lines, and answers the same",
+          EngineCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
       new Story("tiers", "blocks are demoted from device to host memory to disk, and come back", TiersCommand::new),

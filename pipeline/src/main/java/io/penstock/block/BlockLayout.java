@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// The shape of one block in memory: for each layer its planes, one after the other, little-endian.
@@ -100,6 +101,39 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return layer * planes.size() + plane;
   }
 
+  /// Layer of a granule, the inverse of [#granule].
+  public int layerOf(int granule) {
+    Checks.within("granule", granule, granules());
+    return granule / planes.size();
+  }
+
+  /// Plane of a granule, the inverse of [#granule].
+  public int planeOf(int granule) {
+    Checks.within("granule", granule, granules());
+    return granule % planes.size();
+  }
+
+  /// Walks over the rows of `range` in memory order.
+  ///
+  /// @param memory the bytes of `range`, and no others
+  /// @throws IllegalArgumentException if `memory` has another length
+  public void forEachRow(GranuleRange range, MemorySegment memory, RowVisitor visitor) {
+    range.requireInside(this);
+    if (memory.byteSize() != range.bytes(this)) {
+      throw new IllegalArgumentException(
+          "memory must have " + range.bytes(this) + " bytes (was " + memory.byteSize() + ")");
+    }
+    long at = 0;
+    for (int granule = range.first(); granule < range.end(); granule++) {
+      int bytes = rowBytes(granule);
+      int end = range.isWhole() ? rows(granule) : range.firstRow() + range.rows();
+      for (int row = range.firstRow(); row < end; row++) {
+        visitor.row(layerOf(granule), planeOf(granule), row, memory.asSlice(at, bytes));
+        at += bytes;
+      }
+    }
+  }
+
   /// Bytes of a granule: one plane of one layer.
   public int granuleBytes(int granule) {
     return planeBytes(granule % planes.size());
@@ -122,6 +156,14 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
   /// Bytes of a row of a granule.
   public int rowBytes(int granule) {
     return granuleBytes(granule) / rows(granule);
+  }
+
+  /// Receives the rows of a block, one after the other.
+  @FunctionalInterface
+  public interface RowVisitor {
+    /// @param row a token of the block (NHD) or a head (HND)
+    /// @param bytes of the row, valid during the call
+    void row(int layer, int plane, int row, MemorySegment bytes);
   }
 
   /// Order of the axes inside one plane, named as vLLM names it.

@@ -60,22 +60,26 @@ public final class BlockScope implements AutoCloseable {
     synchronized (lock) {
       closed = true;
     }
-    RuntimeException failure = null;
+    Throwable failure = null;
     for (Owned handle = oldest(); handle != null; handle = oldest()) {
       try {
         handle.close();
-      } catch (RuntimeException e) { // the other handles are closed all the same
+      } catch (RuntimeException | Error e) { // the other handles are closed all the same
         failure = failure == null ? e : suppressing(failure, e);
       }
       forget(handle); // for a handle that another thread is just closing
     }
-    if (failure != null) {
-      throw failure;
+    switch (failure) {
+      case null -> {
+      }
+      case Error error -> throw error;
+      case RuntimeException exception -> throw exception;
+      default -> throw new IllegalStateException(failure); // no handle throws a checked exception
     }
   }
 
   @SuppressWarnings("ReferenceEquality") // an error must not suppress itself
-  private static RuntimeException suppressing(RuntimeException first, RuntimeException another) {
+  private static Throwable suppressing(Throwable first, Throwable another) {
     if (first != another) {
       first.addSuppressed(another);
     }

@@ -19,6 +19,7 @@ public final class CacheSpace {
   private final Group group;
   private final String tenantSalt;
   private final Shard shard;
+  private final String fingerprint;
   private final SpaceId id;
 
   /// @param model digest or name of the model weights, for example the commit of a checkpoint
@@ -31,21 +32,32 @@ public final class CacheSpace {
 
   /// The space of a group of layers whose blocks continue a prefix in another way than full attention does.
   public CacheSpace(String model, BlockLayout layout, Group group, String tenantSalt) {
-    this(model, layout, group, tenantSalt, Shard.whole(layout));
+    this(model, layout, group, tenantSalt, Shard.whole(layout), "");
   }
 
-  private CacheSpace(String model, BlockLayout layout, Group group, String tenantSalt, Shard shard) {
+  private CacheSpace(String model, BlockLayout layout, Group group, String tenantSalt, Shard shard,
+      String fingerprint) {
     this.model = requireNonNull(model, "model");
     this.layout = requireNonNull(layout, "layout");
     this.group = group.requireOf(layout);
     this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
     this.shard = shard.requireOf(layout);
-    this.id = digest(model, layout, group, tenantSalt, shard);
+    this.fingerprint = requireNonNull(fingerprint, "fingerprint");
+    this.id = digest();
   }
 
   /// This space, for blocks that hold a part of the layers and heads of the model: those of one rank.
   public CacheSpace withShard(Shard newShard) {
-    return new CacheSpace(model, layout, group, tenantSalt, newShard);
+    return new CacheSpace(model, layout, group, tenantSalt, newShard, fingerprint);
+  }
+
+  /// This space, for KV of certain weights and a certain engine. A model's name does not tell new weights from old
+  /// ones, and engines round differently: blocks of another fingerprint are blocks of another space.
+  ///
+  /// @param newFingerprint digest of the weights and version of the engine, such as `sha256:4f1c… jlama 0.8.4`; empty
+  ///     for none
+  public CacheSpace withFingerprint(String newFingerprint) {
+    return new CacheSpace(model, layout, group, tenantSalt, shard, newFingerprint);
   }
 
   /// A space without groups or salt.
@@ -70,20 +82,38 @@ public final class CacheSpace {
     return tenantSalt;
   }
 
+  /// Names weights and engine; empty for none.
+  public String fingerprint() {
+    return fingerprint;
+  }
+
+  /// The keys of the whole blocks of `tokens`, in order.
+  public List<BlockKey> keys(int[] tokens) {
+    return keys(new PrefixHasher(List.of()), tokens);
+  }
+
+  /// The keys of the whole blocks of `tokens`, in order.
+  ///
+  /// @param hasher with other names that distinguish prefixes
+  public List<BlockKey> keys(PrefixHasher hasher, int[] tokens) {
+    return hasher.all(tokens, layout.tokens()).stream().map(this::key).toList();
+  }
+
   /// The part of the model's layers and heads that a block holds.
   public Shard shard() {
     return shard;
   }
 
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then number of the group and salt; and, unless the group is one of full
-  /// attention without numbers of layers, `group`, window, tokens of a state, number of layers and their numbers; and,
-  /// unless a block holds all layers and heads, `shard` and the four numbers of [Shard].
+  /// name, type name, heads and width, then number of the group and salt; unless the group is one of full attention
+  /// without numbers of layers, `group`, window, tokens of a state, number of layers and their numbers; unless a block
+  /// holds all layers and heads, `shard` and the four numbers of [Shard]; and, with a fingerprint, `fingerprint` and
+  /// its text.
   public SpaceId id() {
     return id;
   }
 
-  private static SpaceId digest(String model, BlockLayout layout, Group group, String tenantSalt, Shard shard) {
+  private SpaceId digest() {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
@@ -98,6 +128,9 @@ public final class CacheSpace {
     if (!shard.equals(Shard.whole(layout))) {
       digest.text("shard").int32(shard.layers()).int32(shard.firstLayer()).int32(shard.heads())
           .int32(shard.firstHead());
+    }
+    if (!fingerprint.isEmpty()) {
+      digest.text("fingerprint").text(fingerprint);
     }
     return SpaceId.read(digest.first16());
   }
@@ -132,7 +165,8 @@ public final class CacheSpace {
   /// A field in which two spaces differ, and its values. The values of the salt are left out.
   ///
   /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group`, a
-  ///     part of the group as `group.windowTokens`, `shard`, a number of the shard as `shard.layers`, or `tenantSalt`
+  ///     part of the group as `group.windowTokens`, `shard`, a number of the shard as `shard.layers`, `fingerprint`, or
+  ///     `tenantSalt`
   /// @param here a text, a number, a list of numbers, or a list of [Plane]
   /// @param there of the same type
   public record Difference(String field, Object here, Object there) {
@@ -168,6 +202,8 @@ public final class CacheSpace {
       return group.difference(other.group);
     } else if (!shard.equals(other.shard)) {
       return differs("shard", "" + shard, "" + other.shard);
+    } else if (!fingerprint.equals(other.fingerprint)) {
+      return differs("fingerprint", fingerprint, other.fingerprint);
     }
     return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
   }
@@ -185,6 +221,8 @@ public final class CacheSpace {
       return differs("layout.planes", layout.planes(), other.layout.planes());
     } else if (!group.equals(other.group)) {
       return group.difference(other.group);
+    } else if (!fingerprint.equals(other.fingerprint)) {
+      return differs("fingerprint", fingerprint, other.fingerprint);
     }
     return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
   }

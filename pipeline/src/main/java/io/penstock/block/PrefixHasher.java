@@ -1,5 +1,8 @@
 package io.penstock.block;
 
+import io.penstock.check.Checks;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// Chains a parent hash and the tokens of a block into the hash of that block: equal hashes mean equal prefixes.
@@ -27,6 +30,21 @@ public final class PrefixHasher {
     digest.int32(extraKeys.size());
     extraKeys.forEach(digest::text);
     return BlockHash.read(digest.first16());
+  }
+
+  /// Hashes of the whole blocks of `tokens`, each chained to the block before it. Tokens behind the last whole block
+  /// count for none.
+  ///
+  /// @param blockTokens tokens a block
+  public List<BlockHash> all(int[] tokens, int blockTokens) {
+    Checks.positive("blockTokens", blockTokens);
+    List<BlockHash> hashes = new ArrayList<>(tokens.length / blockTokens);
+    BlockHash parent = BlockHash.ROOT;
+    for (int end = blockTokens; end <= tokens.length; end += blockTokens) {
+      parent = next(parent, Arrays.copyOfRange(tokens, end - blockTokens, end));
+      hashes.add(parent);
+    }
+    return hashes;
   }
 
   /// Hash of an id of a trace, where an id names a block and all blocks before it: SHA-256 over `penstock.trace.v1` in

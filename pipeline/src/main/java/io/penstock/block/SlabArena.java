@@ -171,6 +171,13 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     freeMemoryIfIdle();
   }
 
+  /// *arena client: 3 of 128 slots lent, memory of 16 allocated*.
+  @Override
+  public synchronized String toString() {
+    return "%s: %d of %d slots lent, memory of %d allocated%s".formatted(whole.name(), claimedSlots(), capacitySlots(),
+        slots, closed ? ", closed" : "");
+  }
+
   /// Takes the memory of a slot back. The caller then gives the right to a slot back to its part.
   synchronized void takeBack(Slot slot) {
     SlabPart.Run run = slot.run();

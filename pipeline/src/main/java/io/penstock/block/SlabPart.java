@@ -109,7 +109,7 @@ public final class SlabPart implements BlockArena {
       }
       try {
         block.charge(part);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         part.giveUp(1);
         throw e;
       }

@@ -306,7 +306,7 @@ public final class NodeRing implements AutoCloseable {
   private void find(List<BlockKey> keys, int[] slots) {
     try {
       blocks.find(keys, found -> answer(slots, slots.length, found));
-    } catch (RuntimeException e) { // the client asks over the connection, which says what is wrong
+    } catch (RuntimeException | Error e) { // the client asks over the connection, which says what is wrong
       answer(slots, slots.length, null);
     }
   }

@@ -31,7 +31,7 @@ public final class UnlandedSlices {
       for (LayerSpan span : slice.spans()) {
         shares.add(span.share());
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       shares.forEach(LayerSpan::close);
       throw e;
     }

@@ -66,6 +66,28 @@ public final class LoadPrefix {
         .flatMapMany(lease -> lease.slices(shape, scope));
   }
 
+  /// Loads the prefix into `rows`, layer after layer in each window of blocks, each slice when it has arrived.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | answer | number of blocks, from the first one on, whose rows are all written |
+  /// | threads | the tier's |
+  /// | cancel | ends the lease; rows written before stay |
+  /// | signals | errors of the tier, and what `rows` throws |
+  ///
+  /// @param shape how to cut; a remote tier cuts by the setting of its connection
+  /// @return cold; each subscription loads
+  public static Mono<Integer> rows(BlockTier tier, List<BlockKey> keys, SliceShape shape, EngineRows rows) {
+    shape.requireWholeBlocks();
+    requireNonNull(rows, "rows");
+    LoadedRows.requireTokenRows(tier);
+    return Mono.defer(() -> {
+      LoadedRows loaded = new LoadedRows(tier.info().space().layout(), keys.size(), rows);
+      return Flux.using(BlockScope::new, scope -> layers(tier, keys, shape, scope).doOnNext(loaded::take),
+          BlockScope::close).then(Mono.fromSupplier(loaded::completeBlocks));
+    });
+  }
+
   /// The part of the prefix that is faster to fetch than to compute, slice by slice as [#layers]. The engine computes
   /// the request from the end of the last block on.
   ///

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.SliceShape;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
@@ -69,6 +70,27 @@ public final class OffloadPrefix {
         keys -> tier.contains(keys).map(there -> missing(keys, there))
             .flatMapMany(missing -> missing.isEmpty() ? Flux.empty() : tier.put(missing, shape, source)),
         0));
+  }
+
+  /// Offloads the blocks of one request that the tier lacks, from the rows of an engine.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | order, cancel | as [#newLayers] |
+  /// | threads | rows are read on the thread that sends |
+  /// | signals | those of [BlockTier#put], and what `rows` throws; windows committed before stay |
+  ///
+  /// @param shape largest windows and slices; a remote tier cuts by the setting of its connection
+  /// @param source shared by all requests of an engine: [ProducingSource#shared]
+  public static Flux<Receipt> rows(BlockTier tier, List<BlockKey> keys, SliceShape shape, ProducingSource source,
+      EngineRows rows) {
+    requireNonNull(rows, "rows");
+    LoadedRows.requireTokenRows(tier);
+    BlockLayout layout = tier.info().space().layout();
+    PutSource request = source.forRequest(keys, (position, range, to) -> layout.forEachRow(range, to,
+        (layer, plane, token, bytes) -> bytes
+            .copyFrom(rows.row(layer, plane, position * layout.tokens() + token))));
+    return Flux.just(keys).transform(newLayers(tier, shape, request));
   }
 
   private static List<BlockKey> missing(List<BlockKey> keys, Presence there) {

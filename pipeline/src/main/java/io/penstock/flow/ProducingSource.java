@@ -11,18 +11,23 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceShape;
 import io.penstock.budget.Permits;
+import io.penstock.operator.Failures;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.slice.SlicePlan;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A prefill: claims drafts for a whole window, then computes layer after layer. Emits each layer as soon as it is
 /// computed, with checksums made in the same pass.
+///
+/// Puts of requests that need different writers share a source, too: [#forRequest] gives each put its own.
 ///
 /// Puts of one source may run at the same time, over any number of connections. As many puts begin as the arena holds
 /// windows; the other puts wait in a fair queue. The source does not count other claims on its arena. So share one
@@ -58,6 +63,44 @@ public final class ProducingSource implements PutSource {
     this.turns = new ByteBudget("blocks of puts under way", arena.capacitySlots(), MAX_WAITING_PUTS);
   }
 
+  /// A source for puts whose writers come with their requests, see [#forRequest].
+  public static ProducingSource shared(BlockArena arena, SliceShape.Order order) {
+    return new ProducingSource(arena, order, (key, range, to) -> {
+      throw new IllegalStateException("A shared source has no writer of its own: each request brings one.");
+    });
+  }
+
+  /// This source for one request, with a writer of its own: memory and turns are shared with the other puts of this
+  /// source.
+  ///
+  /// @param request all keys of the request; a put may be of a part of them
+  public PutSource forRequest(List<BlockKey> request, RequestWriter requestWriter) {
+    Map<BlockKey, Integer> positions = new HashMap<>();
+    for (int i = 0; i < request.size(); i++) {
+      positions.putIfAbsent(request.get(i), i);
+    }
+    Writer placed = (key, range, to) -> requestWriter.write(position(positions, key), range, to);
+    return new PutSource() {
+      @Override
+      public Mono<Void> begin(int blocks, BlockScope scope) {
+        return ProducingSource.this.begin(blocks, scope);
+      }
+
+      @Override
+      public Flux<LayerSlice> window(PutSource.Window window) {
+        return ProducingSource.this.window(window, placed);
+      }
+    };
+  }
+
+  private static int position(Map<BlockKey, Integer> positions, BlockKey key) {
+    Integer position = positions.get(key);
+    if (position == null) {
+      throw new IllegalArgumentException("key must be one of the request (was " + key + ")");
+    }
+    return position;
+  }
+
   /// Waits until the arena can hold a window of this put beside a window of each put under way.
   @Override
   public Mono<Void> begin(int blocks, BlockScope scope) {
@@ -66,8 +109,12 @@ public final class ProducingSource implements PutSource {
 
   @Override
   public Flux<LayerSlice> window(PutSource.Window window) {
+    return window(window, writer);
+  }
+
+  private Flux<LayerSlice> window(PutSource.Window window, Writer by) {
     return Flux.using(BlockScope::new,
-        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts).slices()),
+        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts, by).slices()),
         BlockScope::close);
   }
 
@@ -85,11 +132,13 @@ public final class ProducingSource implements PutSource {
   private final class Production implements SlicePlan.Spans {
     private final PutSource.Window window;
     private final List<BlockDraft> drafts;
+    private final Writer by;
     private final BitSet readyLayers = new BitSet();
 
-    Production(PutSource.Window window, List<BlockDraft> drafts) {
+    Production(PutSource.Window window, List<BlockDraft> drafts, Writer by) {
       this.window = window;
       this.drafts = drafts;
+      this.by = by;
     }
 
     Flux<LayerSlice> slices() {
@@ -125,7 +174,11 @@ public final class ProducingSource implements PutSource {
     /// row is sent.
     private void compute(BlockDraft draft, GranuleRange range) {
       for (GranuleRange missing : draft.unverified(range)) {
-        draft.write(missing, memory -> writer.write(draft.key(), missing, memory));
+        try {
+          draft.write(missing, memory -> by.write(draft.key(), missing, memory));
+        } catch (Error e) { // of the writer: it fails the put
+          throw Failures.unchecked(e);
+        }
         draft.produced(missing);
       }
     }
@@ -145,6 +198,15 @@ public final class ProducingSource implements PutSource {
     static Ready of(Publisher<?> written) {
       return (keys, layer) -> written;
     }
+  }
+
+  /// Computes the bytes of a part of a block of one request.
+  @FunctionalInterface
+  public interface RequestWriter {
+    /// Fills `to`, whose length is that of `range`, with the bytes of `range`.
+    ///
+    /// @param position of the block in the request
+    void write(int position, GranuleRange range, MemorySegment to);
   }
 
   /// Computes the bytes of a part of a block.

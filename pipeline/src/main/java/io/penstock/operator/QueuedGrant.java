@@ -41,7 +41,7 @@ public final class QueuedGrant<T> {
           leave.run();
         }
       });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       refused(e);
     }
   }
@@ -61,7 +61,7 @@ public final class QueuedGrant<T> {
   /// The queue will not reach this place.
   public void refused(Throwable why) {
     if (ends()) {
-      sink.error(why);
+      sink.error(Failures.passable(why));
     }
   }
 

@@ -60,7 +60,8 @@ public final class SerialLoop {
     }
   }
 
-  private void fail(Throwable error) {
+  private void fail(Throwable thrown) {
+    Throwable error = Failures.passable(thrown);
     try {
       failed.accept(error);
     } catch (Throwable another) {

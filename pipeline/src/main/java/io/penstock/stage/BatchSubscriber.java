@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
 import io.penstock.operator.SerialLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +71,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     long bytes;
     try {
       bytes = weigher.applyAsLong(element);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       Operators.onDiscard(element, currentContext());
       fail(e);
       return;
@@ -99,7 +100,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
 
   private void fail(Throwable error) {
     upstream.cancel();
-    onError(error);
+    onError(Failures.passable(error));
   }
 
   /// Ends the stream with `error`, even if the source has ended and a batch still waits.
@@ -174,7 +175,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private void startAlarm() {
     try {
       tryStartAlarm();
-    } catch (RuntimeException e) { // the timer was disposed
+    } catch (RuntimeException | Error e) { // the timer was disposed
       fail(e);
     }
   }

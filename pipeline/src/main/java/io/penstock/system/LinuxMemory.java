@@ -85,7 +85,7 @@ final class LinuxMemory implements NativeMemory {
     CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, bytes, largePages)); // if refused, pages are plain
     try {
       return MemorySegment.ofAddress(address).reinterpret(bytes, arena, memory -> end(memory.address(), bytes));
-    } catch (RuntimeException e) { // the arena was closed
+    } catch (RuntimeException | Error e) { // the arena was closed
       end(address, bytes);
       throw e;
     }

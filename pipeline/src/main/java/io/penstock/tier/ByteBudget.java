@@ -50,6 +50,13 @@ public final class ByteBudget {
     return permits.capacity();
   }
 
+  /// *budget client: 524288 of 8388608 bytes in flight, 0 calls wait*.
+  @Override
+  public String toString() {
+    return "budget %s: %d of %d bytes in flight, %d calls wait".formatted(permits.name(), inUseBytes(), capacityBytes(),
+        permits.waiting());
+  }
+
   /// One owner's right to have bytes in flight, refunded as the bytes land.
   ///
   /// Closing refunds the rest. Safe from any thread.

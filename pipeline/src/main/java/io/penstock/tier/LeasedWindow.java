@@ -72,7 +72,7 @@ public abstract class LeasedWindow extends Owned {
   private static Flux<LayerSlice> slices(LeasedWindow window, int number) {
     try {
       return window.slices(number);
-    } catch (RuntimeException e) { // such as a row that exceeds a slice
+    } catch (RuntimeException | Error e) { // such as a row that exceeds a slice
       window.close();
       throw e;
     }
@@ -105,7 +105,7 @@ public abstract class LeasedWindow extends Owned {
     try {
       live.run();
       return slice;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       slice.close();
       throw e;
     }

@@ -43,7 +43,7 @@ public interface PutSource {
         for (int position : window.positions()) {
           leased.add(new LeasedBlock(position, blocks.get(position).share()));
         }
-      } catch (RuntimeException e) { // closed meanwhile: the put was cancelled
+      } catch (RuntimeException | Error e) { // closed meanwhile: the put was cancelled
         leased.forEach(one -> one.block().close());
         throw e;
       }

@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.LayerSlice;
+import io.penstock.operator.Failures;
 import io.penstock.tier.slice.SlicePlan;
 import java.util.List;
 import org.reactivestreams.Subscriber;
@@ -41,7 +42,7 @@ final class ReadySlices extends DemandLoop {
     LayerSlice slice;
     try {
       slice = SlicePlan.slice(cuts, next++, number, window);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
       return;
     }
@@ -53,7 +54,7 @@ final class ReadySlices extends DemandLoop {
   public void fail(Throwable error) {
     if (!done) { // else the window was closed meanwhile
       cancel();
-      subscriber.onError(error);
+      subscriber.onError(Failures.passable(error));
     }
   }
 

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
 import io.penstock.operator.SerialLoop;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +77,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     Flux<LayerSlice> stream;
     try {
       stream = cut.apply(window);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
       return;
     }
@@ -112,7 +113,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
   private void fail(Throwable error) {
     windows.cancel();
-    onError(error);
+    onError(Failures.passable(error));
   }
 
   /// Emits `slice`, unless the stream has ended.

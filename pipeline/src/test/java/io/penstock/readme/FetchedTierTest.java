@@ -105,7 +105,7 @@ final class FetchedTierTest extends TierContract {
     String source = Files.readString(Path.of("src/test/java/io/penstock/readme/FetchedTier.java"));
     String marked = source.substring(source.indexOf(MARK) + MARK.length(), source.lastIndexOf(MARK));
 
-    assertThat(Files.readString(Path.of("README.md"))).contains("```java\n" + marked + "```\n");
+    assertThat(Files.readString(Path.of("README.md"))).contains("\n\n" + marked + "```\n");
     assertThat(Files.readAllLines(Path.of("README.md"))).hasSizeLessThanOrEqualTo(150);
   }
 }

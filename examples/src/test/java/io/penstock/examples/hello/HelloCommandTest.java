@@ -15,6 +15,6 @@ final class HelloCommandTest {
 
     assertThat(Examples.run(new String[] {"hello"}, capture.console())).as(capture.err()).isZero();
 
-    assertThat(capture.out()).isEqualTo("hello: 1 block, 65536 bytes, put and got back\n");
+    assertThat(capture.out()).isEqualTo("hello: 32 tokens offloaded and loaded again, every byte equal\n");
   }
 }

@@ -141,7 +141,7 @@ public final class SharedMemory implements AutoCloseable {
       taker.loans.add(loan);
       shares.hold(taker, region.bytes());
       return loan;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       regions.free(region);
       throw e;
     }

@@ -86,7 +86,7 @@ public final class MoveQueue {
         case HOST_SLOT -> claim(wait, memory.resident());
         case BOUNCE_SLOT -> claim(wait, memory.bounce());
       });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       refused(wait, e);
     }
   }

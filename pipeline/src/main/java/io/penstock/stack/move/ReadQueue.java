@@ -93,7 +93,7 @@ public final class ReadQueue {
     List<Block> blocks;
     try {
       blocks = sealed(drafts(batch));
-    } catch (RuntimeException e) { // the store left something out
+    } catch (RuntimeException | Error e) { // the store left something out
       failed(batch, e);
       return;
     }
@@ -113,7 +113,7 @@ public final class ReadQueue {
     try {
       drafts.forEach(draft -> blocks.add(draft.seal()));
       return blocks;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       blocks.forEach(Block::close);
       throw e;
     }

@@ -70,6 +70,9 @@ public final class LeasePrefetch {
       reader.scope.adopt(leases.prefetch(next.lease, next.keys)).windows(blocks, reader.scope).subscribe(reader);
     } catch (RuntimeException e) { // the lease has ended, or the stack has closed: no read was begun
       reader.end();
+    } catch (Error e) { // no read was begun: other leases are read ahead all the same
+      reader.end();
+      throw e;
     }
   }
 

@@ -13,6 +13,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabPart;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Failures;
 import io.penstock.operator.SerialLoop;
 import io.penstock.stack.decision.LeaseItem;
 import io.penstock.stack.move.HeldTicket;
@@ -96,7 +97,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
         grant(drafts);
         told.run();
       }, this::refuse));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       refuse(e);
     }
   }
@@ -115,7 +116,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
     List<BlockDraft> drafts;
     try {
       drafts = memory.tryClaim(keys);
-    } catch (RuntimeException e) { // closed, or the system has no memory: the reader gets the error when it asks
+    } catch (RuntimeException | Error e) { // closed, or the system has no memory: the reader gets the error when it asks
       return false;
     }
     if (drafts == null) {
@@ -131,7 +132,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
   }
 
   private void refuse(Throwable error) {
-    refusal = error;
+    refusal = Failures.passable(error);
     listener.run();
   }
 
@@ -234,7 +235,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
     reads.leave(this);
     try {
       reads.landed(seal());
-    } catch (RuntimeException e) { // the store left something out
+    } catch (RuntimeException | Error e) { // the store left something out
       blocks.stream().filter(WindowBlock::isIncomplete).forEach(each -> reads.notGiven(each.level(), List.of(each), e));
       failed(e);
       return;
@@ -267,7 +268,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
   }
 
   private void failed(Throwable error) {
-    progress.fail(Exceptions.unwrapMultiple(error).getFirst());
+    progress.fail(Failures.passable(Exceptions.unwrapMultiple(error).getFirst()));
     cleanUp(true);
   }
 

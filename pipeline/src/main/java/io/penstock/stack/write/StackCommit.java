@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.operator.Failures;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Pending;
@@ -82,8 +83,8 @@ final class StackCommit {
             stores.at(shape.last()).put(write, after);
           });
         }
-      } catch (RuntimeException e) {
-        sink.error(e);
+      } catch (RuntimeException | Error e) {
+        sink.error(Failures.passable(e));
       }
     });
   }
@@ -129,8 +130,8 @@ final class StackCommit {
     private void answer(List<StoredBlock> stored, Durability durability) {
       try {
         sink.success(publish(reservation, blocks, stored, durability));
-      } catch (RuntimeException e) {
-        sink.error(e);
+      } catch (RuntimeException | Error e) {
+        sink.error(Failures.passable(e));
       } finally {
         decisions.decide(after -> reservation.endCommit());
       }

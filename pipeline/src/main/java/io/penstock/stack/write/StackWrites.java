@@ -7,6 +7,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.operator.Failures;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Ends;
@@ -78,8 +79,8 @@ public final class StackWrites {
         if (!shape.options().exact() && !reservation.isAnswered()) {
           decisions.decide(after -> waitsForRoom(reservation));
         }
-      } catch (RuntimeException e) {
-        reservation.fail(e);
+      } catch (RuntimeException | Error e) {
+        reservation.fail(Failures.passable(e));
       }
     });
   }
@@ -100,8 +101,8 @@ public final class StackWrites {
         reservation.wantSlots(wanted.size());
         reservation.waitFor(memory.ingress().claim(wanted, reservation::granted, reservation::fail));
       }
-    } catch (RuntimeException e) {
-      reservation.fail(e);
+    } catch (RuntimeException | Error e) {
+      reservation.fail(Failures.passable(e));
     }
   }
 

@@ -45,7 +45,7 @@ public final class SlicePlan {
         lent.add(spans.span(cut.firstBlock() + block, cut.range()));
       }
       return new LayerSlice(new LayerSlice.Position(window, cuts.size() - 1 - i), cut.range(), positions, lent);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       lent.forEach(LayerSpan::close);
       throw e;
     }

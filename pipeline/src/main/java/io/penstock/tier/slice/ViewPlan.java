@@ -74,7 +74,7 @@ public final class ViewPlan {
         lent.add(spans.span(cut.firstBlock() + block, part.granules()));
       }
       return new LayerSlice(new LayerSlice.Position(window, cuts.size() - 1 - i), part, positions, lent);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       lent.forEach(LayerSpan::close);
       throw e;
     }

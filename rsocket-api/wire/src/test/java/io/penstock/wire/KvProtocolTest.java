@@ -18,7 +18,6 @@ import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
-import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.protocol.EventMessage;
@@ -27,6 +26,7 @@ import io.penstock.wire.protocol.HoldMessages;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.StatMessages;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -173,7 +173,7 @@ final class KvProtocolTest {
       answersHello(raw, ControlCodec.CBOR, WireNode::request);
       answersQuestions(keys, raw, ControlCodec.CBOR, WireNode::request);
       assertTrue(ask(raw, ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(),
-          ServerStat.class).draining());
+          StatMessages.StatReply.class).draining());
       assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
           new Messages.GetRequest(asked, "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0))).then());
       assertCode(ErrorCode.DRAINING, "drain", () -> raw.requestChannel(Flux.concat(Mono.fromSupplier(
@@ -191,7 +191,7 @@ final class KvProtocolTest {
       assertFalse(ask(raw, ControlCodec.CBOR, WireNode::request, Routes.RELEASE, new HoldMessages.ReleaseRequest(1),
           HoldMessages.ReleaseReply.class).released(), "no such lease");
       RSocketErrorException late = assertThrows(RSocketErrorException.class, () -> ask(node.raw("application/cbor"),
-          ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(), ServerStat.class));
+          ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class));
       assertEquals(ErrorFrameCodec.REJECTED_SETUP, late.errorCode(), late.toString());
     }
   }
@@ -229,7 +229,7 @@ final class KvProtocolTest {
     Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
     assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
     assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
-    assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), ServerStat.class).stat().blocks());
+    assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class).stat().blocks());
     assertTrue(
         ask(raw, codec, asking, Routes.DRAIN, new Messages.DrainRequest(99), Messages.DrainReply.class).drained());
     Payload event =

@@ -10,6 +10,7 @@ import io.penstock.carrier.SharedMemoryReceiver;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.get.RingThread;
 import io.penstock.wire.client.link.ClientCarriers;
+import io.penstock.wire.client.link.FirstMessage;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Handshake;
@@ -47,16 +48,18 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
 
   Mono<KvClient> connect(ClientTransport transport) {
     requireNonNull(transport, "transport");
-    return NodeConnection.open(transport, options.link(), "the node")
-        .flatMap(connection -> agreed(connection)
-            .map(welcome -> new KvClient(connection.named("node " + welcome.node()), this, welcome))
-            .flatMap(this::withRing)
-            .doOnError(error -> connection.end()).doOnCancel(connection::end));
+    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
+    Mono<KvClient> connecting = FirstMessage.encoded(Routes.HELLO, hello,
+        first -> NodeConnection.open(transport, options.link(), "the node")
+            .flatMap(connection -> agreed(connection, first)
+                .map(welcome -> new KvClient(connection.named("node " + welcome.node()), this, welcome))
+                .flatMap(this::withRing)
+                .doOnError(error -> connection.end()).doOnCancel(connection::end)));
+    return NodeConnection.limited(connecting, transport, options.link(), "the node");
   }
 
-  private Mono<Handshake.Welcome> agreed(NodeConnection connection) {
-    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
-    return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
+  private Mono<Handshake.Welcome> agreed(NodeConnection connection, FirstMessage hello) {
+    return connection.ask(hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
   }
 
   private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,
@@ -115,12 +118,14 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
 
   /// Figures of a node, over a connection of its own that names no space.
   static Mono<ServerStat> statOf(ClientTransport transport, KvClientOptions options) {
-    return NodeConnection.open(transport, options.link(), "the node")
-        .flatMap(connection -> statOf(connection, options).doFinally(end -> connection.end()));
+    Mono<ServerStat> stat = FirstMessage.encoded(Routes.HELLO, hello(options, null, null),
+        first -> NodeConnection.open(transport, options.link(), "the node")
+            .flatMap(connection -> statOf(connection, first).doFinally(end -> connection.end())));
+    return NodeConnection.limited(stat, transport, options.link(), "the node");
   }
 
-  private static Mono<ServerStat> statOf(NodeConnection connection, KvClientOptions options) {
-    return connection.ask(Routes.HELLO, hello(options, null, null), Handshake.Welcome.class)
+  private static Mono<ServerStat> statOf(NodeConnection connection, FirstMessage hello) {
+    return connection.ask(hello, Handshake.Welcome.class)
         .doOnNext(Handshake.Welcome::requireVersion)
         .then(connection.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class))
         .map(ServerStat::of);

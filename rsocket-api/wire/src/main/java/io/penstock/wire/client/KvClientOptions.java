@@ -26,10 +26,11 @@ import reactor.core.scheduler.Scheduler;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
+/// @param connectTimeout how long connecting may take as a whole: names, socket, TLS, `hello` and a read ring
 /// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events
 ///     and blocks that are awaited, and four times as long for room for a put
-/// @param timers of that limit; null for those of the connection, which transports of this module have: over another
-///     transport there is no limit then
+/// @param timers of these two limits; null for those of the transport, which transports of this module have: over
+///     another transport there are no such limits then
 /// @param carriers what may carry slices, the preferred one first; one alone is demanded
 /// @param ringSpin with shared memory, reads small requests through a read ring, whose thread spins as long before it
 ///     sleeps; zero for none, null for no ring
@@ -37,7 +38,7 @@ import reactor.core.scheduler.Scheduler;
 public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Credentials credentials, Duration keepAlive, Duration keepAliveTimeout,
-    Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers,
+    Duration connectTimeout, Duration answerTimeout, @Nullable Scheduler timers, List<Carrier> carriers,
     @Nullable Duration ringSpin, StreamListener streams) {
   public KvClientOptions {
     requireNonNull(name, "name");
@@ -57,6 +58,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       throw new IllegalArgumentException(
           "keepAlive must be > 0 and < keepAliveTimeout (was " + keepAlive + ", " + keepAliveTimeout + ")");
     }
+    Checks.atLeastOneMilli("connectTimeout", connectTimeout);
     Checks.atLeastOneMilli("answerTimeout", answerTimeout);
     carriers = List.copyOf(carriers);
     if (carriers.isEmpty()) {
@@ -66,7 +68,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
 
   /// What a connection is made with.
   public LinkTerms link() {
-    return new LinkTerms(credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, streams);
+    return new LinkTerms(credentials, keepAlive, keepAliveTimeout, connectTimeout, answerTimeout, timers, streams);
   }
 
   /// What [#builder()] starts with.
@@ -75,8 +77,8 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
-  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 30 s for an answer, shared memory where the
-  /// node has it, else frames, no read ring.
+  /// 4 MiB, no credentials, keep-alive every 20 s with a limit of 90 s, 15 s to connect, 30 s for an answer, shared
+  /// memory where the node has it, else frames, no read ring.
   public static Builder builder() {
     return new Builder();
   }
@@ -93,6 +95,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private Credentials credentials = Credentials.none();
     private Duration keepAlive = Duration.ofSeconds(20);
     private Duration keepAliveTimeout = Duration.ofSeconds(90);
+    private Duration connectTimeout = Duration.ofSeconds(15);
     private Duration answerTimeout = Duration.ofSeconds(30);
     private @Nullable Scheduler timers;
     private List<Carrier> carriers = List.of(Carrier.SHARED_MEMORY, Carrier.INLINE);
@@ -159,6 +162,11 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
+    public Builder connectTimeout(Duration value) {
+      connectTimeout = value;
+      return this;
+    }
+
     public Builder answerTimeout(Duration value) {
       answerTimeout = value;
       return this;
@@ -184,7 +192,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     /// @throws IllegalArgumentException naming the option that is out of range
     public KvClientOptions build() {
       return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-          credentials, keepAlive, keepAliveTimeout, answerTimeout, timers, carriers, ringSpin, streams);
+          credentials, keepAlive, keepAliveTimeout, connectTimeout, answerTimeout, timers, carriers, ringSpin, streams);
     }
   }
 }

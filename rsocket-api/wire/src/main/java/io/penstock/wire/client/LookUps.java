@@ -180,7 +180,7 @@ final class LookUps {
     private void tell(Runnable signals) {
       try {
         signals.run();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         Operators.onErrorDropped(e, actual.currentContext());
       }
     }

@@ -3,6 +3,7 @@ package io.penstock.wire.credit;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.check.Checks;
+import io.penstock.operator.Failures;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -210,8 +211,8 @@ public final class BudgetLane implements Budget {
     if (next != null) {
       try {
         next.waitsAt(budget.acquire(next.bytes, () -> arrived(next), refusal -> refused(next, refusal)));
-      } catch (RuntimeException e) { // the queue of the budget is full, the budget is closed, or the grant threw
-        refused(next, e);
+      } catch (RuntimeException | Error e) { // the queue of the budget is full, the budget is closed, or the grant threw
+        refused(next, Failures.unchecked(e));
       }
     }
   }

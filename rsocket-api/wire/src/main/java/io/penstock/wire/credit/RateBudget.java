@@ -1,5 +1,6 @@
 package io.penstock.wire.credit;
 
+import io.penstock.operator.Failures;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -46,7 +47,7 @@ final class RateBudget implements Budget {
     }
     try {
       return left(bytes, budget.acquire(bytes, granted, refused));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       rate.giveBack(bytes);
       throw e;
     }
@@ -122,9 +123,9 @@ final class RateBudget implements Budget {
           behind.onHolderChange(told);
           told.run();
         }
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         rate.giveBack(bytes);
-        refused.accept(e);
+        refused.accept(Failures.unchecked(e));
       }
     }
 

@@ -4,7 +4,6 @@ import static io.penstock.wire.protocol.Fields.copied;
 import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.disagg.Incarnation;
@@ -70,7 +69,7 @@ public final class DisaggMessages {
 
   /// @param layers of the model that belong to the group
   /// @param state true for a group of recurrent state; else absent
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   record Group(int tokens, String order, List<Handshake.PlaneShape> planes, List<Integer> layers, int windowTokens,
       @Nullable Boolean state) {
     Group {
@@ -155,7 +154,7 @@ public final class DisaggMessages {
   }
 
   /// @param leaving whether the rank ends
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record HeartbeatRequest(Who who, @Nullable Boolean leaving) {
     public HeartbeatRequest {
       present("who", who);
@@ -171,7 +170,7 @@ public final class DisaggMessages {
 
   /// @param instance null for all
   /// @param after the last rank of the reply before; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record InstancesRequest(@Nullable String instance, @Nullable Receiver after) {
     public @Nullable RankId afterRank() {
       return after == null ? null : after.rankId();
@@ -179,7 +178,7 @@ public final class DisaggMessages {
   }
 
   /// @param more whether further ranks are there
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record InstancesReply(List<Instance> instances, @Nullable Boolean more) {
     public InstancesReply {
       instances = copied("instances", instances);
@@ -240,7 +239,7 @@ public final class DisaggMessages {
   }
 
   /// @param replica which has the request; null asks
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ReplicaRequest(String request, @Nullable Integer replica) {
     public ReplicaRequest {
       name("request", request);
@@ -251,12 +250,12 @@ public final class DisaggMessages {
   }
 
   /// @param replica null if it is not known
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ReplicaReply(@Nullable Integer replica) {}
 
   /// @param keys of the blocks to keep; null to release them
   /// @param receivers ranks that report when they are done; null if they are not known yet, and state their number
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record KeepRequest(String request, Messages.@Nullable Keys keys, @Nullable List<Receiver> receivers) {
     public KeepRequest {
       name("request", request);
@@ -292,7 +291,7 @@ public final class DisaggMessages {
   /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
   /// @param outcome name of a [RequestAnswer.Outcome]; null from a node of an earlier release
   /// @param release name of the [Release] with which the request had ended; null unless `outcome` is `OVER`
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record KeepReply(boolean kept, @Nullable String outcome, @Nullable String release) {
     public static KeepReply of(RequestAnswer answer, boolean kept) {
       return new KeepReply(kept, answer.outcome().name(), word(answer.release()));
@@ -354,7 +353,7 @@ public final class DisaggMessages {
   /// @param acknowledged always true: that the signal was heard, not that it came in time
   /// @param outcome name of a [RequestAnswer.Outcome]; null from a node of an earlier release
   /// @param release name of the [Release] with which the request had ended; null unless `outcome` is `OVER`
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record SignalReply(boolean acknowledged, @Nullable String outcome, @Nullable String release) {
     public static SignalReply of(RequestAnswer answer) {
       return new SignalReply(true, answer.outcome().name(), word(answer.release()));

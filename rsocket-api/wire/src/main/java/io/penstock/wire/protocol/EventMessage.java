@@ -5,7 +5,6 @@ import static io.penstock.wire.protocol.Fields.exactly;
 import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierEvent;
@@ -14,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A [TierEvent] on the wire; `PROTOCOL.md` says which fields each type has.
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@OmitsNulls
 public record EventMessage(long sequence, String type, byte @Nullable [] key, @Nullable String reason,
     @Nullable Long count,
     @Nullable List<LevelName> levels, @Nullable List<LevelName> from) {

@@ -7,7 +7,6 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 import static java.util.Objects.requireNonNull;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
@@ -39,9 +38,10 @@ public final class Handshake {
   /// @param group number of the KV cache group
   /// @param shard null for all layers and heads of the model
   /// @param kind what else is known of the group; null for full attention in layers without numbers
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  /// @param fingerprint of weights and engine; null for none
+  @OmitsNulls
   public record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group,
-      @Nullable ShardShape shard, @Nullable GroupShape kind) {
+      @Nullable ShardShape shard, @Nullable GroupShape kind, @Nullable String fingerprint) {
     public Space {
       exactly("space.id", id, SpaceId.BYTES);
       present("space.model", model);
@@ -53,7 +53,7 @@ public final class Handshake {
       BlockLayout layout = space.layout();
       return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
           layout.planes().stream().map(PlaneShape::of).toList(), space.group().number(), ShardShape.of(space),
-          GroupShape.of(space.group()));
+          GroupShape.of(space.group()), space.fingerprint().isEmpty() ? null : space.fingerprint());
     }
 
     /// The first field in which `mine` and this space differ, or null.
@@ -79,7 +79,8 @@ public final class Handshake {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
       CacheSpace whole =
-          new CacheSpace(model, layout, kind == null ? CacheSpace.Group.of(group) : kind.group(group), salt);
+          new CacheSpace(model, layout, kind == null ? CacheSpace.Group.of(group) : kind.group(group), salt)
+              .withFingerprint(fingerprint == null ? "" : fingerprint);
       return shard == null ? whole : whole.withShard(shard.shard());
     }
 
@@ -137,7 +138,7 @@ public final class Handshake {
   /// @param descriptor of the probe
   /// @param proof bytes that the sender read in the probe of the receiver; null if it could not, or has not
   /// @param refusal reason; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record CarrierOffer(String name, @Nullable Long process, @Nullable Integer descriptor, byte @Nullable [] proof,
       @Nullable String refusal) {
     public CarrierOffer {
@@ -189,7 +190,7 @@ public final class Handshake {
   /// @param carriers besides frames; null for none
   /// @param features other abilities of the client; null for none. With [#VIEWS] it asks for views alone, so the node's
   ///     space may have another layout. An unknown word is ignored
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Hello(List<Integer> versions, @Nullable Space space, String client,
       @Nullable List<CarrierOffer> carriers,
       @Nullable List<String> features) {
@@ -260,7 +261,7 @@ public final class Handshake {
   /// @param host equal for nodes and clients of one host; null if the node does not report it
   /// @param endpoints addresses for this client, the preferred one first; null if the node does not report them
   /// @param features other abilities of the node; null for none, as from a node of protocol version 1.0
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
       int windowBlocks,
       int maxKeys,

@@ -3,7 +3,6 @@ package io.penstock.wire.protocol;
 import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.LeaseTerms;
@@ -36,7 +35,7 @@ public final class HoldMessages {
   }
 
   /// Lease that a `match` or `exists` asks for.
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record LeaseWanted(@Nullable Long millis, @Nullable Boolean survives, @Nullable Boolean prefetch) {
     public LeaseWanted {
       life("lease.millis", millis);
@@ -82,7 +81,7 @@ public final class HoldMessages {
   public record ReleaseReply(boolean released) {}
 
   /// A pin as a field.
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record PinWanted(String kind, @Nullable Long millis) {
     public PinWanted {
       if (oneOf(Pin.Kind.class, "pin.kind", kind) != Pin.Kind.SOFT && millis != null) {
@@ -111,7 +110,7 @@ public final class HoldMessages {
   ///
   /// @param force null in a request of which the sender wants no outcomes
   /// @param space of a pattern or of all; null for the node's first space
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record RemoveRequest(Messages.@Nullable Keys keys, @Nullable String pattern, @Nullable Boolean all,
       @Nullable Boolean force, byte @Nullable [] space) {
     public RemoveRequest {
@@ -132,7 +131,7 @@ public final class HoldMessages {
   /// Counts of a `remove` by pattern, or of all.
   ///
   /// @param unchanged bits of the keys of `bits` for which there was nothing to do; null if there is none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Outcomes(int size, byte[] bits, @Nullable List<Outcome> outcomes, @Nullable Long removed,
       @Nullable Long leased, @Nullable Long notReady, byte @Nullable [] unchanged) {
     public Outcomes {

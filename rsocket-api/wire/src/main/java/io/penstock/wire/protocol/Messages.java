@@ -6,7 +6,6 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 import static io.penstock.wire.protocol.Fields.requireTicket;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -69,7 +68,7 @@ public final class Messages {
 
   /// @param lease null to lease nothing
   /// @param durability least promise that a key of the reply has, a name of [Durability]; null for any. `exists` alone
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease, @Nullable String durability) {
     public KeysRequest {
       present("keys", keys);
@@ -93,7 +92,7 @@ public final class Messages {
   }
 
   /// @param lease null if none was asked for, or nothing was found
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record MatchReply(int prefix, HoldMessages.@Nullable LeaseGiven lease) {
     public MatchReply(int prefix) {
       this(prefix, null);
@@ -153,7 +152,7 @@ public final class Messages {
   /// Bits with a lease, or of keys with a durability.
   ///
   /// @param durability that the request asked for; null if it asked for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease,
       @Nullable String durability) {
     public ExistsReply {
@@ -189,7 +188,7 @@ public final class Messages {
   /// @param verifies whether the client compares each byte, so that the node need not; null for no
   /// @param view part of each block; null for the whole block, from `startLayer` on
   /// @param request whose lease at a prefill rank is renewed as bytes move; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
       long ticket, @Nullable Long lease, byte @Nullable [] proof, @Nullable Boolean verifies, @Nullable View view,
       @Nullable String request) {
@@ -280,7 +279,7 @@ public final class Messages {
   }
 
   /// @param space whose figures are asked for; null for the first
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record StatRequest(byte @Nullable [] space) {
     public StatRequest() {
       this(null);
@@ -304,7 +303,7 @@ public final class Messages {
   /// @param generation of the node that numbered `after`; null for any node
   /// @param space whose events are asked for; null for the first
   /// @param snapshot whether to begin with a snapshot; then `after` is 0
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record EventsRequest(long after, @Nullable Long generation, byte @Nullable [] space,
       @Nullable Boolean snapshot) {
     public EventsRequest(long after) {

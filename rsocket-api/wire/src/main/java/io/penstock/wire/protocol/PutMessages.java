@@ -5,7 +5,6 @@ import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 import static io.penstock.wire.protocol.Fields.requireTicket;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
@@ -23,7 +22,7 @@ public final class PutMessages {
   /// @param group of all blocks; null for none
   /// @param upsert whether to replace blocks that are there; null for no
   /// @param outcomes whether the sender wants an outcome for each key, so that a damaged block fails alone; null for no
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record PutRequest(Messages.Keys keys, int maxSliceBytes, int windowBlocks, long ticket,
       HoldMessages.@Nullable PinWanted pin, @Nullable String group, @Nullable Boolean upsert,
       @Nullable Boolean outcomes) {
@@ -62,7 +61,7 @@ public final class PutMessages {
   /// @param failed beside `stored`: blocks of the window that were not stored, and the reasons
   /// @param landed beside `stored`: number of the window, of which all slices have landed; null to a sender that keeps
   ///     nothing for that
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record PutSignal(@Nullable Room room, @Nullable List<Stored> stored, @Nullable List<Failed> failed,
       @Nullable Integer landed) {
     public PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
@@ -98,7 +97,7 @@ public final class PutMessages {
   ///
   /// @param present keys that are visible already; null from a node that does not report them, or to a sender that did
   ///     not ask
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record Room(int window, int first, Messages.Bits wanted, Messages.@Nullable Bits present) {
     public Room(int window, int first, Messages.Bits wanted) {
       this(window, first, wanted, null);

@@ -3,7 +3,6 @@ package io.penstock.wire.protocol;
 import static io.penstock.wire.protocol.Fields.copied;
 import static io.penstock.wire.protocol.Fields.present;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.wire.protocol.WireFailure.RemoteTransientException;
 import io.penstock.wire.transfer.Notification;
 import io.penstock.wire.transfer.Segment;
@@ -23,7 +22,7 @@ public final class SegmentMessages {
   /// @param engine number of the engine that asks: the node ends the writes of its earlier connections; null for none
   /// @param connection grows from connection to connection of the engine; null of one that does not count them
   /// @param carriers besides frames; null for none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record SegmentsRequest(@Nullable Long engine, @Nullable Long connection,
       @Nullable List<Handshake.CarrierOffer> carriers) {
     public SegmentsRequest {
@@ -45,7 +44,7 @@ public final class SegmentMessages {
   /// @param crc CRC32C of generation, version, and number, bytes and name of each segment: no item may go to another
   ///     segment than its caller named
   /// @param carriers the answer to those of the request; null if it offered none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record SegmentsReply(long generation, long version, int maxSliceBytes, List<Described> segments, long crc,
       @Nullable Integer parts, @Nullable List<Handshake.CarrierOffer> carriers) {
     public SegmentsReply {
@@ -104,7 +103,7 @@ public final class SegmentMessages {
   /// @param parts as [SegmentParts] packs them; null for one part, which the other fields name
   /// @param proof bytes that the client read in the node's probe, for a read whose slices may refer to memory; null for
   ///     none
-  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @OmitsNulls
   public record ItemRequest(long generation, long segment, long offset, long length, int maxSliceBytes, long item,
       byte @Nullable [] parts, byte @Nullable [] proof) {
     /// A request of one part.

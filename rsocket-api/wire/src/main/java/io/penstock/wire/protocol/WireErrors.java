@@ -5,6 +5,7 @@ import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.operator.Failures;
 import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierHolds.HoldLimitException;
@@ -28,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
-import tools.jackson.core.JacksonException;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 public final class WireErrors {
@@ -110,7 +110,6 @@ public final class WireErrors {
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
-      case JacksonException e -> ErrorCode.BAD_REQUEST;
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
@@ -142,7 +141,7 @@ public final class WireErrors {
         WireFormatException.slice("count", "<= the slices requested", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
       case IllegalArgumentException e when isOfRSocket(e) -> new ConnectionLostException(peer, e);
-      default -> error;
+      default -> Failures.passable(error);
     };
   }
 

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What goes wrong between a client and a node.
 public sealed interface WireFailure
-    permits WireFailure.ConnectionLostException, WireFailure.AnswerTimeoutException, WireFailure.AwaitTimeoutException,
+    permits WireFailure.ConnectionLostException, WireFailure.ConnectTimeoutException,
+    WireFailure.AnswerTimeoutException, WireFailure.AwaitTimeoutException,
     WireFailure.DrainingException, WireFailure.RateLimitedException, WireFailure.CarrierUnavailableException,
     WireFailure.RemoteTransientException, WireFailure.RemotePermanentException, WireFormatException {
   /// The connection to the peer is gone, or could not be made; a new connection may serve the same call.
@@ -26,6 +27,21 @@ public sealed interface WireFailure
     /// The system's own reason why no connection could be made.
     private static Throwable behind(Throwable cause) {
       return cause instanceof ConnectException && cause.getCause() != null ? cause.getCause() : cause;
+    }
+  }
+
+  /// Connecting to a peer took too long as a whole; another attempt may succeed.
+  final class ConnectTimeoutException extends TransientKvException implements WireFailure {
+    private final Duration timeout;
+
+    public ConnectTimeoutException(String peer, Duration timeout) {
+      super("connecting to " + peer + " must end within " + timeout + " (it did not)");
+      this.timeout = timeout;
+    }
+
+    /// How long connecting may take.
+    public Duration timeout() {
+      return timeout;
     }
   }
 

@@ -54,7 +54,8 @@ public final class RegistryClient {
 
   static Lane<NodeConnection> lane(ClientTransport transport, String peer, KvClientOptions options,
       KvPeerOptions connections, Scheduler timers, RandomGenerator random) {
-    Mono<NodeConnection> open = NodeConnection.open(transport, options.link(), peer);
+    Mono<NodeConnection> open = NodeConnection
+        .limited(NodeConnection.open(transport, options.link(), peer), transport, options.link(), peer);
     return new Lane<>(new Lane.Link<>(open, NodeConnection::onClose,
         connection -> Mono.fromRunnable(connection::end)), connections, timers, random);
   }

@@ -13,6 +13,7 @@ import io.penstock.tier.spi.ViewLanding;
 import io.penstock.tier.spi.ViewLanding.Landed;
 import io.penstock.tier.spi.ViewSource;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.link.FirstMessage;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.protocol.Handshake;
@@ -68,16 +69,18 @@ public final class RemoteViews implements ViewSource {
       throw new IllegalArgumentException(
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
-    return NodeConnection.open(transport, options.link(), "the node")
-        .flatMap(connection -> opened(connection, options, space, budget)
-            .doOnError(error -> connection.end()).doOnCancel(connection::end));
+    Handshake.Hello hello = new Handshake.Hello(List.of(Routes.VERSION), Handshake.Space.of(space),
+        options.name() + " " + PenstockVersion.current(), null, List.of(Handshake.VIEWS));
+    Mono<RemoteViews> connecting = FirstMessage.encoded(Routes.HELLO, hello,
+        first -> NodeConnection.open(transport, options.link(), "the node")
+            .flatMap(connection -> opened(connection, first, options, space, budget)
+                .doOnError(error -> connection.end()).doOnCancel(connection::end)));
+    return NodeConnection.limited(connecting, transport, options.link(), "the node");
   }
 
-  private static Mono<RemoteViews> opened(NodeConnection connection, KvClientOptions options, CacheSpace mine,
-      ByteBudget budget) {
-    Handshake.Hello hello = new Handshake.Hello(List.of(Routes.VERSION), Handshake.Space.of(mine),
-        options.name() + " " + PenstockVersion.current(), null, List.of(Handshake.VIEWS));
-    return connection.ask(Routes.HELLO, hello, Handshake.Welcome.class)
+  private static Mono<RemoteViews> opened(NodeConnection connection, FirstMessage hello, KvClientOptions options,
+      CacheSpace mine, ByteBudget budget) {
+    return connection.ask(hello, Handshake.Welcome.class)
         .map(welcome -> new RemoteViews(connection.named("node " + welcome.node()), options, welcome,
             welcome.requireViewsFor(mine), budget));
   }

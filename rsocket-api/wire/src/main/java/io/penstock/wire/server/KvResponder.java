@@ -1,5 +1,6 @@
 package io.penstock.wire.server;
 
+import io.penstock.operator.Failures;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.QuickAnswer;
@@ -59,6 +60,8 @@ final class KvResponder implements RSocket {
     return Mono.fromRunnable(() -> {
       try {
         groups.told(requests.read(payload));
+      } catch (Error e) { // the message has no answer: its sender learns nothing
+        throw Failures.unchecked(e);
       } finally {
         payload.release();
       }

@@ -2,6 +2,7 @@ package io.penstock.wire.simulate;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
@@ -102,8 +103,8 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
   private void deliver(CoreSubscriber<? super ByteBuf> to, Arrived arrived) {
     try {
       to.onNext(arrived.frame);
-    } catch (RuntimeException e) {
-      broken.accept(e);
+    } catch (RuntimeException | Error e) {
+      broken.accept(Failures.unchecked(e));
     } finally {
       leave(arrived);
     }

@@ -3,6 +3,7 @@ package io.penstock.wire.simulate;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.Closeable;
 import io.rsocket.DuplexConnection;
 import io.rsocket.transport.ClientTransport;
@@ -52,23 +53,35 @@ public final class SimulatedLink {
 
   /// Connects to the server; [ConnectException] if none listens.
   public ClientTransport client() {
-    return () -> Mono.create(sink -> {
-      int number = connections++;
-      SimulatedWire wire = new SimulatedWire(time, name + "-" + number, number, plans.apply(number), alloc, trace);
-      sink.onCancel(() -> wire.client().dispose());
-      worker.schedule(() -> {
-        Listening server = listening;
-        if (wire.client().isDisposed()) {
-          return; // cancelled on the way
-        }
-        if (server == null) {
-          sink.error(new ConnectException(name + ": a server must listen (was none)"));
-          return;
-        }
-        server.accept(wire.server());
-        sink.success(wire.client());
-      }, wire.latencyNanos(), TimeUnit.NANOSECONDS);
-    });
+    return new Client();
+  }
+
+  private final class Client implements ClientTransport, TimedTransport {
+    @Override
+    public Mono<DuplexConnection> connect() {
+      return Mono.create(sink -> {
+        int number = connections++;
+        SimulatedWire wire = new SimulatedWire(time, name + "-" + number, number, plans.apply(number), alloc, trace);
+        sink.onCancel(() -> wire.client().dispose());
+        worker.schedule(() -> {
+          Listening server = listening;
+          if (wire.client().isDisposed()) {
+            return; // cancelled on the way
+          }
+          if (server == null) {
+            sink.error(new ConnectException(name + ": a server must listen (was none)"));
+            return;
+          }
+          server.accept(wire.server());
+          sink.success(wire.client());
+        }, wire.latencyNanos(), TimeUnit.NANOSECONDS);
+      });
+    }
+
+    @Override
+    public Scheduler timers() {
+      return time.scheduler();
+    }
   }
 
   /// Listens; one at a time. Disposing what `start` gives stops listening and closes the connections it accepted.

@@ -129,7 +129,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
         }
       }
       return to.setIntLE(HEADER_CRC_OFFSET, Checksum.of(to.nioBuffer(0, length)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       to.release();
       throw e;
     }
@@ -156,7 +156,7 @@ public record SliceHeader(LayerSlice.Position place, GranuleRange range, @Nullab
       }
       to.setIntLE(HEADER_CRC_OFFSET, Checksum.of(to.nioBuffer(0, length)));
       return to.writerIndex(to.capacity());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       to.release();
       throw e;
     }

@@ -2,6 +2,7 @@ package io.penstock.wire.transfer;
 
 import io.penstock.TransientKvException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.operator.Failures;
 import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.time.Duration;
@@ -298,8 +299,8 @@ final class Peer {
     }
     try {
       group.begun(Work.begin(begun, to, segments, group));
-    } catch (RuntimeException e) {
-      group.ended(e);
+    } catch (RuntimeException | Error e) {
+      group.ended(Failures.passable(e));
     }
   }
 
@@ -307,8 +308,8 @@ final class Peer {
     work.described = described;
     try {
       work.requireIn(segments);
-    } catch (RuntimeException e) {
-      failed(work, e, false);
+    } catch (RuntimeException | Error e) {
+      failed(work, Failures.passable(e), false);
       return false;
     }
     if (!work.life.start()) {
@@ -436,8 +437,8 @@ final class Peer {
       setting.connector().connect(address, setting.engine()).subscribe(
           made -> steps.run(() -> connected(attempt, made)),
           error -> steps.run(() -> notOpened(attempt, error)));
-    } catch (RuntimeException e) { // an address that the transport cannot read
-      steps.run(() -> notOpened(attempt, e));
+    } catch (RuntimeException | Error e) { // an address that the transport cannot read
+      steps.run(() -> notOpened(attempt, Failures.passable(e)));
     }
   }
 

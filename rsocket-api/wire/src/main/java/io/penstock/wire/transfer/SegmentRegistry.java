@@ -224,7 +224,7 @@ public final class SegmentRegistry {
         reserved.add(reserve(one.getKey(), one.getValue()));
       }
       return reserved;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       remove(reserved);
       throw e;
     }
@@ -276,7 +276,7 @@ public final class SegmentRegistry {
     for (Hook hook : hooks.subList(0, told).reversed()) {
       try {
         hook.unregistered(entry.segment);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         if (cause == null) {
           throw e;
         }
@@ -372,11 +372,11 @@ public final class SegmentRegistry {
     }
 
     private void leave() {
-      RuntimeException failure = null;
+      Throwable failure = null;
       for (Entry entry : entries.reversed()) {
         try {
           forget(entry, hooks.size(), null);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           failure = e;
         }
       }

@@ -1,6 +1,7 @@
 package io.penstock.wire.transfer;
 
 import io.penstock.block.BlockScope;
+import io.penstock.operator.Failures;
 import io.penstock.operator.Serial;
 import io.penstock.wire.trace.TraceContext;
 import java.lang.foreign.MemorySegment;
@@ -68,8 +69,8 @@ final class StagedOperation implements SegmentLink.Operation {
     }
     try {
       moving = move.begin(host.host(), new Moved(host));
-    } catch (RuntimeException e) {
-      end(e);
+    } catch (RuntimeException | Error e) {
+      end(Failures.passable(e));
     }
   }
 

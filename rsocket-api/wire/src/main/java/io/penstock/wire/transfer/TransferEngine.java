@@ -115,7 +115,7 @@ public final class TransferEngine {
         undo.add(() -> peer.ended(items));
         used.put(address, peer);
       });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       undo.forEach(Runnable::run);
       List.copyOf(peers.values()).forEach(Peer::releaseIfUnused);
       throw e;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -28,7 +29,8 @@ final class ControlCodecTest {
   private static final ObjectMapper PLAIN_CBOR = CBORMapper.builder().build();
   private static final ObjectMapper GENERAL_CBOR =
       CBORMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
-          .changeDefaultVisibility(found -> found.withIsGetterVisibility(Visibility.NONE)).build();
+          .changeDefaultVisibility(found -> found.withIsGetterVisibility(Visibility.NONE))
+          .changeDefaultPropertyInclusion(found -> found.withValueInclusion(JsonInclude.Include.NON_NULL)).build();
 
   private static <T> T json(String text, Class<T> type) {
     return ControlCodec.JSON.decode(Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.UTF_8)), type);

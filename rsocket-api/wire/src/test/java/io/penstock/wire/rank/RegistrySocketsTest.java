@@ -50,11 +50,11 @@ import io.penstock.wire.Link;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
-import io.penstock.wire.client.ServerStat;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.StatMessages;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.security.Access;
@@ -329,7 +329,7 @@ final class RegistrySocketsTest {
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
     synchronized (patient) {
       client.leave(PREFILL).subscribe(left::add);
-      lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class)).blockLast(PATIENCE);
+      lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class)).blockLast(PATIENCE);
       assertThat(left).as("waits for the lock").isEmpty();
     }
     assertThat(left.poll(20, TimeUnit.SECONDS)).isTrue();

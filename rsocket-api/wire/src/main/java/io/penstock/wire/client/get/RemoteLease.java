@@ -140,7 +140,7 @@ public final class RemoteLease extends Lease {
         spans.add(landed.draft(position).span(range));
       }
       return new LayerSlice(landed.header().place(), range, positions, spans);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       spans.forEach(LayerSpan::close);
       throw e;
     }

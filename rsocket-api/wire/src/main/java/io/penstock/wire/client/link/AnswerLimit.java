@@ -95,7 +95,7 @@ public final class AnswerLimit {
     for (Pending request : pending) {
       try {
         request.look();
-      } catch (RuntimeException e) { // its reader threw; the others are watched on
+      } catch (RuntimeException | Error e) { // its reader threw; the others are watched on
         Operators.onErrorDropped(e, Context.empty());
       }
     }

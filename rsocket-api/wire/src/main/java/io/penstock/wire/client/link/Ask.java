@@ -1,9 +1,11 @@
 package io.penstock.wire.client.link;
 
+import io.penstock.operator.Failures;
 import io.penstock.wire.protocol.WireFormatException;
 import io.rsocket.Payload;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -17,29 +19,30 @@ import reactor.util.context.Context;
 final class Ask<T> extends Mono<T> {
   private final NodeConnection connection;
   private final String route;
-  private final Object message;
+  private final Supplier<Payload> request;
   private final Class<T> reply;
   private final BooleanSupplier owed;
 
+  /// @param request makes the message, once for each subscription
   /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
-  Ask(NodeConnection connection, String route, Object message, Class<T> reply, BooleanSupplier owed) {
+  Ask(NodeConnection connection, String route, Supplier<Payload> request, Class<T> reply, BooleanSupplier owed) {
     this.owed = owed;
     this.connection = connection;
     this.route = route;
-    this.message = message;
+    this.request = request;
     this.reply = reply;
   }
 
   @Override
   public void subscribe(CoreSubscriber<? super T> actual) {
-    Payload request;
+    Payload payload;
     try {
-      request = NodeConnection.request(route, message);
-    } catch (RuntimeException e) {
+      payload = request.get();
+    } catch (RuntimeException | Error e) {
       Operators.error(actual, connection.failure(e));
       return;
     }
-    connection.rsocket().requestResponse(request).subscribe(new Exchange(actual));
+    connection.rsocket().requestResponse(payload).subscribe(new Exchange(actual));
   }
 
   private final class Exchange implements CoreSubscriber<Payload>, Subscription, AnswerLimit.Pending {
@@ -103,13 +106,17 @@ final class Ask<T> extends Mono<T> {
       T told;
       try {
         told = NodeConnection.read(payload, reply);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         stop();
         actual.onError(connection.failure(e));
         return;
       }
-      actual.onNext(told);
-      actual.onComplete();
+      try {
+        actual.onNext(told);
+        actual.onComplete();
+      } catch (RuntimeException | Error e) { // a reader that throws gets the error: no other signal would end it
+        actual.onError(Failures.passable(e));
+      }
     }
 
     @Override

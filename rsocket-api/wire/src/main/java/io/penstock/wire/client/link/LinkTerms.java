@@ -7,5 +7,5 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /// What a client's connection is made with, whatever is asked over it; `KvClientOptions` explains each.
-public record LinkTerms(Credentials credentials, Duration keepAlive, Duration keepAliveTimeout, Duration answerTimeout,
-    @Nullable Scheduler timers, StreamListener streams) {}
+public record LinkTerms(Credentials credentials, Duration keepAlive, Duration keepAliveTimeout, Duration connectTimeout,
+    Duration answerTimeout, @Nullable Scheduler timers, StreamListener streams) {}

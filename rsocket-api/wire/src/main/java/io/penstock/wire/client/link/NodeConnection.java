@@ -5,17 +5,21 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.WireErrors;
+import io.penstock.wire.protocol.WireFailure.ConnectTimeoutException;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.StreamClock;
 import io.penstock.wire.trace.TraceContext;
+import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /// The client's end of one connection: it turns messages into requests, replies into messages, and names errors. Safe
 /// from any thread.
@@ -32,6 +36,20 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     return Mono.defer(() -> {
       KeptConnection kept = new KeptConnection(transport, terms);
       return kept.rsocket().map(rsocket -> new NodeConnection(rsocket, kept, peer));
+    });
+  }
+
+  /// Limits the time that `connecting` takes as a whole. Over a transport without timers the timers of `terms` limit
+  /// it; without those there is no limit.
+  ///
+  /// @param peer named when it was too slow
+  public static <T> Mono<T> limited(Mono<T> connecting, ClientTransport transport, LinkTerms terms, String peer) {
+    return Mono.defer(() -> {
+      Scheduler timers = transport instanceof TimedTransport timed ? timed.timers() : terms.timers();
+      return timers == null
+          ? connecting
+          : connecting.timeout(terms.connectTimeout(),
+              Mono.error(() -> new ConnectTimeoutException(peer, terms.connectTimeout())), timers);
     });
   }
 
@@ -53,9 +71,18 @@ public record NodeConnection(RSocket rsocket, KeptConnection transport, String p
     return ask(route, message, reply, () -> true);
   }
 
+  /// The first message of this connection for its reply.
+  public <T> Mono<T> ask(FirstMessage message, Class<T> reply) {
+    return asked(message.route(), message::payload, reply, () -> true);
+  }
+
   /// @param owed whether the node owes the answer; false as long as the caller wants it to wait
   public <T> Mono<T> ask(String route, Object message, Class<T> reply, BooleanSupplier owed) {
-    return transport.turns().retried(new Ask<>(this, route, message, reply, owed));
+    return asked(route, () -> request(route, message), reply, owed);
+  }
+
+  private <T> Mono<T> asked(String route, Supplier<Payload> request, Class<T> reply, BooleanSupplier owed) {
+    return transport.turns().retried(new Ask<>(this, route, request, reply, owed));
   }
 
   /// A message without an answer. A connection that is lost needs none.

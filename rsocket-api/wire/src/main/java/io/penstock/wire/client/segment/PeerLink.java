@@ -2,6 +2,7 @@ package io.penstock.wire.client.segment;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.carrier.SharedMemoryReceiver;
+import io.penstock.operator.Failures;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.link.ClientCarriers;
 import io.penstock.wire.client.link.NodeConnection;
@@ -171,9 +172,9 @@ final class PeerLink implements SegmentLink {
     public void onNext(Payload payload) {
       try {
         NodeConnection.read(payload, SegmentMessages.WriteReply.class).require(length);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         upstream.dispose();
-        end(e);
+        end(Failures.passable(e));
         return;
       }
       end(null);

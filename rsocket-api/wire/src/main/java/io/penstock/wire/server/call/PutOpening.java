@@ -1,5 +1,6 @@
 package io.penstock.wire.server.call;
 
+import io.penstock.operator.Failures;
 import io.rsocket.Payload;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -43,10 +44,10 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private void open(Payload payload) {
     try {
       receiver = open.apply(payload, out);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       failed = true;
       cancel();
-      Operators.error(out, e);
+      Operators.error(out, Failures.passable(e));
       return;
     } finally {
       payload.release();

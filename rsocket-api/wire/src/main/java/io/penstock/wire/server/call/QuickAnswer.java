@@ -37,13 +37,10 @@ public final class QuickAnswer extends Mono<Payload> {
     Callable<Payload> ready;
     try {
       ready = reader.read(request);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       request.release();
       Operators.error(actual, WireErrors.toWire(e));
       return;
-    } catch (Error e) {
-      request.release();
-      throw e;
     }
     if (ready == null) {
       other.get().subscribe(actual);
@@ -77,7 +74,7 @@ public final class QuickAnswer extends Mono<Payload> {
       Payload payload;
       try {
         payload = answer.call();
-      } catch (Exception e) {
+      } catch (Throwable e) { // a callable may throw anything
         actual.onError(WireErrors.toWire(e));
         return;
       }

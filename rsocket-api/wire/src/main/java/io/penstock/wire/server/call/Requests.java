@@ -1,6 +1,7 @@
 package io.penstock.wire.server.call;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.operator.Failures;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.ConnectionRate;
 import io.penstock.wire.protocol.WireErrors;
@@ -27,7 +28,7 @@ public final class Requests {
   private final Budget messages;
   private final ConnectionRate rate;
   private final Scheduler decisions;
-  /// Requests that are charged; those that an `Error` cut short end with the connection.
+  /// Requests that are charged.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final Disposable.Composite subscribed = Disposables.composite();
 
@@ -99,18 +100,26 @@ public final class Requests {
     Request request = charged(payload);
     try {
       return routed(request, call -> opening.open(call, request, out));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       request.close();
       throw e;
     }
   }
 
   private Request charged(Payload payload) {
-    return Request.charged(payload, messages, running);
+    try {
+      return Request.charged(payload, messages, running);
+    } catch (Error e) {
+      throw Failures.unchecked(e);
+    }
   }
 
   private <T> T routed(Request request, Function<Call, T> route) {
-    return request.route(dataMimeType, allocator, call -> route.apply(admitted(call)));
+    try {
+      return request.route(dataMimeType, allocator, call -> route.apply(admitted(call)));
+    } catch (Error e) { // ends this request, not the connection
+      throw Failures.unchecked(e);
+    }
   }
 
   /// Cancels every stream, also one that RSocket lost sight of after a damaged frame.

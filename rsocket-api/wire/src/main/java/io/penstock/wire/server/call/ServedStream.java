@@ -40,13 +40,13 @@ final class ServedStream implements CoreSubscriber<Payload>, Subscription, Dispo
       Flux<Payload> stream;
       try {
         request = charging.get();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         Operators.error(actual, WireErrors.toWire(e));
         return;
       }
       try {
         stream = route.apply(request);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         request.close();
         Operators.error(actual, WireErrors.toWire(e));
         return;

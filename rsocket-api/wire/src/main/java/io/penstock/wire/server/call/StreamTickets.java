@@ -52,7 +52,7 @@ public final class StreamTickets {
       InFlight inFlight = count(NONE);
       inFlight.onDrained(endless::decrementAndGet);
       return inFlight;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       endless.decrementAndGet();
       throw e;
     }

@@ -8,6 +8,7 @@ import io.penstock.block.BlockView;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.carrier.SliceSender;
+import io.penstock.operator.Failures;
 import io.penstock.operator.Quiet;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
@@ -72,7 +73,8 @@ public record GetRoutes(ServedSpaces spaces, ConnectionHolds holds, NodeCarriers
 
   private Mono<Lease> lease(BlockTier tier, List<BlockKey> keys, OnMiss onMiss, @Nullable Long under,
       BlockScope scope) {
-    return under == null ? tier.lease(keys, onMiss, scope) : holds.in(tier).read(under, keys, scope);
+    return Failures.signalled(
+        () -> under == null ? tier.lease(keys, onMiss, scope) : holds.in(tier).read(under, keys, scope));
   }
 
   private Flux<LayerSlice> slices(Lease lease, SliceShape shape, @Nullable BlockView view, OnMiss onMiss,

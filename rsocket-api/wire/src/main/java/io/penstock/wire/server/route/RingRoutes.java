@@ -59,7 +59,7 @@ public record RingRoutes(ServedSpaces spaces, NodeCarriers carriers, RunningStre
       TierBlocks from = blocks.of(tier, stat);
       return carriers.ring(process -> NodeRing.open(process, request.place(), tier.info().space().id(),
           tier.info().space().layout(), from, rings.of(stat, Duration.ofNanos(request.spinNanos()))));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       running.leaveRing();
       throw e;
     }

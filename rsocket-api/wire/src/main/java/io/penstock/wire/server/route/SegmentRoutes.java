@@ -124,7 +124,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
           }, clocks.incoming(call));
       writes.enter(write);
       return write;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       inFlight.over();
       throw e;
     }
@@ -147,7 +147,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
   private InFlight entered(SegmentRegistry.Hold hold) {
     try {
       return streams.enter(NO_TICKET);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       hold.close();
       throw e;
     }

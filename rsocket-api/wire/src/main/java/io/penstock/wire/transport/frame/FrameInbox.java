@@ -3,6 +3,7 @@ package io.penstock.wire.transport.frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
 import io.penstock.wire.transport.TransportFailure.ReceiveOverrunException;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
@@ -150,8 +151,8 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private void deliver(CoreSubscriber<? super ByteBuf> to, ByteBuf frame) {
     try {
       to.onNext(frame);
-    } catch (RuntimeException e) {
-      broken.accept(e);
+    } catch (RuntimeException | Error e) {
+      broken.accept(Failures.unchecked(e));
     }
   }
 

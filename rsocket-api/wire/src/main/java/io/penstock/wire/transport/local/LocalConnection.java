@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
+import io.penstock.operator.Failures;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
@@ -127,7 +128,8 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
     });
   }
 
-  private void fail(Throwable broken) {
+  private void fail(Throwable failure) {
+    Throwable broken = Failures.passable(failure);
     cause.compareAndSet(null, broken);
     end(ErrorFrameCodec.encode(alloc(), 0,
         new ConnectionErrorException(String.valueOf(broken.getMessage()), broken)));
@@ -207,7 +209,7 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
         if (!queue.isEnding()) {
           inbox.accept(frame);
         }
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         fail(e);
       } finally {
         frame.release();

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.local.LocalAddress;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.Closeable;
 import io.rsocket.DuplexConnection;
 import io.rsocket.transport.ClientTransport;
@@ -19,6 +20,8 @@ import java.util.concurrent.ConcurrentMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
 /// Frames within one process, for tests and for programs that embed a node: no socket and no copy. Frames pass by
@@ -52,7 +55,12 @@ public final class LocalTransport {
     return new Server(name, new LocalConnection.Setting(limits, loops, listener, alloc, new LocalAddress(name)));
   }
 
-  private record Client(String name, LocalConnection.Setting setting) implements ClientTransport {
+  private record Client(String name, LocalConnection.Setting setting) implements ClientTransport, TimedTransport {
+    @Override
+    public Scheduler timers() {
+      return Schedulers.fromExecutorService(setting.loop(false));
+    }
+
     @Override
     public Mono<DuplexConnection> connect() {
       return Mono.fromCallable(() -> {

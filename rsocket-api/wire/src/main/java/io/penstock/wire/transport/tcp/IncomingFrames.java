@@ -174,7 +174,7 @@ final class IncomingFrames {
   private void roomFound() {
     try {
       decoder.roomFound(this::accept);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       connection.fail(e);
     }
     connection.showDemand();

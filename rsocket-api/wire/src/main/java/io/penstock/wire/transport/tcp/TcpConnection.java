@@ -11,6 +11,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
+import io.penstock.operator.Failures;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -290,7 +291,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   }
 
   /// Ends at once for a broken rule: drops waiting frames, and sends the peer the reason.
-  void fail(Throwable broken) {
+  void fail(Throwable failure) {
+    Throwable broken = Failures.passable(failure);
     cause.compareAndSet(null, broken);
     end(ErrorFrameCodec.encode(alloc(), 0, told(broken)));
     queue.dropWaiting();
@@ -335,9 +337,16 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     execute(step);
   }
 
+  /// Runs `step` on the event loop. What it throws ends this connection.
   private void execute(Runnable step) {
     try {
-      channel.eventLoop().execute(step);
+      channel.eventLoop().execute(() -> {
+        try {
+          step.run();
+        } catch (RuntimeException | Error e) {
+          fail(e);
+        }
+      });
     } catch (RejectedExecutionException e) { // the loop closed the channel before it ended
       queue.close();
     }
@@ -412,7 +421,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
       } else {
         incoming.read(in);
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
     } finally {
       in.release();

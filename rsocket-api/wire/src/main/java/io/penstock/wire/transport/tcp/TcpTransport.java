@@ -10,6 +10,7 @@ import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.SocketTuning;
+import io.penstock.wire.transport.TimedTransport;
 import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.local.LocalTransport;
 import io.rsocket.DuplexConnection;
@@ -24,6 +25,8 @@ import java.nio.file.Path;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
@@ -199,7 +202,12 @@ public final class TcpTransport {
   }
 
   private record Client(TcpClient tcp, TcpClientOptions options, Framing framing, LoopResources loops,
-      ConnectionListener listener) implements ClientTransport {
+      ConnectionListener listener) implements ClientTransport, TimedTransport {
+    @Override
+    public Scheduler timers() {
+      return Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next());
+    }
+
     @Override
     public Mono<DuplexConnection> connect() {
       return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops, options.tuning().congestion())

@@ -1,0 +1,52 @@
+package io.penstock.examples.engine;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.wire.PenstockNode;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import reactor.core.publisher.Mono;
+
+/// `penstock example engine`.
+@Command(name = "engine",
+    description = "Two sessions of an engine share the KV cache of a prompt through a node, and answer the same.",
+    mixinStandardHelpOptions = true)
+public final class EngineCommand implements Callable<Integer> {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int PROMPT_TOKENS = 200;
+  private static final int ANSWER_TOKENS = 32;
+  private static final long SEED = 7;
+
+  private final Console console;
+
+  public EngineCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() {
+    ToyEngine engine = new ToyEngine(SEED);
+    int[] prompt = new Random(SEED).ints(PROMPT_TOKENS, 0, 90).toArray();
+    return Mono.usingWhen(PenstockNode.start(EngineCache.space(engine), 1_000),
+        node -> Mono.usingWhen(EngineCache.connect(node.address(), engine), cache -> shared(engine, cache, prompt),
+            cache -> cache.client().close()),
+        PenstockNode::close).blockOptional(PATIENCE).orElseThrow();
+  }
+
+  private Mono<Integer> shared(ToyEngine engine, EngineCache cache, int[] prompt) {
+    ToyEngine.Session first = engine.session();
+    int[] answer = first.answer(first.forward(prompt, 0), PROMPT_TOKENS, ANSWER_TOKENS);
+    ToyEngine.Session second = engine.session();
+    return cache.offload(first, prompt).then(cache.load(second, prompt)).map(loaded -> {
+      int next = second.forward(Arrays.copyOfRange(prompt, loaded, PROMPT_TOKENS), loaded);
+      int prefill = second.computed();
+      boolean same = Arrays.equals(answer, second.answer(next, PROMPT_TOKENS, ANSWER_TOKENS));
+      console.print("engine: prompt of %d tokens, loaded %d, computed %d, %d tokens of answer %s".formatted(
+          PROMPT_TOKENS, loaded, prefill, ANSWER_TOKENS, same ? "equal" : "DIFFER"));
+      return same && loaded > 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    });
+  }
+}

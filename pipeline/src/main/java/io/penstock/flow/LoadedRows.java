@@ -1,0 +1,60 @@
+package io.penstock.flow;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.operator.Failures;
+import io.penstock.tier.BlockTier;
+
+/// Writes the slices of one load into the rows of an engine, and counts what has come. Signals of one stream call it.
+final class LoadedRows {
+  private final BlockLayout layout;
+  private final EngineRows rows;
+  private final int[] landedBytes;
+
+  /// @param blocks of the load
+  LoadedRows(BlockLayout layout, int blocks, EngineRows rows) {
+    this.layout = layout;
+    this.rows = rows;
+    this.landedBytes = new int[blocks];
+  }
+
+  /// @throws IllegalArgumentException if the rows of the tier's blocks are no tokens
+  static void requireTokenRows(BlockTier tier) {
+    TokenOrder order = tier.info().space().layout().order();
+    if (order != TokenOrder.NHD) {
+      throw new IllegalArgumentException("order of the tier's blocks must be NHD (was " + order + ")");
+    }
+  }
+
+  /// Takes `slice` over.
+  void take(LayerSlice slice) {
+    try (slice) {
+      for (int i = 0; i < slice.spans().size(); i++) {
+        take(slice.position(i), slice.spans().get(i));
+      }
+    } catch (Error e) { // of the engine: it fails the load
+      throw Failures.unchecked(e);
+    }
+  }
+
+  private void take(int block, LayerSpan span) {
+    int firstToken = block * layout.tokens();
+    span.read(memory -> {
+      layout.forEachRow(span.range(), memory,
+          (layer, plane, token, bytes) -> rows.row(layer, plane, firstToken + token).copyFrom(bytes));
+      return memory;
+    });
+    landedBytes[block] += span.bytes();
+  }
+
+  /// Number of blocks, from the first one on, of which all bytes have come.
+  int completeBlocks() {
+    int complete = 0;
+    while (complete < landedBytes.length && landedBytes[complete] == layout.blockBytes()) {
+      complete++;
+    }
+    return complete;
+  }
+}

@@ -1,0 +1,185 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
+import io.penstock.flow.EngineRows;
+import io.penstock.flow.LoadPrefix;
+import io.penstock.flow.OffloadPrefix;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.client.KvClient;
+import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.RemoteTier;
+import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.TcpClientOptions;
+import io.penstock.wire.transport.tcp.TcpTransport;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// A node as an engine uses it: it loads the KV cache of a prompt, and offloads what the node lacks. It makes and ends
+/// its own event loop, memory and budget. [KvClient] is the same client with every part chosen by its user.
+///
+/// Safe from any thread; calls run side by side.
+public final class PenstockClient {
+  private static final int MAX_WAITERS = 1024;
+  private static final Duration LOOPS_TIMEOUT = Duration.ofSeconds(5);
+
+  private final Parts parts;
+  private final CacheSpace space;
+  private final RemoteTier tier;
+  private final ProducingSource source;
+
+  private PenstockClient(Parts parts, CacheSpace space, KvClient client) {
+    this.parts = parts;
+    this.space = space;
+    this.tier = new RemoteTier(client, space);
+    this.source = ProducingSource.shared(parts.offloads, SliceShape.Order.LAYER_FIRST);
+  }
+
+  /// Connects to a node, see [Options#of].
+  ///
+  /// @param node as `host:port`, `unix:path` or `ws://host:port/penstock`
+  /// @param space of the blocks; the node refuses another, naming the field that differs
+  public static Mono<PenstockClient> connect(String node, CacheSpace space) {
+    return connect(node, Options.of(space));
+  }
+
+  /// Connects to a node, over its Unix domain socket if that is on this host.
+  ///
+  /// @return a cold `Mono`; each subscription connects; signals what [KvClient#connect] signals
+  /// @throws IllegalArgumentException if `node` is no address
+  public static Mono<PenstockClient> connect(String node, Options options) {
+    Endpoint place = Endpoint.parse(node);
+    requireNonNull(options, "options");
+    return Mono.defer(() -> {
+      Parts parts = Parts.of(options);
+      return parts.connect(place, options).map(client -> new PenstockClient(parts, options.space, client))
+          .onErrorResume(error -> parts.close().then(Mono.error(error)))
+          .doOnCancel(() -> parts.close().subscribe());
+    });
+  }
+
+  /// Loads the KV cache of the longest prefix of `tokens` that the node has.
+  ///
+  /// @param rows where it goes; called on the client's event loop
+  /// @return number of tokens, from the first one on, whose rows are all written; cold
+  public Mono<Integer> load(int[] tokens, EngineRows rows) {
+    return load(space.keys(tokens), rows).map(blocks -> blocks * space.layout().tokens());
+  }
+
+  /// Loads the longest prefix of `keys` that the node has.
+  ///
+  /// @return number of blocks, from the first one on, whose rows are all written; cold
+  public Mono<Integer> load(List<BlockKey> keys, EngineRows rows) {
+    return LoadPrefix.rows(tier, keys, SliceShape.defaults(), rows);
+  }
+
+  /// Offloads the KV cache of the whole blocks of `tokens` that the node lacks.
+  ///
+  /// @param rows where it is; read on the client's event loop, until the answer
+  /// @return number of blocks that the node stored; cold
+  public Mono<Long> offload(int[] tokens, EngineRows rows) {
+    return offload(space.keys(tokens), rows);
+  }
+
+  /// Offloads the blocks of `keys` that the node lacks.
+  ///
+  /// @return number of blocks that the node stored; cold
+  public Mono<Long> offload(List<BlockKey> keys, EngineRows rows) {
+    return OffloadPrefix.rows(tier, keys, SliceShape.defaults(), source, rows).count();
+  }
+
+  /// The node, for all that a tier can do.
+  public BlockTier tier() {
+    return tier;
+  }
+
+  /// Drops the connection, and frees all that the client made; lazy and idempotent.
+  public Mono<Void> close() {
+    return tier.close().then(parts.close());
+  }
+
+  /// *client of node penstock, arena loads: 0 of 128 slots lent, …*.
+  @Override
+  public String toString() {
+    return "client of " + tier.info().name() + ", " + parts.loads + ", " + parts.offloads + ", " + parts.budget;
+  }
+
+  /// What a client makes for itself.
+  private record Parts(SlabArena loads, SlabArena offloads, ByteBudget budget, LoopResources loops) {
+    static Parts of(Options options) {
+      return new Parts(new SlabArena("loads", options.space.layout(), options.loadBlocks, MAX_WAITERS),
+          new SlabArena("offloads", options.space.layout(), options.offloadBlocks, MAX_WAITERS),
+          new ByteBudget("client", options.inFlightBytes, MAX_WAITERS),
+          LoopResources.create("penstock-client", 1, true));
+    }
+
+    Mono<KvClient> connect(Endpoint node, Options options) {
+      return KvClient.connectBest(node, place -> TcpTransport.client(place, TcpClientOptions.to(place.address()), loops,
+          ConnectionListener.noop()), options.connection, options.space, loads, budget)
+          .map(KvClient.Reached::client);
+    }
+
+    Mono<Void> close() {
+      return Mono.fromRunnable(() -> {
+        loads.close();
+        offloads.close();
+      }).then(loops.disposeLater(Duration.ZERO, LOOPS_TIMEOUT));
+    }
+  }
+
+  /// How a client connects.
+  ///
+  /// @param space of its blocks
+  /// @param loadBlocks memory for blocks that arrive; at least one window
+  /// @param offloadBlocks memory for blocks that are sent; at least one window
+  /// @param inFlightBytes most bytes on their way to the client
+  /// @param connection all other settings
+  public record Options(CacheSpace space, int loadBlocks, int offloadBlocks, long inFlightBytes,
+      KvClientOptions connection) {
+    private static final long WINDOW_BYTES = 64 << 20;
+    /// Streams that have full credit, and windows that have memory, at one time.
+    private static final int STREAMS = 2;
+
+    public Options {
+      requireNonNull(space, "space");
+      requireNonNull(connection, "connection");
+      if (loadBlocks < connection.windowBlocks() || offloadBlocks < connection.windowBlocks()) {
+        throw new IllegalArgumentException("loadBlocks and offloadBlocks must be >= a window of "
+            + connection.windowBlocks() + " blocks (was " + loadBlocks + ", " + offloadBlocks + ")");
+      }
+      Checks.positive("inFlightBytes", inFlightBytes);
+    }
+
+    /// Windows of as many blocks as 64 MiB hold, from 1 to 64; memory for two windows that arrive and two that are
+    /// sent, allocated when first used; as many bytes in flight as two streams with full credit have (16 MiB); else the
+    /// defaults of [KvClientOptions].
+    public static Options of(CacheSpace space) {
+      int window = Math.clamp(WINDOW_BYTES / space.layout().blockBytes(), 1, 64);
+      KvClientOptions connection = KvClientOptions.builder().windowBlocks(window).build();
+      return new Options(space, STREAMS * window, STREAMS * window,
+          (long) STREAMS * connection.creditSlices() * connection.maxSliceBytes(), connection);
+    }
+
+    public Options withMemory(int newLoadBlocks, int newOffloadBlocks) {
+      return new Options(space, newLoadBlocks, newOffloadBlocks, inFlightBytes, connection);
+    }
+
+    public Options withInFlightBytes(long bytes) {
+      return new Options(space, loadBlocks, offloadBlocks, bytes, connection);
+    }
+
+    public Options withConnection(KvClientOptions options) {
+      return new Options(space, loadBlocks, offloadBlocks, inFlightBytes, options);
+    }
+  }
+}
