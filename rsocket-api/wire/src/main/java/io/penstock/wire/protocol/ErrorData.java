@@ -12,6 +12,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.cbor.CBORFactory;
@@ -20,8 +21,8 @@ import tools.jackson.dataformat.cbor.CBORMapper;
 /// Values of an ERROR frame for programs: named values, a CBOR map on the wire.
 ///
 /// The map travels in base64 behind the sentence for people and a [#MARK], because libraries hand the data of ERROR
-/// frames to their callers as UTF-8 text, which raw CBOR does not survive. It is small, and all of it is checked before
-/// it is used.
+/// frames to their callers as UTF-8 text, which raw CBOR does not survive. On a connection whose control messages are
+/// JSON, it travels as JSON text. It is small, and all of it is checked before it is used.
 final class ErrorData {
   /// Separates the sentence from the map: the record separator of ASCII.
   static final char MARK = '\u001E';
@@ -32,6 +33,8 @@ final class ErrorData {
       StreamReadConstraints.builder().maxNestingDepth(3).maxDocumentLength(LONGEST_WRITTEN)
           .maxStringLength(LONGEST_WRITTEN).maxNameLength(LONGEST_TEXT).maxNumberLength(20).build())
       .build()).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   private final ObjectNode values;
 
@@ -83,6 +86,11 @@ final class ErrorData {
   /// The map, in base64.
   String written() {
     return Base64.getEncoder().encodeToString(CBOR.writeValueAsBytes(values));
+  }
+
+  /// The map as JSON text, with byte strings in base64.
+  String json() {
+    return JSON.writeValueAsString(values);
   }
 
   /// Reads what [#written()] wrote; null if it is nothing of the kind: then the sentence is all there is.
