@@ -17,7 +17,7 @@ def main(address):
         stored = node.put(hashes, blocks)
         print(f"put: {', '.join(each.get('durability', str(each)) for each in stored)}")
         print(f"after: {node.match(hashes)} of {len(hashes)} blocks")
-        print(f"equal: {node.get(hashes) == blocks}")
+        print("equal:", str(node.get(hashes) == blocks).lower())
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,10 +31,9 @@ final class MetricsLintTest {
         NodeSettings.ADMIN_PORT, "0", NodeSettings.DRAM, "20 blocks", NodeSettings.SSD, "20 blocks",
         NodeSettings.SSD_DIR, folder.toString(), KvEventSettings.PORT, "0"))).block(SOON));
     try {
-      for (String verb : List.of("put", "get", "match")) {
-        assertThat(CommandLineRun.of(verb, "--trace-id", "0-3", "--connect", "127.0.0.1:" + node.port()).exitCode())
-            .as(verb).isZero();
-      }
+      run(node, "put", "--count", "4");
+      run(node, "get", "--trace-id", "0-3", "--discard");
+      run(node, "match", "--trace-id", "0-3");
       String page = AdminRequest.get(node.adminPort().orElseThrow(), "/metrics").body();
 
       assertThat(page).contains("penstock_stream_waited_seconds_total{carrier=", "penstock_disk_unsynced_age_seconds{",
@@ -43,6 +42,12 @@ final class MetricsLintTest {
     } finally {
       node.close().block(SOON);
     }
+  }
+
+  private static void run(Node node, String... arguments) {
+    CommandLineRun run = CommandLineRun.of(Stream.concat(Stream.of(arguments),
+        Stream.of("--connect", "127.0.0.1:" + node.port())).toArray(String[]::new));
+    assertThat(run.exitCode()).as(run.err()).isZero();
   }
 
   @Test
