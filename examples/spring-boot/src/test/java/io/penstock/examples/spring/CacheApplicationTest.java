@@ -48,8 +48,8 @@ final class CacheApplicationTest {
     assertThat(get("/actuator/health").body()).contains("\"penstock\":{", "\"blocks\":4", "\"capacityBlocks\":1000");
     HttpResponse<String> metrics = get("/actuator/prometheus");
     assertThat(metrics.statusCode()).isEqualTo(200);
-    assertThat(metrics.body()).contains("penstock_tier_visible_blocks{medium=\"host\",tier=\"host\"} 4.0",
-        "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"host\"} 4.0",
+    assertThat(metrics.body()).contains("penstock_tier_visible_blocks{medium=\"host\",tier=\"dram\"} 4.0",
+        "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 4.0",
         "penstock_level_stored_blocks{", "penstock_arena_claimed_slots{arena=\"node\"} 4.0",
         "penstock_arena_claimed_slots{arena=\"client\"} 0.0", "penstock_budget_capacity_bytes{budget=\"node\"}",
         "penstock_budget_in_flight_bytes{budget=\"client\"} 0.0", "penstock_wire_connections 1.0",
