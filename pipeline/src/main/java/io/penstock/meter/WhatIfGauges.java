@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/// Shows the hit rates to expect at other capacities of a tier's levels. A gauge that is read makes a new estimate if the
-/// last one is older than [Freshness#MAX_AGE]: one estimate serves all gauges of a scrape.
+/// Shows the hit rates to expect at other capacities of a tier's levels. A gauge that is read makes a new estimate if
+/// the last one is older than [Freshness#MAX_AGE]: one estimate serves all gauges of a scrape.
 final class WhatIfGauges {
   private final Supplier<WhatIf> source;
   private final Freshness age;

@@ -41,6 +41,7 @@ import io.penstock.tier.spi.ForwardingTier;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -74,7 +75,7 @@ final class KvMetersTest {
   void everyMeterOfTheCatalogue_isRegisteredWithItsTypeUnitAndTags() {
     meters.bind(tier).bind(budget).bind("dram", tier.arena()).bindServer(() -> 3, () -> 4, () -> 5);
     StreamMeters streams = meters.streams();
-    streams.ended("get", "inline", 4096, 2_000_000, new StreamMeters.Waits(1_000_000, 0, 0), "transient");
+    streams.ended("get", "inline", 4096, 2_000_000, Map.of("reader", 1_000_000L), "transient");
     TransferMeters transfers = meters.transfers(List.of("timeout"));
     transfers.ended("tcp", "read", new TransferMeters.Times(1, 2, 3), null);
     transfers.carried("tcp", "read", "inline", 4096);
@@ -213,7 +214,7 @@ final class KvMetersTest {
     assertThat(KvMeters.values()).extracting(KvMeters::getBaseUnit)
         .containsOnly(null, "seconds", "bytes", "blocks", "slots", "segments", "elements", "problems");
     StreamMeters streams = meters.streams();
-    streams.ended("get", "inline", 1, 2_000_000_000L, new StreamMeters.Waits(1_500_000_000, 0, 0), null);
+    streams.ended("get", "inline", 1, 2_000_000_000L, Map.of("peer", 1_500_000_000L), null);
     streams.bytesDelayed(250_000_000);
     meters.transfers(List.of()).ended("tcp", "read", new TransferMeters.Times(500_000_000, 750_000_000, 0), null);
 

@@ -53,7 +53,8 @@ final class ClientsTest {
         const [host, port] = process.argv[1].split(":");
         const planes = [{ kind: "VALUE", type: "INT8", heads: 1, width: 64 }];
         await Node.connect(host, Number(port), { space: new Space({ model: "other", layers: 1, tokens: 16, planes }) })
-          .catch(({ code, values }) => console.log(`0x${code.toString(16)}`, values.field, values.actual, values.store));
+          .catch(({ code, values: { field, actual, store } }) =>
+            console.log(`0x${code.toString(16)}`, field, actual, store));
         const node = await Node.connect(host, Number(port));
         console.log(await node.get([Buffer.alloc(16)]), await node.put([], []), await node.match([]));
         node.close();

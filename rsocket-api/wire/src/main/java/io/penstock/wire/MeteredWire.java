@@ -121,7 +121,7 @@ public final class MeteredWire implements StreamListener, ConnectionListener {
   public void ended(Report stream) {
     ErrorCode failure = stream.failure();
     streams.ended(stream.route(), stream.carrier().label(), stream.bytes(), stream.nanos(),
-        new StreamMeters.Waits(stream.peerNanos(), stream.budgetNanos(), stream.tierNanos()),
+        stream.byCulprit(),
         failure == null ? null : failure.name().toLowerCase(Locale.ROOT).replace('_', '-'));
   }
 

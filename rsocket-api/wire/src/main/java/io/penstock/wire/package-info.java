@@ -2,8 +2,8 @@
 /// a tier. Bytes move only as fast as the receiving side asks for them.
 ///
 /// Rooms, each of which may use those above it: `trace`, `security`, `transport`, `transfer`; `protocol`; `report`;
-/// `credit`; `slice`; `segment`; `client`, then `rank`; `server`, which knows no client. This package shows the server's
-/// work by meters.
+/// `credit`; `slice`; `segment`; `client`, then `rank`; `server`, which knows no client. This package shows
+/// the work of a server by meters.
 @NullMarked
 package io.penstock.wire;
 

@@ -47,14 +47,14 @@ final class CacheNode implements AutoCloseable {
   private final BlockTier remote;
 
   CacheNode(MeterRegistry registry, int port, long blocks) {
-    // Every meter of the node, of its wire and of the client. A HostTier is named dram unless its options say otherwise.
+    // Every meter of the node, of its wire and of the client. A HostTier is named dram unless it is told otherwise.
     PenstockMeters meters = PenstockMeters.in(registry);
     MeteredWire wire = new MeteredWire(meters);
     ByteBudget incoming = new ByteBudget("client", 8 << 20, 64);
     ByteBudget budget = new ByteBudget("node", 8 << 20, 64);
     tier = new HostTier(space, blocks, meters.listener("dram", Medium.HOST));
-    server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops, wire), tier,
-        KvServerOptions.builder().streams(new StreamLog(wire)).build(), budget, timers).block(SOON));
+    server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", port), loops, wire),
+        tier, KvServerOptions.builder().streams(new StreamLog(wire)).build(), budget, timers).block(SOON));
     meters.bind(tier).bind("node", tier.arena()).bind("client", arena).bind(budget).bind(incoming);
     wire.show(server);
 

@@ -25,8 +25,8 @@ record NodeMeters(PrometheusMeterRegistry registry, PenstockMeters meters, Meter
     @Override
     public Meter.Id map(Meter.Id id) {
       return id.getName().equals(NAME)
-          ? new Meter.Id(NAME, Tags.of(id.getTagsAsIterable()), BaseUnits.BYTES, "Memory that Netty's buffers have taken",
-              id.getType())
+          ? new Meter.Id(NAME, Tags.of(id.getTagsAsIterable()), BaseUnits.BYTES,
+              "Memory that Netty's buffers have taken", id.getType())
           : id;
     }
   }

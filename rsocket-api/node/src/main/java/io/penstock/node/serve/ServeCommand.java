@@ -126,7 +126,7 @@ public final class ServeCommand implements Callable<Integer> {
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);
     try {
-      announce(ready, settings);
+      announce(ready);
       node.refusal().subscribe(stop::ask);
       stop.await();
       Optional<Exception> refusal = stop.cause();
@@ -156,11 +156,10 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void announce(Ready ready, NodeConfig settings) throws IOException {
+  private void announce(Ready ready) throws IOException {
     if (readyFile != null) {
       ready.write(readyFile);
     }
-    DefaultLayout.note(settings).ifPresent(console::say);
     console.say(ready.sentence());
     if (json) {
       console.json(ready);

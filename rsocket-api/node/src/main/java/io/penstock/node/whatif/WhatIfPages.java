@@ -3,6 +3,7 @@ package io.penstock.node.whatif;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.meter.PenstockMeters;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
@@ -27,7 +28,7 @@ public final class WhatIfPages {
     }
 
     private String svg() {
-      return new WhatIfChart(tier.name(), estimate.get(), tier.space().layout().blockBytes(), null).svg();
+      return new WhatIfChart(tier.name(), estimate.get(), ModelSize.of(tier.name(), tier.space().layout())).svg();
     }
   }
 

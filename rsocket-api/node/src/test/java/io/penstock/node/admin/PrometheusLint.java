@@ -105,7 +105,8 @@ final class PrometheusLint {
           found.add(line + ": twice");
         }
         Set<String> names = labels.computeIfAbsent(family(sample.group(1), types), any -> new HashSet<>());
-        LABEL.matcher(sample.group(2) == null ? "" : sample.group(2)).results().forEach(each -> names.add(each.group(1)));
+        LABEL.matcher(sample.group(2) == null ? "" : sample.group(2)).results()
+            .forEach(each -> names.add(each.group(1)));
       } else if (!line.startsWith("#")) {
         throw new IllegalArgumentException("line must be a sample (was " + line + ")");
       }

@@ -68,6 +68,9 @@ final class PrintConfigTest {
         head.dim                       auto        default
         latent.rank                    auto        default
         rope.dim                       auto        default
+        planes                         auto        default
+        kv.groups                      auto        default
+        kv.group                       auto        default
         dtype                          bf16        default
         order                          nhd         default
         block.bytes                    1 MiB       %1$s line 3
