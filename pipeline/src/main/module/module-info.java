@@ -15,6 +15,7 @@ module io.penstock {
   exports io.penstock.stack.shape;
   exports io.penstock.stage;
   exports io.penstock.flow;
+  exports io.penstock.meter;
 
   // For authors of stores and tiers
   exports io.penstock.tier.spi;
@@ -37,5 +38,4 @@ module io.penstock {
   exports io.penstock.disagg.plan to io.penstock.wire, io.penstock.node, io.penstock.lab, io.penstock.examples;
   exports io.penstock.tier.slice to io.penstock.wire;
   exports io.penstock.carrier to io.penstock.wire;
-  exports io.penstock.meter to io.penstock.wire, io.penstock.node;
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 record DiskGauges(MeterRegistry registry, Tags tags, Supplier<TierStat.@Nullable Disk> latest) {
   void bind() {
     show(KvMeters.DISK_UNSYNCED, TierStat.Disk::unsyncedBytes);
-    show(KvMeters.DISK_UNSYNCED_AGE, TierStat.Disk::unsyncedMillis);
+    show(KvMeters.DISK_UNSYNCED_AGE, disk -> TierGauges.seconds(disk.unsyncedMillis()));
     count(KvMeters.DISK_SYNCS, result("done"), TierStat.Disk::syncs);
     count(KvMeters.DISK_SYNCS, result("failed"), TierStat.Disk::failedSyncs);
     count(KvMeters.DISK_UNCERTAIN, tags, TierStat.Disk::uncertainBytes);

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 
 /// Counts how often a prefix was fetched or computed, and why: the listener of a
 /// [io.penstock.flow.LoadPrefix.Choice].
-public final class FetchMeters implements Consumer<Plan> {
+final class FetchMeters implements Consumer<Plan> {
   private final Map<Reason, Counter> decisions = new EnumMap<>(Reason.class);
   private final Counter fetched;
   private final Counter computed;

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /// between two levels appear with the first move.
 ///
 /// Each call costs an atomic add or two; a move looks up its pair of levels as well. Safe from any thread.
-public final class MicrometerTierListener implements TierListener {
+final class MicrometerTierListener implements TierListener {
   private final Counter hits;
   private final Counter misses;
   private final Counter stored;

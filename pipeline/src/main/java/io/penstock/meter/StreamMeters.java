@@ -63,7 +63,7 @@ public final class StreamMeters {
   }
 
   private static void increment(Counter counter, long nanos) {
-    counter.increment(nanos / 1e6);
+    counter.increment(nanos / 1e9);
   }
 
   private Meters meters(Kind kind, Set<String> culprits) {

@@ -8,26 +8,31 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so the reader of the
-/// registry calls [#refresh()] first. Until then, and after a failed refresh, the gauges show the last figures, or NaN
-/// before the first answer. Gauges of levels appear with the first answer.
-public final class TierGauges {
+/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait: a gauge that is read asks
+/// the tier if its figures are older than [Freshness#MAX_AGE], and shows what the tier has answered so far. A tier that
+/// answers at once is shown as it is. After a failed answer the gauges show the last figures, and NaN before the first
+/// answer. Gauges of levels appear with the first answer.
+final class TierGauges {
   private final BlockTier tier;
   private final MeterRegistry registry;
+  private final Freshness age;
   private final AtomicBoolean levelsShown = new AtomicBoolean();
   private volatile @Nullable TierStat latest;
 
-  private TierGauges(BlockTier tier, MeterRegistry registry) {
+  private TierGauges(BlockTier tier, MeterRegistry registry, LongSupplier nanos) {
     this.tier = tier;
     this.registry = registry;
+    this.age = new Freshness(nanos);
   }
 
-  public static TierGauges bind(MeterRegistry registry, BlockTier tier) {
-    TierGauges gauges = new TierGauges(tier, registry);
+  /// @param nanos clock that tells the age of the figures
+  static TierGauges bind(MeterRegistry registry, BlockTier tier, LongSupplier nanos) {
+    TierGauges gauges = new TierGauges(tier, registry, nanos);
     TierInfo info = tier.info();
     Tags tags = TierTags.of(info.name(), info.medium());
     Gauges.gauge(registry, KvMeters.TIER_CAPACITY, tags, gauges, any -> blocks(info.capacityBlocks()));
@@ -37,7 +42,18 @@ public final class TierGauges {
     gauges.show(registry, KvMeters.TIER_SEQUENCE, tags, TierStat::lastSequence);
     gauges.showTiering(tags);
     gauges.showHolds(tags);
+    gauges.latest(); // the levels of a tier that answers at once are shown from the start
     return gauges;
+  }
+
+  /// The last answer of the tier; asks it first if that answer is old.
+  private @Nullable TierStat latest() {
+    if (age.claim()) {
+      tier.stat().subscribe(this::show, failure -> {
+        // the last figures stay, and the next reading asks again
+      });
+    }
+    return latest;
   }
 
   private void showTiering(Tags tags) {
@@ -45,8 +61,8 @@ public final class TierGauges {
     show(registry, KvMeters.QUEUE_BYTES, tags, stat -> stat.tiering().queuedBytes());
     show(registry, KvMeters.QUEUE_PEAK, tags, stat -> stat.tiering().mostQueuedBlocks());
     show(registry, KvMeters.QUEUE_CAPACITY, tags, stat -> blocks(stat.tiering().queueBlocks()));
-    show(registry, KvMeters.QUEUE_LONGEST, tags, stat -> stat.tiering().longestMillis());
-    count(KvMeters.QUEUE_TIME, tags, TierStat.Tiering::queueMillis);
+    show(registry, KvMeters.QUEUE_LONGEST, tags, stat -> seconds(stat.tiering().longestMillis()));
+    count(KvMeters.QUEUE_TIME, tags, tiering -> seconds(tiering.queueMillis()));
     count(KvMeters.QUEUE_WITHHELD, tags, TierStat.Tiering::withheld);
     count(KvMeters.TIER_HELD, tags, TierStat.Tiering::held);
     count(KvMeters.TIER_PREFETCHED, tags, TierStat.Tiering::prefetched);
@@ -72,14 +88,14 @@ public final class TierGauges {
 
   private void passedOver(Tags tags, String reason, ToDoubleFunction<TierStat.Holds> figure) {
     FunctionCounter.builder(KvMeters.TIER_BLOCKED.getName(), this, gauges -> {
-      TierStat stat = gauges.latest;
+      TierStat stat = gauges.latest();
       return stat == null ? 0 : figure.applyAsDouble(stat.holds());
     }).description(KvMeters.TIER_BLOCKED.description()).tags(reason(tags, reason)).register(registry);
   }
 
   private void count(KvMeters meter, Tags tags, ToDoubleFunction<TierStat.Tiering> figure) {
     FunctionCounter.builder(meter.getName(), this, gauges -> {
-      TierStat stat = gauges.latest;
+      TierStat stat = gauges.latest();
       return stat == null ? 0 : figure.applyAsDouble(stat.tiering());
     }).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags).register(registry);
   }
@@ -87,8 +103,8 @@ public final class TierGauges {
   /// Asks the tier; completes when the gauges show its answer.
   ///
   /// @return a cold `Mono`; each subscription asks once
-  public Mono<TierStat> refresh() {
-    return tier.stat().doOnNext(this::show);
+  Mono<TierStat> refresh() {
+    return tier.stat().doOnSubscribe(asked -> age.renew()).doOnNext(this::show);
   }
 
   private void show(TierStat stat) {
@@ -107,12 +123,12 @@ public final class TierGauges {
     show(registry, KvMeters.LEVEL_STORED, tags, stat -> stat.levels().get(number).storedBlocks());
     show(registry, KvMeters.LEVEL_ACTIVE, tags, stat -> active(stat.levels().get(number).health().state()));
     FunctionCounter.builder(KvMeters.LEVEL_HITS.getName(), this, gauges -> {
-      TierStat stat = gauges.latest;
+      TierStat stat = gauges.latest();
       return stat == null ? 0 : stat.levels().get(number).hits();
     }).description(KvMeters.LEVEL_HITS.description()).tags(tags).register(registry);
     if (level.disk() != null) {
       new DiskGauges(registry, tags, () -> {
-        TierStat stat = latest;
+        TierStat stat = latest();
         return stat == null ? null : stat.levels().get(number).disk();
       }).bind();
     }
@@ -120,7 +136,7 @@ public final class TierGauges {
 
   private void show(MeterRegistry registry, KvMeters meter, Tags tags, ToDoubleFunction<TierStat> figure) {
     Gauges.gauge(registry, meter, tags, this, gauges -> {
-      TierStat stat = gauges.latest;
+      TierStat stat = gauges.latest();
       return stat == null ? Double.NaN : figure.applyAsDouble(stat);
     });
   }
@@ -131,6 +147,10 @@ public final class TierGauges {
       case DEGRADED -> 0.5;
       case OFF -> 0;
     };
+  }
+
+  static double seconds(long millis) {
+    return millis / 1e3;
   }
 
   private static double blocks(long capacity) {

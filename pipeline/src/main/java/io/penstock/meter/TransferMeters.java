@@ -63,8 +63,8 @@ public final class TransferMeters {
   public void ended(String transport, String direction, Times times, @Nullable String failure) {
     Meters meters = kinds.computeIfAbsent(new Kind(transport, direction), this::meters);
     meters.duration.record(times.total(), TimeUnit.NANOSECONDS);
-    meters.connect.increment(times.connect / 1e6);
-    meters.queue.increment(times.queue / 1e6);
+    meters.connect.increment(times.connect / 1e9);
+    meters.queue.increment(times.queue / 1e9);
     if (failure != null) {
       failures(failure).increment();
     }

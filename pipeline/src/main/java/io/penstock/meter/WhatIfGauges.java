@@ -5,23 +5,27 @@ import io.micrometer.core.instrument.Tags;
 import io.penstock.pool.curve.HitRateCurve;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/// Shows the hit rates to expect at other capacities of a tier's levels. The reader of the registry calls [#refresh()]
-/// first: one estimate serves all gauges.
-public final class WhatIfGauges {
+/// Shows the hit rates to expect at other capacities of a tier's levels. A gauge that is read makes a new estimate if
+/// the last one is older than [Freshness#MAX_AGE]: one estimate serves all gauges of a scrape.
+final class WhatIfGauges {
   private final Supplier<WhatIf> source;
+  private final Freshness age;
   private volatile WhatIf latest;
 
-  private WhatIfGauges(Supplier<WhatIf> source) {
+  private WhatIfGauges(Supplier<WhatIf> source, LongSupplier nanos) {
     this.source = source;
+    this.age = new Freshness(nanos);
     this.latest = source.get();
   }
 
   /// @param source the estimate of the tier at this moment
-  public static WhatIfGauges bind(MeterRegistry registry, TierInfo tier, Supplier<WhatIf> source) {
-    WhatIfGauges gauges = new WhatIfGauges(source);
+  /// @param nanos clock that tells the age of the estimate
+  static WhatIfGauges bind(MeterRegistry registry, TierInfo tier, Supplier<WhatIf> source, LongSupplier nanos) {
+    WhatIfGauges gauges = new WhatIfGauges(source, nanos);
     for (int level = 0; level < gauges.latest.levels().size(); level++) {
       for (double factor : WhatIf.FACTORS) {
         gauges.show(registry, tier, level, factor);
@@ -41,14 +45,13 @@ public final class WhatIfGauges {
   }
 
   private double value(int level, double factor, ToDoubleFunction<HitRateCurve.Point> figure) {
+    if (age.claim()) {
+      latest = source.get();
+    }
     WhatIf now = latest;
     return now.curve().points().isEmpty()
         ? Double.NaN
         : figure.applyAsDouble(now.upTo(level, now.levels().get(level).times(factor)));
   }
 
-  /// Sets the gauges to the present estimate.
-  public void refresh() {
-    latest = source.get();
-  }
 }

@@ -14,8 +14,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.Plane.ElementType;
-import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.SlabArena;
 import io.penstock.disagg.request.LifecycleOptions;
 import io.penstock.disagg.request.PrefillConnector;
 import io.penstock.pool.curve.HitRateCurve;
@@ -37,11 +37,13 @@ import io.penstock.tier.TierEvent.Level;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.ForwardingTier;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -56,9 +58,10 @@ final class KvMetersTest {
   private static final CacheSpace SPACE = CacheSpace.of("meters", LAYOUT);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final MicrometerTierListener listener = new MicrometerTierListener(registry, "dram", Medium.HOST);
+  private final AtomicLong nanos = new AtomicLong();
+  private final PenstockMeters meters = PenstockMeters.in(registry, nanos::get);
+  private final TierListener listener = meters.listener("dram", Medium.HOST);
   private final HostTier tier = new HostTier(SPACE, 2, StackOptions.defaults("dram"), listener);
-  private final TierGauges gauges = TierGauges.bind(registry, tier);
   private final ByteBudget budget = new ByteBudget("node", 1 << 20, 4);
   private final SlabArena arena = new SlabArena("test", LAYOUT, 4, 1);
 
@@ -70,12 +73,10 @@ final class KvMetersTest {
 
   @Test
   void everyMeterOfTheCatalogue_isRegisteredWithItsTypeUnitAndTags() {
-    Gauges.bind(registry, "node", budget);
-    Gauges.bind(registry, "dram", tier.arena());
-    Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
-    StreamMeters streams = new StreamMeters(registry);
+    meters.bind(tier).bind(budget).bind("dram", tier.arena()).bindServer(() -> 3, () -> 4, () -> 5);
+    StreamMeters streams = meters.streams();
     streams.ended("get", "inline", 4096, 2_000_000, Map.of("reader", 1_000_000L), "transient");
-    TransferMeters transfers = new TransferMeters(registry, List.of("timeout"));
+    TransferMeters transfers = meters.transfers(List.of("timeout"));
     transfers.ended("tcp", "read", new TransferMeters.Times(1, 2, 3), null);
     transfers.carried("tcp", "read", "inline", 4096);
     transfers.connected("tcp", 5);
@@ -83,30 +84,27 @@ final class KvMetersTest {
     transfers.retried();
     transfers.unreachable();
     transfers.show(() -> 1, () -> 2, () -> 3);
-    WireMeters wire = new WireMeters(registry, List.of("address"), List.of("tcp"));
+    WireMeters wire = meters.connections(List.of("address"), List.of("tcp"));
     wire.refused("address");
     wire.connected("tcp");
     wire.disconnected("tcp", "lost");
     wire.bytes("tcp", () -> 1, () -> 2);
-    Gauges.bindMemory(registry, "plain", () -> 5);
-    Gauges.bindMemoryLocked(registry, () -> 7);
-    Gauges.bindMemoryFallbacks(registry, () -> 6);
-    Gauges.bindShared(registry, new SharedMemory("dram", 1 << 20, ChunkSource.ofSystem()));
+    meters.bindMemory("plain", () -> 5).bindMemory(() -> 7, () -> 6)
+        .bind(new SharedMemory("dram", 1 << 20, ChunkSource.ofSystem()));
     listener.moved(new Level("dram", Medium.HOST), new Level("more", Medium.HOST), 1, 2);
-    CopyMeters copies = new CopyMeters(registry, "npu0");
+    CopyMeters copies = meters.copies("npu0");
     copies.show(() -> 1, () -> 2);
     copies.called("host_to_device", "batch", 3, 4, 5);
     copies.failed(true, "rt_stream_sync_timeout", 1);
-    new FetchMeters(registry, "dram");
-    SideCarMeters sideCar = new SideCarMeters(registry, () -> 1, () -> 2, () -> 3);
+    meters.fetches("dram");
+    SideCarMeters sideCar = meters.sideCar(() -> 1, () -> 2, () -> 3);
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
-    RequestMeters requests = new RequestMeters(registry);
+    RequestMeters requests = meters.requests();
     requests.show(new PrefillConnector(LifecycleOptions.defaults(), requests, VirtualTimeScheduler.create()));
-    gauges.refresh().block(SOON);
     BlockTier onDisk = onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
-    TierGauges.bind(registry, onDisk).refresh().block(SOON);
-    WhatIfGauges.bind(registry, tier.info(), () -> whatIf(0.5));
+    meters.bind(onDisk);
+    meters.bind(tier.info(), () -> whatIf(0.5));
 
     for (KvMeters meter : KvMeters.values()) {
       assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
@@ -125,11 +123,11 @@ final class KvMetersTest {
   void whatIf_showsTheNewestEstimate() {
     AtomicReference<WhatIf> estimate = new AtomicReference<>(
         new WhatIf(new HitRateCurve(0, 1, 0, 100, List.of()), false, List.of(new WhatIf.Level("dram", 10))));
-    WhatIfGauges shown = WhatIfGauges.bind(registry, tier.info(), estimate::get);
+    meters.bind(tier.info(), estimate::get);
     assertThat(whatIfAt("2.0")).isNaN();
     estimate.set(whatIf(0.5));
-    assertThat(whatIfAt("2.0")).isNaN();
-    shown.refresh();
+    assertThat(whatIfAt("2.0")).as("within a second").isNaN();
+    nanos.addAndGet(Freshness.MAX_AGE.toNanos());
     assertThat(whatIfAt("2.0")).isEqualTo(0.5);
     assertThat(whatIfAt("1.0")).isEqualTo(0.25);
     assertThat(whatIfAt("4.0")).isEqualTo(0.5);
@@ -172,16 +170,58 @@ final class KvMetersTest {
   }
 
   @Test
-  void tierGauges_showTheFiguresOfTheLatestRefresh() {
-    assertThat(gauge(KvMeters.TIER_VISIBLE)).isNaN();
+  void tierGauges_askTheTierWhenTheyAreRead_atMostOnceASecond() {
+    meters.bind(tier).bind(tier);
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isZero();
     put(0);
-    gauges.refresh().block(SOON);
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).as("within a second").isZero();
+    nanos.addAndGet(Freshness.MAX_AGE.toNanos());
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isEqualTo(1);
     put(1);
 
-    assertThat(gauge(KvMeters.TIER_VISIBLE)).isEqualTo(1);
     assertThat(gauge(KvMeters.TIER_USED)).isEqualTo(LAYOUT.blockBytes());
     assertThat(gauge(KvMeters.TIER_CAPACITY)).isEqualTo(2);
     assertThat(gauge(KvMeters.TIER_SEQUENCE)).isEqualTo(1);
+    meters.refresh(tier).block(SOON);
+    assertThat(gauge(KvMeters.TIER_SEQUENCE)).as("asked at once").isEqualTo(2);
+  }
+
+  @Test
+  void tierGauges_ofATierThatFails_keepTheLastFigures_andAskAgain() {
+    AtomicReference<Mono<TierStat>> answer = new AtomicReference<>(Mono.never());
+    AtomicLong asked = new AtomicLong();
+    meters.bind(new ForwardingTier(tier) {
+      @Override
+      public Mono<TierStat> stat() {
+        asked.incrementAndGet();
+        return answer.get();
+      }
+    });
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).as("no answer yet").isNaN();
+    answer.set(tier.stat());
+    nanos.addAndGet(Freshness.MAX_AGE.toNanos());
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isZero();
+    answer.set(Mono.error(new IllegalStateException("gone")));
+    nanos.addAndGet(Freshness.MAX_AGE.toNanos());
+
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isZero();
+    assertThat(asked).hasValue(3);
+  }
+
+  /// The rules of Prometheus for units: seconds and bytes, or a word for what is counted.
+  @Test
+  void units_areBaseUnits() {
+    assertThat(KvMeters.values()).extracting(KvMeters::getBaseUnit)
+        .containsOnly(null, "seconds", "bytes", "blocks", "slots", "segments", "elements", "problems");
+    StreamMeters streams = meters.streams();
+    streams.ended("get", "inline", 1, 2_000_000_000L, Map.of("peer", 1_500_000_000L), null);
+    streams.bytesDelayed(250_000_000);
+    meters.transfers(List.of()).ended("tcp", "read", new TransferMeters.Times(500_000_000, 750_000_000, 0), null);
+
+    assertThat(registry.get("penstock.stream.waited").tag("reason", "peer").counter().count()).isEqualTo(1.5);
+    assertThat(registry.get("penstock.limit.delayed").counter().count()).isEqualTo(0.25);
+    assertThat(registry.get("penstock.transfer.waited").tag("reason", "connect").counter().count()).isEqualTo(0.5);
+    assertThat(registry.get("penstock.transfer.waited").tag("reason", "queue").counter().count()).isEqualTo(0.75);
   }
 
   @Test
@@ -190,8 +230,7 @@ final class KvMetersTest {
     FaultyStore disk = new FaultyStore(ssd);
     TierStack stack = new TierStack(SPACE, List.of(new StackLevel.Host("ram", 1), new StackLevel.Stored(disk, 4)),
         StackOptions.defaults("stack"),
-        new MicrometerTierListener(registry, "stack", Medium.HOST));
-    TierGauges figures = TierGauges.bind(registry, stack);
+        meters.listener("stack", Medium.HOST));
     put(stack, 0);
     put(stack, 1); // 0 goes down
     put(stack, 2); // 1 goes down
@@ -200,7 +239,7 @@ final class KvMetersTest {
     try (BlockScope scope = new BlockScope()) {
       assertThat(stack.get(List.of(key(0)), scope).count().block(SOON)).as("0 comes up, 3 is lost").isEqualTo(1);
     }
-    figures.refresh().block(SOON);
+    meters.bind(stack);
 
     assertThat(registry.get("penstock.tier.moved").tags("from", "ram", "to", "ssd").counter().count()).isEqualTo(2);
     assertThat(registry.get("penstock.tier.carried").tags("from", "ssd", "to", "ram").counter().count())
@@ -219,11 +258,11 @@ final class KvMetersTest {
   void disk_whatItDoesBesides_isShownByLevel() {
     BlockTier stack =
         onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("sync: no")));
-    TierGauges.bind(registry, stack).refresh().block(SOON);
+    meters.bind(stack);
 
     assertThat(
         ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "problems"))
-        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9, 1.0);
+        .containsExactly(1.0, 0.002, 6.0, 7.0, 8.0, 19.0 / 9, 1.0);
     assertThat(Stream
         .of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
         .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk")
@@ -247,8 +286,7 @@ final class KvMetersTest {
 
   @Test
   void budgetAndArena_showWhatIsInUse() {
-    Gauges.bind(registry, "node", budget);
-    Gauges.bind(registry, "spare", arena);
+    meters.bind(budget).bind("spare", arena);
     try (BlockScope scope = new BlockScope()) {
       budget.acquire(1000, scope).block(SOON);
       List.of(arena.tryClaim(List.of(key(7), key(8)))).getFirst().forEach(scope::adopt);
@@ -268,7 +306,7 @@ final class KvMetersTest {
 
   @Test
   void server_showsConnectionsAndStreams() {
-    Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
+    meters.bindServer(() -> 3, () -> 4, () -> 5);
 
     assertThat(gauge(KvMeters.WIRE_CONNECTIONS)).isEqualTo(3);
     assertThat(gauge(KvMeters.WIRE_STREAMS)).isEqualTo(4);

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
@@ -49,6 +49,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What the protocol says of requests, asked by a client that keeps to no rule, over real sockets.
 @Timeout(60)
@@ -193,6 +195,26 @@ final class KvProtocolTest {
       RSocketErrorException late = assertThrows(RSocketErrorException.class, () -> ask(node.raw("application/cbor"),
           ControlCodec.CBOR, WireNode::request, Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class));
       assertEquals(ErrorFrameCodec.REJECTED_SETUP, late.errorCode(), late.toString());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void jsonConnection_readsItsErrorsWithoutCbor(Link link) {
+    try (WireNode node = node(link)) {
+      RSocket raw = node.raw("application/json");
+      Supplier<Payload> unknown =
+          () -> WireNode.request(ControlCodec.JSON, "penstock.v1.none", new Messages.StatRequest());
+      for (Mono<?> asked : List.of(Mono.defer(() -> raw.requestResponse(unknown.get())),
+          Flux.defer(() -> raw.requestStream(unknown.get())).then(),
+          raw.requestChannel(Mono.fromSupplier(unknown)).then())) {
+        RSocketErrorException refused = assertThrows(RSocketErrorException.class, () -> asked.block(PATIENCE));
+        assertEquals(ErrorCode.UNKNOWN_ROUTE.code(), refused.errorCode());
+        String told = String.valueOf(refused.getMessage());
+        JsonNode values = JsonMapper.shared().readTree(told.substring(told.indexOf('\u001E') + 1));
+        assertEquals("route penstock.v1.none -1012", values.get("field").asString() + " "
+            + values.get("actual").asString() + " " + values.get("store").asInt(), told);
+      }
     }
   }
 

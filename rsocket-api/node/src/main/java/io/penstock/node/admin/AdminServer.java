@@ -4,15 +4,13 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import io.penstock.meter.TierGauges;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -47,37 +45,39 @@ public final class AdminServer {
   private final Supplier<List<TransportState>> transports;
   private final Supplier<NodeState> state;
   private final PrometheusMeterRegistry registry;
-  private final Map<BlockTier, TierGauges> gauges = new ConcurrentHashMap<>();
+  private final PenstockMeters meters;
   private final Scheduler timers;
   private final WhatIfPages whatIf;
   private final Supplier<List<String>> warnings;
 
   /// A node that warns of nothing.
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
-      Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf) {
-    this(tiers, transports, state, registry, timers, whatIf, List::of);
+    this(tiers, transports, state, registry, meters, timers, whatIf, List::of);
   }
 
   /// @param tiers whose figures are shown; there may be more of them later
   /// @param transports shown by `/health`
   /// @param state asked at every probe
   /// @param registry shown by `/metrics`
+  /// @param meters of the tiers, in `registry`
   /// @param timers ends the wait for a tier that does not answer
   /// @param whatIf shown by `/whatif`, and as gauges
   /// @param warnings for an operator, although the node serves; asked at every probe
   public AdminServer(Supplier<List<BlockTier>> tiers, Supplier<List<TransportState>> transports,
-      Supplier<NodeState> state, PrometheusMeterRegistry registry,
+      Supplier<NodeState> state, PrometheusMeterRegistry registry, PenstockMeters meters,
       Scheduler timers, WhatIfPages whatIf, Supplier<List<String>> warnings) {
     this.warnings = warnings;
     this.tiers = tiers;
     this.transports = transports;
     this.state = state;
     this.registry = registry;
-    tiers.get().forEach(this::gauges);
+    this.meters = meters;
+    tiers.get().forEach(meters::bind);
     this.timers = timers;
     this.whatIf = whatIf;
-    whatIf.bindTo(registry);
+    whatIf.bindTo(meters);
   }
 
   /// Listens; disposing the server stops it.
@@ -97,7 +97,7 @@ public final class AdminServer {
   }
 
   private Mono<Void> metrics(HttpServerRequest request, HttpServerResponse response) {
-    whatIf.refresh();
+    whatIf.bindTo(meters); // a space may be new
     return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape))
         .flatMap(all -> text(response, PROMETHEUS, all));
   }
@@ -125,12 +125,8 @@ public final class AdminServer {
   /// Asks the tiers and refreshes the gauges with their answers.
   private Mono<List<Health.TierFacts>> stat() {
     return Flux.fromIterable(tiers.get())
-        .concatMap(tier -> gauges(tier).refresh().map(stat -> Health.TierFacts.of(tier.info(), stat)))
+        .concatMap(tier -> meters.refresh(tier).map(stat -> Health.TierFacts.of(tier.info(), stat)))
         .collectList().timeout(PATIENCE, timers);
-  }
-
-  private TierGauges gauges(BlockTier tier) {
-    return gauges.computeIfAbsent(tier, any -> TierGauges.bind(registry, tier));
   }
 
   private static Mono<Void> text(HttpServerResponse response, String type, String text) {

@@ -1,6 +1,5 @@
 package io.penstock.node.device;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
@@ -8,6 +7,7 @@ import io.penstock.device.ascend.CopyKind;
 import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.failure.AclCode;
 import io.penstock.meter.CopyMeters;
+import io.penstock.meter.PenstockMeters;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 public final class MeteredCopies implements AscendListener {
   private static final Logger LOG = LoggerFactory.getLogger(MeteredCopies.class);
 
-  private final MeterRegistry registry;
+  private final PenstockMeters registry;
   private final Map<String, CopyMeters> meters = new ConcurrentHashMap<>();
 
-  public MeteredCopies(MeterRegistry registry) {
+  public MeteredCopies(PenstockMeters registry) {
     this.registry = registry;
   }
 
@@ -32,7 +32,7 @@ public final class MeteredCopies implements AscendListener {
   }
 
   private CopyMeters of(String device) {
-    return meters.computeIfAbsent(device, name -> new CopyMeters(registry, name));
+    return meters.computeIfAbsent(device, registry::copies);
   }
 
   /// Name in the form of [io.penstock.device.ascend.AscendDevice#name()].

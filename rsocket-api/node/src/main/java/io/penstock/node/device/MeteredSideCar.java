@@ -1,8 +1,8 @@
 package io.penstock.node.device;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.device.sidecar.SideCarCode;
 import io.penstock.device.sidecar.server.SideCarServer;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.meter.SideCarMeters;
 import java.util.Locale;
 
@@ -10,8 +10,8 @@ import java.util.Locale;
 public final class MeteredSideCar {
   private MeteredSideCar() {}
 
-  public static void show(MeterRegistry registry, SideCarServer server) {
-    SideCarMeters meters = new SideCarMeters(registry, () -> server.stat().clients(), () -> server.stat().regions(),
+  public static void show(PenstockMeters registry, SideCarServer server) {
+    SideCarMeters meters = registry.sideCar(() -> server.stat().clients(), () -> server.stat().regions(),
         () -> server.stat().bytes());
     meters.copied(() -> server.stat().copies(), () -> server.stat().copiedBytes());
     for (SideCarCode code : SideCarCode.values()) {

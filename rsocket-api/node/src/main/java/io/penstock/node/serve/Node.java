@@ -3,7 +3,6 @@ package io.penstock.node.serve;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
@@ -12,8 +11,7 @@ import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.device.sidecar.server.SideCarServer;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistryOptions;
-import io.penstock.meter.Gauges;
-import io.penstock.meter.MicrometerTierListener;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
@@ -50,12 +48,12 @@ import io.penstock.storage.disk.HealthOptions;
 import io.penstock.storage.disk.SyncRule;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
+import io.penstock.wire.MeteredWire;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.tcp.BoundTransports;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -88,6 +86,8 @@ public final class Node {
   private final NodeSecurity security;
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
   private final PrometheusMeterRegistry registry;
+  private final PenstockMeters meters;
+  private final MeteredWire wireMeters;
   private final JvmGcMetrics collections = new JvmGcMetrics();
   /// Interval of the checks for expired leases, pins and unfinished puts.
   private static final Duration EXPIRY = Duration.ofSeconds(1);
@@ -112,17 +112,18 @@ public final class Node {
   /// The KV events of one space.
   private record KvStream(String space, KvEventsPublisher publisher) {}
 
-  private Node(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry, NodeSockets sockets,
-      SpaceTiers tiers) {
+  private Node(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets, SpaceTiers tiers) {
     this.config = config;
     this.security = security;
     this.sockets = sockets;
-    this.registry = registry;
+    this.registry = all.registry();
+    this.meters = all.meters();
+    this.wireMeters = all.wire();
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    this.rank = new NodeAsRank(config, security.registryPass(), registry, timers, generation);
-    Gauges.bind(registry, "node", budget);
+    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, generation);
+    meters.bind(budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
     collections.bindTo(registry);
@@ -139,32 +140,32 @@ public final class Node {
     // Checked before a disk is touched
     return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(DiskRoom.require(config))
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
-          PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-          return NodeSockets.open(config, security, new ConnectionReports(registry))
-              .flatMap(sockets -> start(config, security, registry, sockets)
+          NodeMeters meters = NodeMeters.create();
+          return NodeSockets.open(config, security, new ConnectionReports(meters.wire()))
+              .flatMap(sockets -> start(config, security, meters, sockets)
                   .onErrorResume(failure -> sockets.close().then(Mono.error(failure))));
         });
   }
 
-  private static Mono<Node> start(NodeConfig config, NodeSecurity security, PrometheusMeterRegistry registry,
-      NodeSockets sockets) {
+  private static Mono<Node> start(NodeConfig config, NodeSecurity security, NodeMeters all, NodeSockets sockets) {
     return Mono.defer(() -> {
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), config.isShared() ? Capacity.OFF : plan.dram(),
           plan.space().layout().blockBytes());
-      memory.bind(registry);
-      MeteredCopies copies = new MeteredCopies(registry);
+      PenstockMeters meters = all.meters();
+      memory.bind(meters);
+      MeteredCopies copies = new MeteredCopies(meters);
       return SpaceTiers
           .open(plan, spaces(config), open(config), memory,
               new SpaceTiers.Watchers(
-                  each -> new MicrometerTierListener(registry, each.name(), each.medium()), copies,
-                  tier -> Gauges.bind(registry, tier.info().name(), tier.arena()),
+                  each -> meters.listener(each.name(), each.medium()), copies,
+                  tier -> meters.bind(tier.info().name(), tier.arena()),
                   new Sampling(config.get(NodeSettings.WHATIF_SAMPLES), new SecureRandom().nextLong())))
           .doOnNext(tiers -> tiers.devices().values().forEach(copies::show))
-          .doOnNext(tiers -> tiers.memory().ifPresent(shared -> Gauges.bindShared(registry, shared)))
+          .doOnNext(tiers -> tiers.memory().ifPresent(meters::bind))
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
-            Node node = new Node(config, security, registry, sockets, tiers);
+            Node node = new Node(config, security, all, sockets, tiers);
             return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
     });
@@ -189,7 +190,7 @@ public final class Node {
           .withMaxBytes(config.get(NodeSettings.SIDECAR_CLIENT_BYTES), config.get(NodeSettings.SIDECAR_BYTES));
       SideCarServer opened = BindFailure.naming(config, NodeSettings.SIDECAR,
           () -> SideCarServer.open(path.get(), options, tiers.devices()));
-      MeteredSideCar.show(registry, opened);
+      MeteredSideCar.show(meters, opened);
       sideCar = opened;
     }
     return sideCar;
@@ -216,15 +217,13 @@ public final class Node {
 
   private void serving(KvServer bound) {
     server = bound;
-    Gauges.bindServer(registry,
-        () -> bound.listening() instanceof BoundTransports.Listening all ? all.connections() : 0,
-        bound::runningStreams, () -> bound.listening() instanceof BoundTransports.Listening all ? all.frameBytes() : 0);
+    wireMeters.show(bound);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tiers::tiers, sockets::states, this::state, registry, timers,
+        : new AdminServer(tiers::tiers, sockets::states, this::state, registry, meters, timers,
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
             security::problems)
@@ -312,7 +311,7 @@ public final class Node {
         .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
-        .streams(new StreamReports(registry, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
+        .streams(new StreamReports(wireMeters, config.get(NodeSettings.LOG_SLOW_TRANSFER)))
         .rates(new Rates(config.get(NodeSettings.LIMITS_REQUESTS).orElse(0L),
             config.get(NodeSettings.LIMITS_BYTES).orElse(0L)))
         .carriers(config.get(TransportSettings.CARRIER)).rings(config.get(TransportSettings.RINGS))

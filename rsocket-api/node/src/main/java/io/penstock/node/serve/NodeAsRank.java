@@ -1,11 +1,11 @@
 package io.penstock.node.serve;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.TransientKvException;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.KvConnector;
 import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
@@ -54,7 +54,7 @@ final class NodeAsRank {
 
   /// @param generation of this start of the node
   /// @param pass shown to the registry
-  NodeAsRank(NodeConfig config, RegistryPass pass, MeterRegistry meters, Scheduler timers, long generation) {
+  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long generation) {
     this.config = config;
     this.pass = pass;
     this.rank = config.rank();
@@ -63,8 +63,8 @@ final class NodeAsRank {
     this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters) : null;
   }
 
-  private PrefillConnector kept(MeterRegistry meters) {
-    RequestMeters ends = new RequestMeters(meters);
+  private PrefillConnector kept(PenstockMeters meters) {
+    RequestMeters ends = meters.requests();
     PrefillConnector requests = new PrefillConnector(RankSettings.lifecycle(config), ends, timers);
     ends.show(requests);
     return requests;

@@ -1,35 +1,28 @@
 package io.penstock.node.serve;
 
-import io.micrometer.core.instrument.MeterRegistry;
-import io.penstock.meter.StreamMeters;
-import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.report.StreamListener;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Shows the streams of a node by meters, and logs one line about each slow stream with the reasons of its waits.
+/// Reports the streams of a node to its meters, and logs one line about each slow stream with the reasons of its waits.
 final class StreamReports implements StreamListener {
   private static final Logger LOG = LoggerFactory.getLogger(StreamReports.class);
 
-  private final StreamMeters meters;
+  private final StreamListener meters;
   private final long slowNanos;
 
   /// @param slow shorter streams are not in the log
-  StreamReports(MeterRegistry registry, Duration slow) {
-    meters = new StreamMeters(registry);
+  StreamReports(StreamListener meters, Duration slow) {
+    this.meters = meters;
     slowNanos = slow.toNanos();
   }
 
   @Override
   public void ended(Report stream) {
-    ErrorCode failure = stream.failure();
-    meters.ended(stream.route(), stream.carrier().label(), stream.bytes(), stream.nanos(),
-        stream.byCulprit(),
-        failure == null ? null : failure.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    meters.ended(stream);
     if (stream.nanos() >= slowNanos && LOG.isWarnEnabled()) {
       LOG.warn(line(stream));
     }

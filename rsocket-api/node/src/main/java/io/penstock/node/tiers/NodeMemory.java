@@ -2,7 +2,6 @@ package io.penstock.node.tiers;
 
 import static java.util.Objects.requireNonNull;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.memory.HostChunks;
@@ -13,7 +12,7 @@ import io.penstock.device.memory.MemoryKind;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.memory.PageKind;
-import io.penstock.meter.Gauges;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.DeviceKind;
 import io.penstock.tier.TierStat;
@@ -99,13 +98,13 @@ public final class NodeMemory {
   }
 
   /// Shows it by the kind of its pages.
-  public void bind(MeterRegistry registry) {
-    requireNonNull(registry, "registry");
+  public void bind(PenstockMeters meters) {
+    requireNonNull(meters, "meters");
     for (PageKind rung : PageKind.values()) {
-      Gauges.bindMemory(registry, name(rung), () -> figures.bytes(rung));
+      meters.bindMemory(name(rung), () -> figures.bytes(rung));
     }
-    Gauges.bindMemoryLocked(registry,
-        () -> stat().stream().filter(TierStat.Memory::locked).mapToLong(TierStat.Memory::bytes).sum());
-    Gauges.bindMemoryFallbacks(registry, figures::fallbacks);
+    meters.bindMemory(
+        () -> stat().stream().filter(TierStat.Memory::locked).mapToLong(TierStat.Memory::bytes).sum(),
+        figures::fallbacks);
   }
 }

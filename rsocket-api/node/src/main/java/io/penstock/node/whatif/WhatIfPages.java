@@ -2,16 +2,13 @@ package io.penstock.node.whatif;
 
 import static java.util.Objects.requireNonNull;
 
-import io.micrometer.core.instrument.MeterRegistry;
-import io.penstock.meter.WhatIfGauges;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,28 +33,15 @@ public final class WhatIfPages {
   }
 
   private final Supplier<List<Source>> sources;
-  private final Map<String, WhatIfGauges> gauges = new ConcurrentHashMap<>();
-  private @Nullable MeterRegistry registry;
 
   /// @param sources of all tiers; there may be more of them later
   public WhatIfPages(Supplier<List<Source>> sources) {
     this.sources = sources;
   }
 
-  /// Shows the gauges in `registry`.
-  public void bindTo(MeterRegistry registry) {
-    this.registry = registry;
-    refresh();
-  }
-
-  /// Sets the gauges to the present estimates.
-  public void refresh() {
-    MeterRegistry bound = registry;
-    if (bound != null) {
-      sources.get().forEach(source -> gauges
-          .computeIfAbsent(source.tier.name(), any -> WhatIfGauges.bind(bound, source.tier, source.estimate))
-          .refresh());
-    }
+  /// Shows the gauges of all spaces that there are now.
+  public void bindTo(PenstockMeters meters) {
+    sources.get().forEach(source -> meters.bind(source.tier, source.estimate));
   }
 
   /// The answers of all spaces.

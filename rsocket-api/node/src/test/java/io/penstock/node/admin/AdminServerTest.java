@@ -9,8 +9,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena.ChunkSource;
-import io.penstock.meter.Gauges;
-import io.penstock.meter.MicrometerTierListener;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.stack.TierStack;
@@ -46,9 +45,10 @@ final class AdminServerTest {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PenstockMeters meters = PenstockMeters.in(registry);
   private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
       List.of(new StackLevel.Host("dram", 10)), StackOptions.defaults("dram"),
-      new MicrometerTierListener(registry, "dram", Medium.HOST), ChunkSource.ofSystem(),
+      meters.listener("dram", Medium.HOST), ChunkSource.ofSystem(),
       new StackOptions.Sampling(2_000, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);
@@ -58,10 +58,9 @@ final class AdminServerTest {
 
   @BeforeEach
   void bind() {
-    Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
-    Gauges.bind(registry, "dram", tier.arena());
+    meters.bind(new ByteBudget("node", 1 << 20, 1)).bind("dram", tier.arena());
     server =
-        new AdminServer(() -> List.of(tier), List::of, state::get, registry, timers,
+        new AdminServer(() -> List.of(tier), List::of, state::get, registry, meters, timers,
             new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
             .bind("127.0.0.1", 0, loops).block(SOON);
   }
@@ -153,9 +152,9 @@ final class AdminServerTest {
             penstock_level_whatif_plus_minus{factor="4.0",level="dram",space="SPACE",tier="dram"} 0.0
             penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
             penstock_queue_held_bytes{medium="host",tier="dram"} 0.0
-            penstock_queue_longest_milliseconds{medium="host",tier="dram"} 0.0
+            penstock_queue_longest_seconds{medium="host",tier="dram"} 0.0
             penstock_queue_peak_blocks{medium="host",tier="dram"} 0.0
-            penstock_queue_time_milliseconds_total{medium="host",tier="dram"} 0.0
+            penstock_queue_time_seconds_total{medium="host",tier="dram"} 0.0
             penstock_queue_waiting_blocks{medium="host",tier="dram"} 0.0
             penstock_queue_withheld_total{medium="host",tier="dram"} 0.0
             penstock_tier_above_watermark_blocks_total{medium="host",tier="dram"} 0.0
@@ -193,7 +192,7 @@ final class AdminServerTest {
   void metrics_ofATierThatDoesNotAnswer_areStillShown() throws Exception {
     tier.close().block(SOON);
 
-    assertThat(get("/metrics").body()).contains("penstock_tier_visible_blocks{medium=\"host\",tier=\"dram\"} NaN");
+    assertThat(get("/metrics").body()).contains("penstock_tier_visible_blocks{medium=\"host\",tier=\"dram\"} 0.0");
   }
 
   @Test

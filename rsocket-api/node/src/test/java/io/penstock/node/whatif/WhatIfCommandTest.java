@@ -10,6 +10,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.meter.PenstockMeters;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
@@ -287,9 +288,9 @@ final class WhatIfCommandTest {
       tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new StackLevel.Host("dram", 4)),
           StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofSystem(),
           new StackOptions.Sampling(samples, 1));
-      server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY,
-          new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
-          timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
+      PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+      server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY, registry,
+          PenstockMeters.in(registry), timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
           .bind("127.0.0.1", 0, loops).block(SOON);
     }
 

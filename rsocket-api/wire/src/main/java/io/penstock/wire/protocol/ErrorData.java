@@ -4,6 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Plane;
 import java.io.ByteArrayOutputStream;
+import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -18,13 +19,14 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.dataformat.cbor.CBORFactory;
 
 /// Values of an ERROR frame for programs: named values, a CBOR map on the wire.
 ///
 /// The map travels in base64 behind the sentence for people and a [#MARK], because libraries hand the data of ERROR
-/// frames to their callers as UTF-8 text, which raw CBOR does not survive. It is small, and all of it is checked before
-/// it is used.
+/// frames to their callers as UTF-8 text, which raw CBOR does not survive. On a connection whose control messages are
+/// JSON, it travels as JSON text. It is small, and all of it is checked before it is used.
 final class ErrorData {
   /// Separates the sentence from the map: the record separator of ASCII.
   static final char MARK = '\u001E';
@@ -35,6 +37,8 @@ final class ErrorData {
       StreamReadConstraints.builder().maxNestingDepth(3).maxDocumentLength(LONGEST_WRITTEN)
           .maxStringLength(LONGEST_WRITTEN).maxNameLength(LONGEST_TEXT).maxNumberLength(20).build())
       .build();
+
+  private static final JsonFactory JSON = new JsonFactory();
 
   /// Values as [MessageWriter] has them.
   private final Map<String, @Nullable Object> values;
@@ -93,6 +97,15 @@ final class ErrorData {
       new MessageWriter(out, true).write(value);
     }
     return bytes.toByteArray();
+  }
+
+  /// The map as JSON text, with byte strings in base64.
+  String json() {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator out = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      new MessageWriter(out, false).write(values);
+    }
+    return text.toString();
   }
 
   /// Reads what [#written()] wrote; null if it is nothing of the kind: then the sentence is all there is.

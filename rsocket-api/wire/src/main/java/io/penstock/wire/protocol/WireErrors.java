@@ -48,7 +48,27 @@ public final class WireErrors {
     ErrorCode code = codeOf(first);
     ErrorData data = dataOf(first).with("store", code.store());
     String sentence = sentence(first.getMessage() == null ? "the node failed" : first.getMessage());
-    return new CustomRSocketException(code.code(), sentence + ErrorData.MARK + data.written());
+    return new ToldException(code, sentence, data);
+  }
+
+  /// An error that [#toWire] made, with its values in JSON: for a peer whose control messages are JSON. Any other error
+  /// stays as it is.
+  public static Throwable inJson(Throwable error) {
+    return error instanceof ToldException told
+        ? new CustomRSocketException(told.errorCode(), told.sentence + ErrorData.MARK + told.data.json())
+        : error;
+  }
+
+  /// A failure as the peer is told of it; its message is the data of the ERROR frame.
+  private static final class ToldException extends CustomRSocketException {
+    private final String sentence;
+    private final transient ErrorData data;
+
+    private ToldException(ErrorCode code, String sentence, ErrorData data) {
+      super(code.code(), sentence + ErrorData.MARK + data.written());
+      this.sentence = sentence;
+      this.data = data;
+    }
   }
 
   /// Parts of one stream that ran side by side may all fail: the reason of the first failure is sent.

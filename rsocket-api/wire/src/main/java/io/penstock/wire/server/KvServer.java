@@ -9,6 +9,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.NodeBudget;
+import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.security.Access;
@@ -175,7 +176,8 @@ public final class KvServer {
 
   private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
       @Nullable Caller caller) {
-    return new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+    return dataMimeType.equals(ControlCodec.JSON.mimeType()) ? new JsonErrors(served) : served;
   }
 
   private static RSocket entered(RSocket served, RSocket peer, Connections connections) {

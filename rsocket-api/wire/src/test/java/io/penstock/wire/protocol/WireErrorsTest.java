@@ -12,8 +12,8 @@ import io.penstock.KvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.Plane;
 import io.penstock.block.Plane.ElementType;
+import io.penstock.block.Plane;
 import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.budget.BudgetExhaustedException;
@@ -36,6 +36,7 @@ import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
+import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.frame.FrameType;
 import java.nio.channels.ClosedChannelException;
@@ -57,6 +58,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.dataformat.cbor.CBORMapper;
 
 final class WireErrorsTest {
   @Test
@@ -143,6 +146,29 @@ final class WireErrorsTest {
       assertThat(WireErrors.codeOf(overTheWire(error)).store()).as("of %s", error).isEqualTo(code.store());
     });
     assertThat(occurred).containsExactly(ErrorCode.values());
+  }
+
+  /// A client without a reader of CBOR learns as much: JSON says what CBOR says, name by name.
+  @ParameterizedTest
+  @MethodSource("everyKind")
+  void error_inJson_hasTheSentenceTheCodeAndTheValues(KvException error) {
+    RSocketErrorException sent = sent(error);
+    String cbor = requireNonNull(sent.getMessage());
+    assertThat(WireErrors.inJson(sent)).isInstanceOfSatisfying(RSocketErrorException.class, told -> {
+      String json = requireNonNull(told.getMessage());
+      assertThat(told.errorCode()).isEqualTo(sent.errorCode());
+      assertThat(json.indexOf(ErrorData.MARK)).isPositive().isEqualTo(json.lastIndexOf(ErrorData.MARK));
+      assertThat(json).startsWith(cbor.substring(0, cbor.indexOf(ErrorData.MARK) + 1) + "{");
+      byte[] map = Base64.getDecoder().decode(cbor.substring(cbor.indexOf(ErrorData.MARK) + 1));
+      assertThat(JsonMapper.shared().readTree(json.substring(json.indexOf(ErrorData.MARK) + 1)).toString())
+          .isEqualTo(JsonMapper.shared().writeValueAsString(CBORMapper.shared().readTree(map)));
+    });
+  }
+
+  @Test
+  void error_ofAnotherKind_isTheSameInJson() {
+    RSocketErrorException rejected = new RejectedSetupException("slots must be free (had none)");
+    assertThat(WireErrors.inJson(rejected)).isSameAs(rejected);
   }
 
   @ParameterizedTest

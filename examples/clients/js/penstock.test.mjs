@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import * as penstock from "./penstock.mjs";
+
+const { Space, crc32c, encodeSlice, landSlice, CorruptError, PenstockError } = penstock;
+const plane = (kind) => ({ kind, type: "INT8", heads: 1, width: 4 });
+const space = new Space({ model: "example", layers: 2, tokens: 2, planes: [plane("KEY"), plane("VALUE")] });
+const hashes = space.hashes([1, 2]);
+const block = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+const slices = (most) => space.cuts(most).map((cut, i, all) => encodeSlice(space, hashes, 0, all.length - 1 - i, 0, cut,
+  block));
+
+/** A block of bytes of PROTOCOL.md. */
+const sample = (name) => Buffer.from(new RegExp("```hex " + name + "\n([^`]*)```").exec(
+  readFileSync(new URL("../../../rsocket-api/wire/PROTOCOL.md", import.meta.url), "utf8"))[1].replace(/\s/g, ""), "hex");
+
+test("checksums, keys and slices are those of the protocol", () => {
+  assert.equal(crc32c(Buffer.from("123456789")), 0xe3069283);
+  assert.deepEqual(Buffer.concat([space.id, ...hashes]), sample("key"));
+  assert.deepEqual(slices(16)[0], sample("slice"));
+});
+
+test("a block arrives from slices of any cut, in any order", () => {
+  for (const most of [4, 8, 16, 32]) {
+    const blocks = new Map();
+    slices(most).reverse().forEach((slice) => landSlice(space, hashes, slice, blocks));
+    assert.deepEqual(blocks.get(0).whole(), block, `slices of ${most} bytes`);
+  }
+});
+
+test("every changed bit of a slice is found, and nothing of it is used", () => {
+  const [slice] = slices(16);
+  for (let bit = 0; bit < 8 * slice.length; bit++) {
+    const blocks = new Map();
+    const damaged = Buffer.from(slice);
+    damaged[bit >> 3] ^= 1 << (bit & 7);
+    assert.throws(() => landSlice(space, hashes, damaged, blocks), CorruptError, `bit ${bit}`);
+    assert.equal(blocks.size, 0);
+  }
+  assert.throws(() => landSlice(space, space.hashes([3, 4]), slice, new Map()), CorruptError);
+});
+
+test("a part that comes twice, or not at all, is no block", () => {
+  const [first] = slices(16);
+  const once = new Map();
+  landSlice(space, hashes, first, once);
+  assert.throws(() => once.get(0).whole(), CorruptError);
+  landSlice(space, hashes, first, once);
+  assert.throws(() => once.get(0).whole(), CorruptError);
+});
+
+test("an error has a sentence and values", () => {
+  const error = new PenstockError(0x2005, 'node must not be draining\x1e{"store":-1010}');
+  assert.deepEqual([error.sentence, error.values, error.transient], ["node must not be draining", { store: -1010 }, true]);
+});
+
+test("the types name what the module exports", () => {
+  const types = readFileSync(new URL("./penstock.d.ts", import.meta.url), "utf8");
+  const named = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map((found) => found[1]);
+  assert.deepEqual(named.sort(), Object.keys(penstock).sort());
+});

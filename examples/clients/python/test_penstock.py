@@ -1,0 +1,61 @@
+import pathlib
+import re
+import unittest
+
+from penstock import CorruptError, PenstockError, Space, crc32c, encode_slice, land_slice
+
+SPACE = Space("example", 2, 2, [("KEY", "INT8", 1, 4), ("VALUE", "INT8", 1, 4)])
+HASHES = SPACE.hashes([1, 2])
+BLOCK = bytes(range(32))
+PROTOCOL = pathlib.Path(__file__).parents[3] / "rsocket-api" / "wire" / "PROTOCOL.md"
+
+
+def sample(name):
+    """A block of bytes of PROTOCOL.md."""
+    return bytes.fromhex(re.search(rf"```hex {name}\n([^`]*)```", PROTOCOL.read_text("utf-8"))[1])
+
+
+def slices(most):
+    cuts = list(SPACE.cuts(most))
+    return [encode_slice(SPACE, HASHES, 0, len(cuts) - 1 - i, 0, cut, BLOCK) for i, cut in enumerate(cuts)]
+
+
+class SmallClientTest(unittest.TestCase):
+    def test_checksums_keys_and_slices_are_those_of_the_protocol(self):
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)
+        self.assertEqual(SPACE.id + HASHES[0], sample("key"))
+        self.assertEqual(slices(16)[0], sample("slice"))
+
+    def test_a_block_arrives_from_slices_of_any_cut_in_any_order(self):
+        for most in (4, 8, 16, 32):
+            blocks = {}
+            for each in reversed(slices(most)):
+                land_slice(SPACE, HASHES, each, blocks)
+            self.assertEqual(blocks[0].whole(), BLOCK, f"slices of {most} bytes")
+
+    def test_every_changed_bit_of_a_slice_is_found_and_nothing_of_it_is_used(self):
+        whole = slices(16)[0]
+        for bit in range(8 * len(whole)):
+            damaged, blocks = bytearray(whole), {}
+            damaged[bit >> 3] ^= 1 << (bit & 7)
+            with self.assertRaises(CorruptError, msg=f"bit {bit}"):
+                land_slice(SPACE, HASHES, bytes(damaged), blocks)
+            self.assertEqual(blocks, {})
+        with self.assertRaises(CorruptError):
+            land_slice(SPACE, SPACE.hashes([3, 4]), whole, {})
+
+    def test_a_part_that_comes_twice_or_not_at_all_is_no_block(self):
+        blocks = {}
+        for _ in range(2):
+            land_slice(SPACE, HASHES, slices(16)[0], blocks)
+            with self.assertRaises(CorruptError):
+                blocks[0].whole()
+
+    def test_an_error_has_a_sentence_and_values(self):
+        error = PenstockError(0x2005, 'node must not be draining\x1e{"store":-1010}')
+        self.assertEqual((error.sentence, error.values, error.transient),
+                         ("node must not be draining", {"store": -1010}, True))
+
+
+if __name__ == "__main__":
+    unittest.main()
