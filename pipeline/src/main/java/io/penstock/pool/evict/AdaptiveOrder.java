@@ -104,12 +104,12 @@ final class AdaptiveOrder implements EvictionOrder {
       return;
     }
     long capacity = Math.max(1, Math.round(rate * room));
-    Choice best = leader;
     for (Choice choice : choices) {
       choice.hits = choice.hits * decay + (choice.shadow.reference(key, position, capacity) ? 1 : 0);
-      best = choice.hits > best.hits * (1 + MARGIN) + 1 ? choice : best;
     }
-    leader = best;
+    for (Choice choice : choices) {
+      leader = choice.hits > leader.hits * (1 + MARGIN) + 1 ? choice : leader;
+    }
   }
 
   /// The bits that decide are not those by which a [FrequencySketch] or a level divides keys.

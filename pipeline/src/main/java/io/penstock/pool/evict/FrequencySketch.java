@@ -139,24 +139,24 @@ public final class FrequencySketch {
 
   /// Mixes all bits: the two-round hash of Wellons' hash prospector, as in Caffeine.
   private static int spread(int hash) {
-    int x = hash ^ hash >>> 17;
+    int x = hash ^ (hash >>> 17);
     x *= 0xed5ad4bb;
     x ^= x >>> 11;
     x *= 0xac4c1b51;
-    return x ^ x >>> 15;
+    return x ^ (x >>> 15);
   }
 
   /// A byte for each row.
   private static int places(int hash) {
     int x = hash * 0x31848bab;
-    return x ^ x >>> 14;
+    return x ^ (x >>> 14);
   }
 
   private int word(int hash, int places, int row) {
-    return (hash & mask) * WORDS_A_BLOCK + 2 * row + (places >>> (Byte.SIZE * row) & 1);
+    return (hash & mask) * WORDS_A_BLOCK + 2 * row + ((places >>> (Byte.SIZE * row)) & 1);
   }
 
   private static int shift(int places, int row) {
-    return (places >>> (Byte.SIZE * row + 1) & 15) * 4;
+    return ((places >>> (Byte.SIZE * row + 1)) & 15) * 4;
   }
 }

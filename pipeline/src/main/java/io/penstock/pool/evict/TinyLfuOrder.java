@@ -11,13 +11,12 @@ import java.util.function.IntSupplier;
 /// [FrequencySketch]. The window begins with a hundredth of the capacity, and a hill climber (Einziger, Eytan, Friedman
 /// and Manes, "Adaptive Software Cache Management", Middleware '18) gives it the size that hits most.
 ///
-/// It decides as Caffeine 3.2 does, but for two things: a miss counts when the key is inserted, not when it is asked
-/// for, and the sketch knows at most 16,777,216 keys.
+/// It decides as Caffeine 3.2 does, key for key, with a sketch of 16,777,216 keys at most. As there, a miss counts when
+/// the key is inserted, not when it is asked for, and the sketch counts once the cache is half full.
 final class TinyLfuOrder implements EvictionOrder {
   private static final int WINDOW = 0;
   private static final int PROBATION = 1;
   private static final int PROTECTED = 2;
-  private static final long LEAST_KEYS = 1 << 4;
   private static final long MOST_KEYS = 1 << 24;
   private static final int MOST_MOVES = 1_000;
   /// Estimate from which on a candidate that lost is admitted once in a while, so that a client who knows the hash
@@ -39,7 +38,7 @@ final class TinyLfuOrder implements EvictionOrder {
   /// @param random evenly distributed bits, from a seed
   TinyLfuOrder(long capacity, IntFunction<BlockKey> keys, IntSupplier random) {
     this.capacity = capacity;
-    this.sketched = Math.clamp(capacity, LEAST_KEYS, MOST_KEYS);
+    this.sketched = Math.min(capacity, MOST_KEYS);
     this.keys = keys;
     this.random = random;
     this.sketch = new FrequencySketch(sketched);

@@ -8,10 +8,13 @@ import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.config.Policies;
 import io.penstock.node.text.Json;
 import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -31,13 +34,17 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock sweep conversation_trace.jsonl",
-      "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html", ""})
+      "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html",
+      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive", ""})
 public final class SweepCommand implements Callable<Integer> {
   private final Console console;
 
-  @Parameters(index = "0", paramLabel = "TRACE",
+  @Parameters(index = "0", paramLabel = "TRACE", arity = "0..1",
       description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz).")
-  private Path file = Path.of("");
+  private @Nullable Path file;
+
+  @Mixin
+  private final SweepWorkloads workloads = new SweepWorkloads();
 
   @Option(names = "--policies", paramLabel = "NAMES",
       description = "Policies, separated by commas: " + Policies.NAMES + " (default: all).")
@@ -66,7 +73,13 @@ public final class SweepCommand implements Callable<Integer> {
         : each("--policies", policies, name -> Policies.parse("--policies", name)),
         each("--capacities", capacities, SweepCommand::capacity));
     reports.require();
-    SweepTrace trace = read();
+    if (workloads.areNamed()) {
+      return matrix(sweep);
+    }
+    if (file == null) {
+      throw new IllegalArgumentException("TRACE or --workloads must be given (was neither)");
+    }
+    SweepTrace trace = read(file);
     List<SweepResult> results = run(sweep, trace);
     if (json) {
       console.json(results);
@@ -78,7 +91,29 @@ public final class SweepCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private SweepTrace read() {
+  /// One table of the generated workloads, and of the trace if there is one.
+  private int matrix(Sweep sweep) throws InterruptedException {
+    if (reports.hasPages()) {
+      throw new IllegalArgumentException("--report must be left out, or end in .json, with --workloads (was a page)");
+    }
+    Map<String, List<SweepResult>> results = new LinkedHashMap<>();
+    for (Workload workload : workloads.named()) {
+      results.put(workload.print(), run(sweep, workloads.trace(workload)));
+    }
+    if (file != null) {
+      results.put(file.getFileName().toString(), run(sweep, read(file)));
+    }
+    if (json) {
+      console.json(results);
+    } else {
+      console.out().print(SweepMatrix.of(sweep, results));
+    }
+    console.requireHeard();
+    reports.write(console, Json.of(results) + "\n", () -> "");
+    return ExitCode.OK;
+  }
+
+  private static SweepTrace read(Path file) {
     try (TraceReader reader = TraceReader.open(file)) {
       return SweepTrace.read(reader);
     }
@@ -91,7 +126,7 @@ public final class SweepCommand implements Callable<Integer> {
     }
   }
 
-  private static <T> List<T> each(String flag, String list, Function<String, T> parse) {
+  static <T> List<T> each(String flag, String list, Function<String, T> parse) {
     List<T> values = Arrays.stream(list.split(",", -1)).map(String::strip).map(parse).toList();
     if (values.stream().distinct().count() < values.size()) {
       throw new IllegalArgumentException(flag + " must be distinct (was " + list + ")");

@@ -6,6 +6,7 @@ import io.penstock.node.text.TextTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /// The hits of each policy on several traces as text: a row for each trace and capacity, a column for each policy, and
 /// how far [EvictionPolicy#ADAPTIVE] is from the better of the two policies that it chooses from.
@@ -16,7 +17,7 @@ final class SweepMatrix {
   private final TextTable table;
   private final boolean compares;
 
-  SweepMatrix(Sweep sweep) {
+  private SweepMatrix(Sweep sweep) {
     this.sweep = sweep;
     this.compares = sweep.policies().contains(EvictionPolicy.ADAPTIVE) && sweep.policies().containsAll(CHOICE);
     List<String> heads = new ArrayList<>(List.of("TRACE", "CAPACITY", "REFERENCES"));
@@ -27,8 +28,14 @@ final class SweepMatrix {
     this.table = new TextTable(heads.toArray(String[]::new));
   }
 
-  /// Adds the results of one trace, in the order of [Sweep#run].
-  void add(String trace, List<SweepResult> results) {
+  /// @param results of each trace, in the order of [Sweep#run]
+  static TextTable of(Sweep sweep, Map<String, List<SweepResult>> results) {
+    SweepMatrix matrix = new SweepMatrix(sweep);
+    results.forEach(matrix::add);
+    return matrix.table;
+  }
+
+  private void add(String trace, List<SweepResult> results) {
     for (int i = 0; i < sweep.capacities().size(); i++) {
       long capacity = sweep.capacities().get(i);
       List<SweepResult> row = results.stream().filter(result -> result.capacity() == capacity).toList();
@@ -48,10 +55,5 @@ final class SweepMatrix {
     long hits = row.stream().filter(result -> result.policy() == EvictionPolicy.ADAPTIVE)
         .mapToLong(SweepResult::hits).sum();
     return most == 0 ? "" : String.format(Locale.ROOT, "%+.2f %%", 100.0 * (hits - most) / most);
-  }
-
-  @Override
-  public String toString() {
-    return table.toString();
   }
 }

@@ -1,9 +1,11 @@
 package io.penstock.node.trace;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Several traces in turn, some thousand requests of each. Equal ids of two traces stand for different blocks.
+/// Several traces in turn, 2,000 requests of each.
 final class PhasedTrace implements TraceSource {
   private static final int PHASE_REQUESTS = 2_000;
 
@@ -28,12 +30,10 @@ final class PhasedTrace implements TraceSource {
       return null;
     }
     int source = made / PHASE_REQUESTS % sources.size();
-    boolean isFirst = made % PHASE_REQUESTS == 0;
-    made++;
-    TraceRequest request = sources.get(source).next();
-    millis += isFirst ? 0 : request.timestampMillis() - before;
+    TraceRequest request = requireNonNull(sources.get(source).next(), "request");
+    millis += made % PHASE_REQUESTS == 0 ? 0 : request.timestampMillis() - before;
     before = request.timestampMillis();
-    return new TraceRequest(millis, request.inputTokens(), request.outputTokens(),
-        request.hashIds().stream().map(id -> id * sources.size() + source).toList());
+    made++;
+    return MixedTrace.of(source, request, millis, sources.size());
   }
 }

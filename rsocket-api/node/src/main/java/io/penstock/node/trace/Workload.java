@@ -1,7 +1,7 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.setting.SettingType;
 import java.util.List;
-import java.util.Locale;
 
 /// Kinds of requests that a trace can be made of, each unlike the others in what comes back, and when.
 public enum Workload {
@@ -48,11 +48,27 @@ public enum Workload {
     }
   };
 
+  /// All names, for a help text.
+  public static final String NAMES = "conversation, agents, scans, drift, mixture or phases";
+
+  private static final SettingType<Workload> TYPE = SettingType.oneOf(Workload.class);
+
   /// A trace of this kind. Equal options make equal traces, byte for byte, on every machine.
   public abstract TraceSource open(GeneratorOptions options);
 
-  @Override
-  public String toString() {
-    return name().toLowerCase(Locale.ROOT);
+  /// The workload that `name` names; case does not count.
+  ///
+  /// @param flag that has the name, for the complaint
+  public static Workload parse(String flag, String name) {
+    try {
+      return TYPE.parse().apply(name);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("%s must be %s (was %s)".formatted(flag, TYPE.rule(), name), e);
+    }
+  }
+
+  /// The name on a command line.
+  public String print() {
+    return TYPE.print().apply(this);
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.node.sweep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.block.EvictionPolicy;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -62,7 +63,7 @@ final class SweepCommandTest {
     CommandLineRun run = CommandLineRun.of("sweep", trace.toString(), "--capacities", "2,3");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out().lines().toList()).hasSize(1 + 9 * 2)
+    assertThat(run.out().lines().toList()).hasSize(1 + EvictionPolicy.values().length * 2)
         .first().isEqualTo("POLICY        CAPACITY  HITS  HIT RATE  PREFIX HITS  PREFIX HIT RATE");
     assertThat(run.out()).contains("lru                  2     0    0.00 %            0           0.00 %\n",
         "s3_fifo              3     3   50.00 %            3          50.00 %\n");
@@ -87,9 +88,11 @@ final class SweepCommandTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "--policies random | --policies must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, "
-        + "cost_aware, reuse_aware (was random)",
+        + "cost_aware, reuse_aware, adaptive (was random)",
     "--policies lru,lru | --policies must be distinct (was lru,lru)",
     "--capacities 1,0 | --capacities must be numbers of blocks > 0, such as 1000 or 30k (was 0)",
+    "--workloads chess | --workloads must be one of conversation, agents, scans, drift, mixture, phases (was chess)",
+    "--workloads all --requests 0 | --requests must be > 0 (was 0)",
     "--capacities 5x | --capacities must be numbers of blocks > 0, such as 1000 or 30k (was 5x)",
   })
   void misuse_isNamed(String arguments, String said) throws IOException {
@@ -101,6 +104,30 @@ final class SweepCommandTest {
     CommandLineRun run = CommandLineRun.of(line.toArray(String[]::new));
 
     assertThat(run.err()).isEqualTo("sweep: " + said + "\n");
+    assertThat(run.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void workloads_giveOneTable_withTheTraceAsOneMoreRow() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(trace, request(0, 1, 2, 3) + request(1, 1, 2, 4));
+
+    CommandLineRun run = CommandLineRun.of("sweep", trace.toString(), "--workloads", "agents,drift", "--requests",
+        "20", "--capacities", "50,100", "--policies", "lru,reuse_aware,adaptive");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out().lines().map(line -> line.split(" +")[0])).containsExactly("TRACE", "agents", "agents",
+        "drift", "drift", "t.jsonl", "t.jsonl");
+    assertThat(run.out().lines().findFirst()).hasValueSatisfying(
+        heads -> assertThat(heads).endsWith("LRU  REUSE_AWARE  ADAPTIVE  ADAPTIVE TO BETTER"));
+    assertThat(run.out().lines().skip(1)).allSatisfy(row -> assertThat(row).endsWith(" %"));
+  }
+
+  @Test
+  void neitherTraceNorWorkloads_isRefused() {
+    CommandLineRun run = CommandLineRun.of("sweep");
+
+    assertThat(run.err()).isEqualTo("sweep: TRACE or --workloads must be given (was neither)\n");
     assertThat(run.exitCode()).isEqualTo(2);
   }
 
