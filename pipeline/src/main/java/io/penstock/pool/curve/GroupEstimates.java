@@ -28,13 +28,13 @@ final class GroupEstimates {
   /// @param rate part of the keys that are sampled
   /// @param keys sampled keys of each group
   List<HitRateCurve.Point> points(double rate, int... keys) {
-    double mean = Math.max(1, Arrays.stream(keys).average().orElse(1));
+    double mean = Arrays.stream(keys).average().orElse(0);
     List<HitRateCurve.Point> points = new ArrayList<>();
     for (int i = 0; i < capacities.size(); i++) {
-      double slope = slope(i);
+      double slope = mean == 0 ? 0 : slope(i) / mean;
       List<Double> estimates = new ArrayList<>();
       for (int group = 0; group < keys.length; group++) {
-        estimates.add(hitRates.get(i)[group] - slope * (keys[group] / mean - 1));
+        estimates.add(hitRates.get(i)[group] - slope * (keys[group] - mean));
       }
       points.add(HitRateCurve.Point.of(capacities.get(i), rate, estimates));
     }
