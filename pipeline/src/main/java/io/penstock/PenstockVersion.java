@@ -20,7 +20,7 @@ public final class PenstockVersion {
   private static String read() {
     try (InputStream in = PenstockVersion.class.getResourceAsStream(RESOURCE)) {
       if (in == null) {
-        throw new IllegalStateException(RESOURCE + " must be beside " + PenstockVersion.class.getName());
+        throw new IllegalStateException(RESOURCE + " is missing beside " + PenstockVersion.class.getName());
       }
       Properties properties = new Properties();
       properties.load(in);

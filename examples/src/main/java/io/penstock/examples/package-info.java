@@ -1,4 +1,4 @@
-/// Stories that run: each example is a `main` with a fixed seed and a test that runs it.
+/// Stories that run: each example is a command with a fixed seed and a test that runs it.
 @NullMarked
 package io.penstock.examples;
 

@@ -83,6 +83,18 @@ final class LauncherTest {
   }
 
   @Test
+  void verbsOfTheLab_startTheLab_andAllOthersTheNode() throws Exception {
+    for (String verb : List.of("attack", "bench", "plan", "simulate", "torture", "help")) {
+      assertThat(launch(verb, "--help").out().lines()).as(verb).containsSubsequence("io.penstock.lab.LabMain", verb,
+          "--help");
+    }
+    for (String verb : List.of("serve", "stat", "benches")) {
+      assertThat(launch(verb).out().lines()).as(verb).containsSubsequence("io.penstock.node.PenstockMain", verb);
+    }
+    assertThat(launch("example", "hello").out().lines()).containsSubsequence("io.penstock.examples.Examples", "hello");
+  }
+
+  @Test
   void secondUse_buildsNothingAndSaysNothing() throws Exception {
     launch();
 

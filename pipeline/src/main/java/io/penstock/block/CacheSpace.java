@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class CacheSpace {
   private final String model;
   private final BlockLayout layout;
-  private final int group;
+  private final Group group;
   private final String tenantSalt;
   private final Shard shard;
   private final SpaceId id;
@@ -26,13 +26,18 @@ public final class CacheSpace {
   /// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
   /// @param tenantSalt separates tenants; empty for none
   public CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
+    this(model, layout, Group.of(group), tenantSalt);
+  }
+
+  /// The space of a group of layers whose blocks continue a prefix in another way than full attention does.
+  public CacheSpace(String model, BlockLayout layout, Group group, String tenantSalt) {
     this(model, layout, group, tenantSalt, Shard.whole(layout));
   }
 
-  private CacheSpace(String model, BlockLayout layout, int group, String tenantSalt, Shard shard) {
+  private CacheSpace(String model, BlockLayout layout, Group group, String tenantSalt, Shard shard) {
     this.model = requireNonNull(model, "model");
     this.layout = requireNonNull(layout, "layout");
-    this.group = Checks.notNegative("group", group);
+    this.group = group.requireOf(layout);
     this.tenantSalt = requireNonNull(tenantSalt, "tenantSalt");
     this.shard = shard.requireOf(layout);
     this.id = digest(model, layout, group, tenantSalt, shard);
@@ -56,7 +61,8 @@ public final class CacheSpace {
     return layout;
   }
 
-  public int group() {
+  /// The group of layers whose cache a block holds.
+  public Group group() {
     return group;
   }
 
@@ -70,20 +76,25 @@ public final class CacheSpace {
   }
 
   /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
-  /// name, type name, heads and width, then group and salt; and, unless a block holds all layers and heads, `shard` and
-  /// the four numbers of [Shard].
+  /// name, type name, heads and width, then number of the group and salt; and, unless the group is one of full attention
+  /// without numbers of layers, `group`, window, tokens of a state, number of layers and their numbers; and, unless a
+  /// block holds all layers and heads, `shard` and the four numbers of [Shard].
   public SpaceId id() {
     return id;
   }
 
-  private static SpaceId digest(String model, BlockLayout layout, int group, String tenantSalt, Shard shard) {
+  private static SpaceId digest(String model, BlockLayout layout, Group group, String tenantSalt, Shard shard) {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
         .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
         .int32(layout.planes().size());
     for (Plane plane : layout.planes()) {
       digest.text(plane.kind().name()).text(plane.type().name()).int32(plane.heads()).int32(plane.width());
     }
-    digest.int32(group).text(tenantSalt);
+    digest.int32(group.number()).text(tenantSalt);
+    if (!group.equals(Group.of(group.number()))) {
+      digest.text("group").int32(group.windowTokens()).int32(group.stateTokens()).int32(group.layers().size());
+      group.layers().forEach(digest::int32);
+    }
     if (!shard.equals(Shard.whole(layout))) {
       digest.text("shard").int32(shard.layers()).int32(shard.firstLayer()).int32(shard.heads())
           .int32(shard.firstHead());
@@ -104,7 +115,7 @@ public final class CacheSpace {
   /// Without the salt, which is secret.
   @Override
   public String toString() {
-    return "CacheSpace[%s, %s, group %d, %s]".formatted(model, layout, group, publicId());
+    return "CacheSpace[%s, %s, %s, %s]".formatted(model, layout, group, publicId());
   }
 
   /// The id in hex as a node shows it; empty with a salt. A peer that knows the id can ask for blocks, so the id of a
@@ -120,9 +131,9 @@ public final class CacheSpace {
 
   /// A field in which two spaces differ, and its values. The values of the salt are left out.
   ///
-  /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group`, `shard`, a
-  ///     number of the shard as `shard.layers`, or `tenantSalt`
-  /// @param here a text, a number, or a list of [Plane]
+  /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group`, a
+  ///     part of the group as `group.windowTokens`, `shard`, a number of the shard as `shard.layers`, or `tenantSalt`
+  /// @param here a text, a number, a list of numbers, or a list of [Plane]
   /// @param there of the same type
   public record Difference(String field, Object here, Object there) {
     /// Difference of tenants, without values: the salts are secret.
@@ -153,8 +164,8 @@ public final class CacheSpace {
       return differs("layout.order", layout.order().name(), other.layout.order().name());
     } else if (!layout.planes().equals(other.layout.planes())) {
       return differs("layout.planes", layout.planes(), other.layout.planes());
-    } else if (group != other.group) {
-      return differs("group", group, other.group);
+    } else if (!group.equals(other.group)) {
+      return group.difference(other.group);
     } else if (!shard.equals(other.shard)) {
       return differs("shard", "" + shard, "" + other.shard);
     }
@@ -172,8 +183,8 @@ public final class CacheSpace {
       return differs("shard.heads", shard.heads(), other.shard.heads());
     } else if (!shapes(layout).equals(shapes(other.layout))) {
       return differs("layout.planes", layout.planes(), other.layout.planes());
-    } else if (group != other.group) {
-      return differs("group", group, other.group);
+    } else if (!group.equals(other.group)) {
+      return group.difference(other.group);
     }
     return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
   }
@@ -187,6 +198,75 @@ public final class CacheSpace {
 
   private static Optional<Difference> differs(String name, Object here, Object there) {
     return Optional.of(new Difference(name, here, there));
+  }
+
+  /// A KV cache group: layers of a model whose cache is kept in blocks of one shape, and how far those layers look back.
+  /// Models that mix full attention with sliding windows or recurrent states have several groups, and a space for each.
+  ///
+  /// @param number place among the groups of the model, from 0
+  /// @param windowTokens how far back a token looks, itself included; 0 without a sliding window
+  /// @param stateTokens if a block is the state of recurrent layers after all tokens so far instead of the cache of
+  ///     some: the tokens from one state to the next; else 0
+  /// @param layers numbers in the model of the layers of a block, in ascending order; empty if they are not stated
+  public record Group(int number, int windowTokens, int stateTokens, List<Integer> layers) {
+    public Group {
+      Checks.notNegative("group", number);
+      Checks.notNegative("windowTokens", windowTokens);
+      Checks.notNegative("stateTokens", stateTokens);
+      layers = List.copyOf(layers);
+      if (windowTokens > 0 && stateTokens > 0) {
+        throw new IllegalArgumentException(
+            "windowTokens must be 0 for a state (was " + windowTokens + ", stateTokens " + stateTokens + ")");
+      }
+      for (int i = 0; i < layers.size(); i++) {
+        Checks.notNegative("group.layers", layers.get(i));
+        if (i > 0 && layers.get(i) <= layers.get(i - 1)) {
+          throw new IllegalArgumentException("group.layers must be in ascending order (was " + layers + ")");
+        }
+      }
+    }
+
+    /// A group of full attention whose layers are not numbered.
+    public static Group of(int number) {
+      return new Group(number, 0, 0, List.of());
+    }
+
+    /// Tokens of the prompt from one block to the next.
+    ///
+    /// @param layout of a block
+    public int strideTokens(BlockLayout layout) {
+      return stateTokens > 0 ? stateTokens : layout.tokens();
+    }
+
+    private Group requireOf(BlockLayout layout) {
+      if (!layers.isEmpty() && layers.size() != layout.layers()) {
+        throw new IllegalArgumentException("group.layers must be none, or %d numbers, one for each layer (was %d)"
+            .formatted(layout.layers(), layers.size()));
+      }
+      if (stateTokens > 0 && layout.tokens() != 1) {
+        throw new IllegalArgumentException(
+            "layout.tokens must be 1 for a state, which a block has one of (was " + layout.tokens() + ")");
+      }
+      return this;
+    }
+
+    private Optional<Difference> difference(Group other) {
+      if (number != other.number) {
+        return differs("group", number, other.number);
+      } else if (windowTokens != other.windowTokens) {
+        return differs("group.windowTokens", windowTokens, other.windowTokens);
+      } else if (stateTokens != other.stateTokens) {
+        return differs("group.stateTokens", stateTokens, other.stateTokens);
+      }
+      return differs("group.layers", layers, other.layers);
+    }
+
+    /// *group 1*, *group 1, window of 1024 tokens*, or *group 1, a state every 512 tokens*.
+    @Override
+    public String toString() {
+      return "group " + number + (windowTokens > 0 ? ", window of " + windowTokens + " tokens" : "")
+          + (stateTokens > 0 ? ", a state every " + stateTokens + " tokens" : "");
+    }
   }
 
   /// The part of a model that the blocks of a space hold: a run of its layers (pipeline parallel) and of its KV heads

@@ -51,7 +51,11 @@ public record Plane(Kind kind, ElementType type, int heads, int width) {
     /// Keys of a sparse-attention indexer.
     INDEXER,
     /// Quantisation scales of another plane.
-    SCALES
+    SCALES,
+    /// The state of a recurrent layer, such as Mamba or gated delta net.
+    STATE,
+    /// The last inputs of the convolution before a recurrent layer.
+    CONVOLUTION
   }
 
   /// The type of one tensor element and its width. Values are little-endian in memory and on the wire.

@@ -360,7 +360,7 @@ public final class NodeRing implements AutoCloseable {
     return true;
   }
 
-  /// Says where `block` lies; false if a client cannot read it there.
+  /// Writes the place of `block` into the answer at `at`. Returns false if a client cannot read the block there.
   private boolean write(long at, Block block) {
     try (LayerSpan all = block.span(GranuleRange.all(layout))) {
       long address = all.memory().address();

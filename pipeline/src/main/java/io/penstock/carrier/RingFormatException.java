@@ -18,7 +18,7 @@ final class RingFormatException extends PeerMemoryException {
     return field;
   }
 
-  /// The value that this version has.
+  /// The value that this version requires.
   long wanted() {
     return wanted;
   }

@@ -14,7 +14,7 @@ final class RingSignal {
 
   /// Ways in which the waiting thread passes the time.
   interface Pause {
-    /// Pauses of the system.
+    /// Clock and pauses of the operating system.
     Pause SYSTEM = new Pause() {
       @Override
       public long nanos() {

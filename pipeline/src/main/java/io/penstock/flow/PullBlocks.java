@@ -105,6 +105,17 @@ public final class PullBlocks {
     return new Mover(List.copyOf(transfers), places, isPush);
   }
 
+  /// Tokens that are moved for a transfer. A source sends the same tokens of each of its blocks, so these are more than
+  /// the transfer has where its last block is not full.
+  public static long movedTokens(Transfer transfer) {
+    return together(transfer.pieces()).stream().mapToLong(PullBlocks::asked).sum();
+  }
+
+  private static long asked(List<TokenPiece> pieces) {
+    long blocks = pieces.stream().mapToInt(TokenPiece::sourceBlock).distinct().count();
+    return blocks * (end(pieces) - first(pieces));
+  }
+
   private record Fetch(Transfer transfer, Lane lane, List<BlockKey> keys, ViewLanding landing) {
     /// A fetch over the lane `now`, from which bytes land only while `ticket` admits the generation of its source.
     Fetch attempt(Lane now, MoveTicket ticket) {
@@ -182,9 +193,8 @@ public final class PullBlocks {
   /// The pieces that one fetch asks for: all of them, unless that would ask for much that is dropped. Then those at the
   /// same tokens of their blocks go together.
   private static Collection<List<TokenPiece>> together(List<TokenPiece> pieces) {
-    long blocks = pieces.stream().mapToInt(TokenPiece::sourceBlock).distinct().count();
     long wanted = pieces.stream().mapToInt(TokenPiece::tokens).sum();
-    return blocks * (end(pieces) - first(pieces)) <= MOST_ASKED * wanted
+    return asked(pieces) <= MOST_ASKED * wanted
         ? List.of(pieces)
         : pieces.stream().collect(Collectors.groupingBy(piece -> new Run(piece.sourceToken(), piece.tokens()),
             LinkedHashMap::new, Collectors.toList())).values();

@@ -52,7 +52,7 @@ public final class PushLayers extends ForwardingTier {
     this.space = blocks.info().space();
     this.shards = List.copyOf(shards);
     if (shards.isEmpty()) {
-      throw new IllegalArgumentException("shards must be > 0 (was none)");
+      throw new IllegalArgumentException("shards must not be empty");
     }
   }
 
@@ -83,7 +83,7 @@ public final class PushLayers extends ForwardingTier {
     Set<MonoSink<Production>> waiting = new HashSet<>();
     synchronized (this) {
       if (!Collections.disjoint(keys, productions.keySet())) {
-        throw new IllegalStateException("request must begin once (was " + request + ")");
+        throw new IllegalStateException("request " + request + " has already begun");
       }
       for (BlockKey key : keys) {
         productions.put(key, production);

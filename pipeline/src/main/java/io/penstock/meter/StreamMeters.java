@@ -6,8 +6,10 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// Times the streams of slices of a node and counts their bytes, by route and carrier. Meters appear with the first
@@ -40,27 +42,20 @@ public final class StreamMeters {
 
   private record Kind(String route, String carrier) {}
 
-  private record Meters(Timer duration, Counter bytes, Counter peer, Counter budget, Counter tier) {}
-
-  /// Waits of a stream, in nanoseconds.
-  ///
-  /// @param peer for credit, or for slices
-  /// @param budget for room in the byte budget, or in the send window
-  /// @param tier for blocks, or for room for them
-  public record Waits(long peer, long budget, long tier) {}
+  private record Meters(Timer duration, Counter bytes, Map<String, Counter> waited) {}
 
   /// A stream ended.
   ///
   /// @param route a word of the protocol
   /// @param carrier that carried most of the bytes
+  /// @param waits nanoseconds by the word for their culprit; all streams of a route have equal words
   /// @param failure a word of an enum; null if it did not fail
-  public void ended(String route, String carrier, long bytes, long nanos, Waits waits, @Nullable String failure) {
-    Meters meters = kinds.computeIfAbsent(new Kind(route, carrier), this::meters);
+  public void ended(String route, String carrier, long bytes, long nanos, Map<String, Long> waits,
+      @Nullable String failure) {
+    Meters meters = kinds.computeIfAbsent(new Kind(route, carrier), kind -> meters(kind, waits.keySet()));
     meters.duration.record(nanos, TimeUnit.NANOSECONDS);
     meters.bytes.increment(bytes);
-    increment(meters.peer, waits.peer);
-    increment(meters.budget, waits.budget);
-    increment(meters.tier, waits.tier);
+    meters.waited.forEach((culprit, counter) -> increment(counter, waits.getOrDefault(culprit, 0L)));
     if (failure != null) {
       Tags tags = Tags.of(MeterTag.ROUTE.asString(), route, MeterTag.CODE.asString(), failure);
       counter(KvMeters.STREAM_FAILURES, tags).increment();
@@ -71,13 +66,14 @@ public final class StreamMeters {
     counter.increment(nanos / 1e6);
   }
 
-  private Meters meters(Kind kind) {
+  private Meters meters(Kind kind, Set<String> culprits) {
     Tags tags = Tags.of(MeterTag.ROUTE.asString(), kind.route, MeterTag.CARRIER.asString(), kind.carrier);
     KvMeters duration = KvMeters.STREAM_DURATION;
     return new Meters(
         Timer.builder(duration.getName()).description(duration.description()).tags(tags)
             .publishPercentileHistogram().minimumExpectedValue(LEAST).maximumExpectedValue(MOST).register(registry),
-        counter(KvMeters.STREAM_CARRIED, tags), waited(tags, "peer"), waited(tags, "budget"), waited(tags, "tier"));
+        counter(KvMeters.STREAM_CARRIED, tags),
+        culprits.stream().collect(Collectors.toUnmodifiableMap(culprit -> culprit, culprit -> waited(tags, culprit))));
   }
 
   private Counter waited(Tags tags, String reason) {

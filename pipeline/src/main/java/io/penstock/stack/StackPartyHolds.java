@@ -169,7 +169,9 @@ final class StackPartyHolds extends TierHolds {
       List<Resident> blocks = new ArrayList<>(asked.size());
       for (BlockKey key : asked) {
         Resident block = visible(key, after);
-        outcomes.add(block != null ? KeyOutcome.OK : removals.absent(key));
+        outcomes.add(block == null
+            ? removals.absent(key)
+            : pin.kind() == Pin.Kind.NONE && !StackHolds.isPinned(block) ? KeyOutcome.UNCHANGED : KeyOutcome.OK);
         if (block != null) {
           blocks.add(block);
         }

@@ -21,6 +21,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
@@ -132,6 +133,13 @@ public final class TierStack implements BlockTier {
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
     return Mono.fromCallable(() -> look(() -> Presence.of(asked.size(), parts.index.lookups().visible(asked))));
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(
+        () -> look(() -> Presence.of(asked.size(), parts.index.lookups().durable(asked, durability))));
   }
 
   @Override

@@ -7,9 +7,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
 import io.penstock.check.Checks;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
+import java.util.BitSet;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -28,6 +30,16 @@ public interface BlockTier {
 
   /// Keys of `keys` that are visible, without counting as a use.
   Mono<Presence> contains(List<BlockKey> keys);
+
+  /// Keys of `keys` that are visible and whose bytes promise at least `durability` now, without counting as a use. A
+  /// receipt says what was promised when the block was put; this says what is true since: a block in memory may have
+  /// been written to a disk, or evicted. A tier without a disk answers no key for more than
+  /// [Durability#VOLATILE].
+  default Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    return durability == Durability.VOLATILE
+        ? contains(keys)
+        : Mono.fromSupplier(() -> Presence.of(keys.size(), new BitSet()));
+  }
 
   /// Levels that the longest visible prefix of `keys` would be read from, without counting as a use: runs of blocks in
   /// key order. Together they are as long as [#match] answers. A tier without this knowledge answers one run.

@@ -42,7 +42,8 @@ public abstract class TierHolds extends Owned {
   /// Pins the visible blocks of `keys`, or ends their pins. Signals [HoldLimitException], and has pinned nothing, if
   /// more blocks would be pinned than may be.
   ///
-  /// @return an outcome for each key, in order
+  /// @return an outcome for each key, in order; [KeyOutcome#UNCHANGED] for a block without a pin, when pins are to end:
+  ///     it never had one, or its soft pin has expired
   public abstract Mono<List<KeyOutcome>> pin(List<BlockKey> keys, Pin pin);
 
   /// Removes the visible blocks of `keys`.
@@ -191,6 +192,9 @@ public abstract class TierHolds extends Owned {
   public enum KeyOutcome {
     /// Done.
     OK(0),
+    /// There was nothing to do: the block had no pin that could end. Mooncake Store has no number for it but that of
+    /// success.
+    UNCHANGED(0),
     /// The block is being written.
     NOT_READY(-703),
     /// The block is not visible.
@@ -209,7 +213,12 @@ public abstract class TierHolds extends Owned {
       return code;
     }
 
-    /// The outcome of a number on the wire; null if there is none here.
+    /// Whether the block is as was asked.
+    public boolean isDone() {
+      return code == 0;
+    }
+
+    /// The outcome of a number on the wire, without [#UNCHANGED]; null if there is none here.
     public static @Nullable KeyOutcome of(int code) {
       for (KeyOutcome outcome : values()) {
         if (outcome.code == code) {
@@ -255,7 +264,7 @@ public abstract class TierHolds extends Owned {
         case OK -> new RemovalCount(removed + 1, leased, notReady);
         case LEASED -> new RemovalCount(removed, leased + 1, notReady);
         case NOT_READY -> new RemovalCount(removed, leased, notReady + 1);
-        case NOT_FOUND -> this;
+        case NOT_FOUND, UNCHANGED -> this;
       };
     }
   }

@@ -123,7 +123,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     }
     try {
       actual.onNext(slice);
-    } finally { // what it throws ends the stream, so the error must find the emission ended
+    } finally { // the error of a reader that threw comes in here, and must find the emission over
       Throwable ended = end();
       if (ended != null) {
         actual.onError(ended);

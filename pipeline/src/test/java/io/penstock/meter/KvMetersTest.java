@@ -40,6 +40,7 @@ import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
@@ -73,7 +74,7 @@ final class KvMetersTest {
     Gauges.bind(registry, "dram", tier.arena());
     Gauges.bindServer(registry, () -> 3, () -> 4, () -> 5);
     StreamMeters streams = new StreamMeters(registry);
-    streams.ended("get", "inline", 4096, 2_000_000, new StreamMeters.Waits(1_000_000, 0, 0), "transient");
+    streams.ended("get", "inline", 4096, 2_000_000, Map.of("reader", 1_000_000L), "transient");
     TransferMeters transfers = new TransferMeters(registry, List.of("timeout"));
     transfers.ended("tcp", "read", new TransferMeters.Times(1, 2, 3), null);
     transfers.carried("tcp", "read", "inline", 4096);

@@ -243,7 +243,12 @@ final class HoldsSimulationTest extends StackSteps {
         return;
       }
       List<KeyOutcome> outcomes = value(holds.pin(keys, pin));
-      assertThat(outcomes.stream().filter(KeyOutcome.OK::equals).count()).isEqualTo(there.size());
+      for (int i = 0; i < keys.size(); i++) {
+        BlockKey key = keys.get(i);
+        assertThat(outcomes.get(i)).isEqualTo(!model.has(key)
+            ? KeyOutcome.NOT_FOUND
+            : pin.kind() == Pin.Kind.NONE && !model.isPinned(key) ? KeyOutcome.UNCHANGED : KeyOutcome.OK);
+      }
       there.forEach(key -> model.pin(key, pin, pin.life().toNanos()));
     }
 

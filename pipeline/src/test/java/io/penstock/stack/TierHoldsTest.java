@@ -4,6 +4,7 @@ import static io.penstock.tier.TierHolds.KeyOutcome.LEASED;
 import static io.penstock.tier.TierHolds.KeyOutcome.NOT_FOUND;
 import static io.penstock.tier.TierHolds.KeyOutcome.NOT_READY;
 import static io.penstock.tier.TierHolds.KeyOutcome.OK;
+import static io.penstock.tier.TierHolds.KeyOutcome.UNCHANGED;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -298,7 +299,8 @@ final class TierHoldsTest extends StackSteps {
     fill(stack, 100, 200);
     assertThat(present(stack, 0, 1, 5)).isEqualTo("101");
     assertThat(value(holds.remove(keys(0, 1), false))).containsExactly(OK);
-    holds.pin(keys(5, 6), Pin.none()).block(SOON);
+    assertThat(value(holds.pin(List.of(key(5), key(199), key(99)), Pin.none()))).containsExactly(OK, UNCHANGED,
+        NOT_FOUND);
     fill(stack, 200, 300);
     assertThat(present(stack, 0, 5)).isEqualTo("00");
     assertThat(stat(stack).holds().hardPinned()).isZero();

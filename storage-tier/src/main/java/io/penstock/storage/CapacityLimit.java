@@ -8,6 +8,10 @@ import java.util.function.BooleanSupplier;
 /// for compaction or, where compaction gives nothing, until the owner gives blocks up. One segment stays free for
 /// compaction. Used by the thread that appends.
 final class CapacityLimit {
+  /// Segments' worth of blocks that one put may replace on a disk that is too full: the blocks given up first may lie
+  /// in several segments.
+  private static final int MOST_GIVEN = 2;
+
   private final String place;
   private final ReclaimOptions options;
   private final long segmentBytes;
@@ -35,7 +39,9 @@ final class CapacityLimit {
     relief = giveBack;
   }
 
-  /// Makes sure that there is room for another record.
+  /// Makes sure that there is room for another record. If the journal is at its capacity, the owner gives blocks up. If
+  /// the disk is too full, the journal does not grow: new blocks take the place of one segment of older ones. Where
+  /// that makes no room, because other programs have filled the disk, the put fails and all stored blocks stay.
   ///
   /// @throws StorageFullException if every segment is needed and nearly full, and the owner gives nothing up
   void require() {
@@ -45,11 +51,15 @@ final class CapacityLimit {
     long most = options.capacityBytes() == ReclaimOptions.UNLIMITED
         ? Long.MAX_VALUE
         : options.capacityBytes() / segmentBytes - 1;
+    int start = index.segments();
     int fruitless = 0;
-    while (log.mayBeginSegment() && (index.segments() + 1 > most || !watermarks.hasRoom())) {
+    int given = 0;
+    while (log.mayBeginSegment() && (index.segments() + 1 > most || !fitsDisk(start))) {
       int before = index.segments();
       if (!reclaimer.hasVictim() && before == index.needed()) {
-        if (!relief.getAsBoolean()) {
+        boolean mayGive = before + 1 > most || (watermarks.mayReplace() && given < MOST_GIVEN);
+        given++;
+        if (!mayGive || !relief.getAsBoolean()) {
           requireBelow(most);
           return; // the engine knows what the disk has
         }
@@ -64,6 +74,11 @@ final class CapacityLimit {
         return;
       }
     }
+  }
+
+  /// Whether the disk has room for one more segment than now, or the journal has one segment less than at `start`.
+  private boolean fitsDisk(int start) {
+    return index.segments() < start || watermarks.hasRoom();
   }
 
   private void requireBelow(long most) {

@@ -12,6 +12,7 @@ final class DiskWatermarks {
 
   private final SegmentEngine engine;
   private final ReclaimOptions options;
+  private final long keptFree;
   private final long needed;
   private final JournalClock clock;
   private boolean looked;
@@ -22,6 +23,7 @@ final class DiskWatermarks {
     this.engine = engine;
     this.options = options.reclaim();
     EngineOptions segments = options.segments();
+    this.keptFree = segments.keepFreeBytes();
     this.needed = segments.keepFreeBytes() + segments.segmentBytes();
     this.clock = clock;
   }
@@ -49,10 +51,20 @@ final class DiskWatermarks {
     }
   }
 
-  /// Whether another segment leaves enough free; true if the disk does not report its space.
+  /// Whether a journal may take another segment: the disk is not too full, and the segment leaves enough free. True if
+  /// the disk does not report its space.
   boolean hasRoom() {
+    return !isWatched() || (!isTooHigh() && leaves(needed));
+  }
+
+  /// Whether a segment of the journal that is deleted makes room for another one.
+  boolean mayReplace() {
+    return leaves(keptFree);
+  }
+
+  private boolean leaves(long bytes) {
     try {
-      return !isWatched() || engine.space().usableBytes() >= needed;
+      return engine.space().usableBytes() >= bytes;
     } catch (KvException e) {
       return true;
     }

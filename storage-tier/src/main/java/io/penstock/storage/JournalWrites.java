@@ -191,13 +191,15 @@ final class JournalWrites {
     return dead.size();
   }
 
-  /// If the journal or the disk is too full and compaction gives nothing, asks the owner to give up its oldest blocks.
-  /// The next sweep sees whether that was enough.
+  /// If the journal exceeds its own capacity and compaction gives nothing, asks the owner to give up its oldest blocks.
+  /// The next sweep sees whether that was enough. A disk that others have filled costs no block: giving blocks up would
+  /// not end until none is left.
   private void relieveIfPressed() {
     if (!reclaimer.isPressed() || reclaimer.isDeleting()) {
       return;
     }
-    if (shortage.evict(reclaimer.blocksASegment()) == 0 && reclaimer.endsActive()) {
+    boolean gives = reclaimer.isOverCapacity() && shortage.evict(reclaimer.blocksASegment()) > 0;
+    if (!gives && reclaimer.endsActive()) {
       askForSweep();
     }
   }

@@ -86,6 +86,11 @@ final class Reclaimer {
     return draining || watermarks.isTooHigh();
   }
 
+  /// Whether the journal exceeds its own capacity.
+  boolean isOverCapacity() {
+    return draining;
+  }
+
   /// Whether segments without a live record wait for a sync.
   boolean isDeleting() {
     return !index.unneeded(engine.activeSegment()).isEmpty();

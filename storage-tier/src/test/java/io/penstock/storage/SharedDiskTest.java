@@ -11,6 +11,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.storage.disk.SyncRule;
+import io.penstock.storage.engine.EngineFailure.StorageFullException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.FreeSpace;
 import io.penstock.storage.engine.file.PlainEngine;
@@ -19,6 +20,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -34,8 +36,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Journals that share a disk, with each other and with strangers: it never gets fuller than it may, and no put fails
-/// for it.
+/// Journals that share a disk, with each other and with strangers: it never gets fuller than it may, and a disk that
+/// strangers have filled costs no stored block.
 @Timeout(60)
 final class SharedDiskTest {
   private static final long MIB = 1 << 20;
@@ -77,20 +79,38 @@ final class SharedDiskTest {
   }
 
   @Test
-  void strangers_takeTheDisk_andGetWhatTheJournalHas() throws IOException {
+  void strangers_takeTheDisk_andTheJournalKeepsWhatItHas() throws IOException {
     JournalTier tier = tier("one", played());
     for (int i = 0; i < 100; i++) {
       put(tier, i);
     }
-    long before = stat(tier).blocks();
-    assertThat(before).isEqualTo(100);
     strangers.set(free() - MIB);
-    put(tier, 100);
-    assertThat(stat(tier).blocks()).as("some went, down to the low watermarks").isBetween(1L, before - 1);
-    assertThat(TOTAL - free()).isLessThanOrEqualTo(TOTAL * 80 / 100 + SEGMENT);
+    for (int i = 100; i < 200; i++) {
+      tryPut(tier, i);
+    }
+    for (int i = 0; i < 100; i++) {
+      assertThat(present(tier, i)).as("block %d, stored before the disk was full", i).isTrue();
+    }
+    assertThat(stat(tier).tiering().evictedForRoom()).isZero();
     strangers.set(0);
-    put(tier, 101);
-    assertThat(present(tier, 101)).isTrue();
+    put(tier, 200);
+    assertThat(present(tier, 200)).isTrue();
+  }
+
+  @Test
+  void diskAboveTheHighWatermark_takesNewBlocks_onlyInPlaceOfAsManyOldOnes() throws IOException {
+    JournalTier tier = tier("one", played());
+    for (int i = 0; i < 100; i++) {
+      put(tier, i);
+    }
+    strangers.set(free() - TOTAL / 10 - KEPT_FREE + MIB);
+    long before = TOTAL - free();
+    for (int i = 100; i < 200; i++) {
+      put(tier, i);
+      assertThat(TOTAL - free()).as("bytes in use after put %d", i).isLessThanOrEqualTo(before + SEGMENT);
+    }
+    assertThat(stat(tier).blocks()).as("a segment's worth at most is missing").isGreaterThanOrEqualTo(100 - 2 * 16);
+    assertThat(present(tier, 199)).isTrue();
   }
 
   @Test
@@ -180,6 +200,15 @@ final class SharedDiskTest {
       Reservation reservation = requireNonNull(tier.reserve(keys, scope).block(PATIENCE));
       reservation.drafts().forEach(Blocks::produce);
       assertThat(reservation.commit(reservation.drafts()).block(PATIENCE)).hasSize(keys.size());
+    }
+  }
+
+  /// Puts a block into a tier whose disk may be full.
+  private static void tryPut(JournalTier tier, long number) {
+    try {
+      put(tier, number);
+    } catch (StoreUnavailableException e) {
+      assertThat(e).as("typed").isInstanceOf(StorageFullException.class);
     }
   }
 

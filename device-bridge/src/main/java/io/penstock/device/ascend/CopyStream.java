@@ -63,7 +63,7 @@ final class CopyStream {
   private void destroy(MemorySegment queue) {
     try {
       runtime.destroyStream(queue);
-    } catch (RuntimeException e) { // nothing is on it any more
+    } catch (RuntimeException e) { // no copy uses the stream any more, so it only leaks
       LOG.warn("device " + device + ": a stream could not be destroyed", e);
     }
   }

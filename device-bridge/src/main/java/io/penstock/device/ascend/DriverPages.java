@@ -49,7 +49,7 @@ final class DriverPages {
     this.shared = shared;
   }
 
-  /// NUMA node of a device: four devices share one, and only even ones have memory for them.
+  /// NUMA node whose memory serves a device. Four devices share a node, and only nodes of even number have such memory.
   static int node(int physicalDevice) {
     return physicalDevice / DEVICES_A_NODE * 2;
   }

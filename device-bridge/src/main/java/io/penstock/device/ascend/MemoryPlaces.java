@@ -40,7 +40,7 @@ final class MemoryPlaces {
     return new Located(request, sources, targets);
   }
 
-  /// @param last where the element before it was: elements of a request mostly lie together
+  /// @param last region of the previous element, null for the first: elements of a request mostly lie in one region
   private @Nullable Region<MemoryPlace> region(@Nullable Region<MemoryPlace> last, long address, long bytes) {
     if (last != null && last.contains(address, bytes)) {
       return last;

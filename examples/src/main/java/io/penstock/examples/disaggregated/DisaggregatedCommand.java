@@ -19,6 +19,7 @@ import io.penstock.examples.disaggregated.node.TierMaker;
 import io.penstock.examples.disaggregated.rank.Deployment;
 import io.penstock.examples.disaggregated.rank.Pace;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import io.penstock.examples.disaggregated.tensors.SafetensorsFolder;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
@@ -45,8 +46,9 @@ import picocli.CommandLine.Spec;
 /// `penstock example disaggregated`.
 @Command(name = "disaggregated", mixinStandardHelpOptions = true,
     description = {"Runs a small transformer twice: in one rank, and as prefill and decode processes with other"
-        + " parallelism, whose caches go from rank to rank over TCP as the planner says. Prints both texts, when each"
-        + " layer was computed and transferred, and whether all logits are equal bit for bit.",
+        + " parallelism. Each rank loads its own part of the weights, and the caches go from rank to rank over TCP as"
+        + " the planner says. Prints both texts, when each layer was computed and transferred, and whether all logits"
+        + " are equal bit for bit.",
       "",
       "Each side has a tensor-parallel (TP), pipeline (PP), prefill context (PCP) and decode context (DCP) parallelism"
           + " of its own, and at most 64 ranks. The row `draft` of the time line is the layer of the draft head.",
@@ -147,8 +149,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private @Nullable Layout decodeLayout;
 
   @Option(names = "--mode", paramLabel = "MODE", defaultValue = "push",
-      description = "push: a layer goes as soon as it is computed; pull: the decode asks when the prompt is computed"
-          + " (default: ${DEFAULT-VALUE}).")
+      description = "push: each layer is sent as soon as it is computed; pull: the decode rank asks once the prompt is"
+          + " computed (default: ${DEFAULT-VALUE}).")
   private Mode mode = Mode.PUSH;
 
   @Option(names = "--prompt", paramLabel = "TEXT",
@@ -189,7 +191,8 @@ public final class DisaggregatedCommand implements Callable<Integer> {
   private boolean latent;
 
   @Option(names = "--model", paramLabel = "DIR",
-      description = "Folder with config.json and model.safetensors, named as those of Llama"
+      description = "Folder with config.json and model.safetensors, or files with an index: Llama, Mistral, Qwen 2 and"
+          + " 3, Phi 3, GLM or DeepSeek V3 without experts. What is not computed is refused by name"
           + " (default: a small model made from --seed).")
   private @Nullable Path model;
 
@@ -237,7 +240,7 @@ public final class DisaggregatedCommand implements Callable<Integer> {
     refuseBeside("--model", model, "--seed");
     refuseBeside("--write-model", writeModel, "--model");
     if (writeModel != null) {
-      if (Files.exists(writeModel.resolve("model.safetensors"))) {
+      if (SafetensorsFolder.isIn(writeModel)) {
         throw new IllegalArgumentException("--write-model must name a folder without a model (was " + writeModel + ")");
       }
       Model.write(config(), seed, writeModel);

@@ -35,11 +35,13 @@ record DisaggregatedRun(Setup setup, int prefills, int decodes, int requests, St
     try (nodes) {
       List<Peer> prefillNodes = start(prefills, nodes::prefill);
       List<Peer> decodeNodes = start(decodes, nodes::decode);
-      Router router = new Router(setup, prefillNodes, decodeNodes);
-      router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
-      ModelConfig model = setup.prefill().model().config();
-      return new DisaggregatedReport(setup.push() ? "push" : "pull", SideReport.of(setup.prefill()),
-          SideReport.of(setup.decode()), model.layers(), model.draftLayers(), all(router, done));
+      try (Router router = new Router(setup, prefillNodes, decodeNodes)) {
+        DisaggregatedReport.Weights weights =
+            router.warmUp(requests, ByteTokenizer.encode(prompt(prompt, requests - 1)));
+        ModelConfig model = setup.prefill().model().config();
+        return new DisaggregatedReport(setup.push() ? "push" : "pull", SideReport.of(setup.prefill()),
+            SideReport.of(setup.decode()), model.layers(), model.draftLayers(), weights, all(router, done));
+      }
     }
   }
 

@@ -16,8 +16,9 @@ import java.util.List;
 /// @param guessed tokens of the draft head
 /// @param accepted guesses
 /// @param cachedTokens of the prompt that the decode had from earlier requests
-/// @param movedBytes of cache that went from node to node
+/// @param tokenBytes of the tokens that the plan moved
+/// @param movedBytes of cache that went from node to node, in whole blocks
 /// @param times of layers, in microseconds since the request began
 record RequestReport(String request, int prefill, int decode, String monolithic, String disaggregated,
-    boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, int cachedTokens, long movedBytes,
-    List<LayerTime> times) {}
+    boolean bitsEqual, int firstDifference, int steps, int guessed, int accepted, int cachedTokens, long tokenBytes,
+    long movedBytes, List<LayerTime> times) {}

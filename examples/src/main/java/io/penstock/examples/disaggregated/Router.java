@@ -27,27 +27,35 @@ import java.util.stream.IntStream;
 
 /// Gives each request to a prefill and to a decode node, by turns, and compares the result with that of one rank that
 /// does both.
-final class Router {
+final class Router implements AutoCloseable {
   private final Setup setup;
   private final List<Peer> prefills;
   private final List<Peer> decodes;
+  private final Instance whole;
 
   Router(Setup setup, List<? extends Peer> prefills, List<? extends Peer> decodes) {
     this.setup = setup;
     this.prefills = List.copyOf(prefills);
     this.decodes = List.copyOf(decodes);
+    this.whole = new Instance(Deployment.monolithic(setup.prefill().model(),
+        KvFormat.defaults().withType(setup.prefill().format().type())), prefills.size(), setup.sequenceTokens());
   }
 
   /// Makes every pair of nodes that will meet serve a request, so that connections are open and code is compiled. Its
   /// prompt is the prompt backwards, so its blocks are of no use to the others.
-  void warmUp(int requests, int[] prompt) {
+  ///
+  /// @return the weights of the ranks that served
+  DisaggregatedReport.Weights warmUp(int requests, int[] prompt) {
     int[] backwards = new int[prompt.length];
     for (int i = 0; i < prompt.length; i++) {
       backwards[i] = prompt[prompt.length - 1 - i];
     }
-    for (int number = 0; number < Math.min(requests, prefills.size() * decodes.size()); number++) {
+    Served served = serve("warm-up 0", 0, 0, backwards);
+    for (int number = 1; number < Math.min(requests, prefills.size() * decodes.size()); number++) {
       serve("warm-up " + number, number % prefills.size(), number % decodes.size(), backwards);
     }
+    return new DisaggregatedReport.Weights(whole.weightBytes().getFirst(), served.prefill().rankBytes(),
+        served.decode().rankBytes());
   }
 
   /// Answers of both nodes.
@@ -73,19 +81,15 @@ final class Router {
     for (int i = 0; i < outcome.tokens().size(); i++) {
       parts.add(outcome.tokens().get(i), Bits.floats(outcome.logits().get(i)));
     }
-    Generated whole = monolithic(prompt);
-    return new RequestReport(request, prefill, decode, ByteTokenizer.decode(whole.tokens()),
-        ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(whole), parts.firstDifference(whole),
+    Generated one = monolithic(request, prompt);
+    return new RequestReport(request, prefill, decode, ByteTokenizer.decode(one.tokens()),
+        ByteTokenizer.decode(parts.tokens()), parts.equalsBitwise(one), parts.firstDifference(one),
         outcome.steps(), outcome.guessed(), outcome.accepted(), outcome.cachedTokens(),
-        outcome.movedBytes(),
-        times(served.prefill().times(), served.decode().times()));
+        outcome.tokenBytes(), outcome.movedBytes(), times(served.prefill().times(), served.decode().times()));
   }
 
-  private Generated monolithic(int[] prompt) {
-    Deployment one = Deployment.monolithic(setup.prefill().model(),
-        KvFormat.defaults().withType(setup.prefill().format().type()));
-    try (Instance instance = new Instance(one, 1, setup.sequenceTokens());
-        Sequence sequence = instance.open("monolithic")) {
+  private Generated monolithic(String request, int[] prompt) {
+    try (Sequence sequence = whole.open("monolithic " + request)) {
       SpeculativeConfig drafts =
           new SpeculativeConfig(sequence.model().config().draftLayers(), setup.tokens().guessed());
       return Decode.of(sequence, drafts, prompt.length, Prefill.of(sequence, prompt), setup.tokens().generated());
@@ -107,5 +111,10 @@ final class Router {
         .sorted(Comparator.comparingInt(LayerTime::layer).thenComparing(LayerTime::what)
             .thenComparingLong(LayerTime::startMicros))
         .toList();
+  }
+
+  @Override
+  public void close() {
+    whole.close();
   }
 }

@@ -66,7 +66,7 @@ final class DeviceOwner {
       DeviceMemory shared = await(device.allocate(sharedBytes, scope));
       DeviceBridge bridge =
           await(DeviceBridge.open(device, SPACE.layout(), DeviceBridgeOptions.defaults(OWN_BLOCKS), timers));
-      SideCarServer server = SideCarServer.open(socket, SideCarServerOptions.defaults(), Map.of(0, device));
+      SideCarServer server = open(socket, device, bridge);
       try (SlabArena arena = new SlabArena("owner", SPACE.layout(), 2 * OWN_BLOCKS, OWN_BLOCKS)) {
         listening.accept(await(device.export(shared)));
         long blocks = 0;
@@ -81,6 +81,16 @@ final class DeviceOwner {
       }
     } finally {
       device.close().block(PATIENCE);
+    }
+  }
+
+  /// Listens at `socket`; closes `bridge` if something else is there.
+  private static SideCarServer open(Path socket, SimulatedDevice device, DeviceBridge bridge) throws IOException {
+    try {
+      return SideCarServer.open(socket, SideCarServerOptions.defaults(), Map.of(0, device));
+    } catch (IOException | RuntimeException e) {
+      bridge.close().block(PATIENCE);
+      throw e;
     }
   }
 

@@ -5,6 +5,7 @@ import io.penstock.device.SharedName.IpcKey;
 import io.penstock.examples.process.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.option.SizeOption;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
@@ -12,7 +13,6 @@ import io.penstock.node.text.Sizes;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
@@ -94,8 +94,12 @@ public final class SideCarCommand implements Callable<Integer> {
   }
 
   private int both() throws IOException, InterruptedException {
-    Path folder = Files.createTempDirectory("penstock-sidecar");
-    Path socket = folder.resolve("socket");
+    try (TemporaryFolder folder = TemporaryFolder.create("penstock-sidecar-")) {
+      return both(folder.path().resolve("socket"));
+    }
+  }
+
+  private int both(Path socket) throws IOException, InterruptedException {
     console.say("sidecar: starting a second process, which has a device");
     Process other = OtherJvm.start(List.of(), List.of("sidecar", "--owner", socket.toString(), "--blocks",
         String.valueOf(blocks), "--block-bytes", String.valueOf(blockBytes)));
@@ -112,7 +116,6 @@ public final class SideCarCommand implements Callable<Integer> {
       return report.isGood() && other.waitFor() == ExitCode.OK ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     } finally {
       other.destroyForcibly().waitFor();
-      delete(folder);
     }
   }
 
@@ -123,15 +126,6 @@ public final class SideCarCommand implements Callable<Integer> {
           "second process must say what it has (was ended with exit code " + other.waitFor() + ")");
     }
     return line;
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (var left = Files.list(folder)) {
-      for (Path file : left.toList()) {
-        Files.delete(file);
-      }
-    }
-    Files.delete(folder);
   }
 
   private void print(SideCarReport report) {

@@ -15,12 +15,19 @@ import io.penstock.examples.disaggregated.rank.KvFormat;
 import io.penstock.examples.disaggregated.rank.Prefill;
 import io.penstock.examples.disaggregated.rank.RandomDeployment;
 import io.penstock.examples.disaggregated.rank.Sequence;
+import io.penstock.node.cli.Console;
+import io.penstock.node.plan.PlanCommand;
 import io.penstock.node.text.Json;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -29,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 @Timeout(300)
@@ -130,6 +138,48 @@ final class DisaggregatedCommandTest {
 
     assertThat(run("--in-process --model " + folder)).isEqualTo(65);
     assertThat(capture.err()).contains("header length must be <= ").doesNotContain("\tat ");
+  }
+
+  @Test
+  void keyThatIsNotComputed_isSaidAsData() throws IOException {
+    assertThat(run("--write-model " + folder)).isZero();
+    Path config = folder.resolve("config.json");
+    Files.writeString(config, Files.readString(config).replaceFirst("\\{", "{\"final_logit_softcapping\":30.0,"));
+
+    assertThat(run("--in-process --model " + folder)).isEqualTo(65);
+    assertThat(capture.err()).contains(config + ": final_logit_softcapping must be left out, since this key is not"
+        + " computed here (was 30.0)").doesNotContain("\tat ");
+    assertThat(run("--in-process --model " + config)).isEqualTo(65);
+    assertThat(capture.err()).contains(config + ": model must be a folder with config.json (is not)");
+  }
+
+  /// A plan of the same sides and prompt has both figures, too.
+  @Test
+  void movedBytes_andBytesOfTokens_areThoseOfThePlan() {
+    assertThat(run("--in-process --tokens 2 --requests 1 --prompt abcdefghijklmnopqrstuvwxyz --json --prefill-tp 2"
+        + " --decode-tp 4 --decode-pp 2 --block-size 12 --decode-block-size 8")).as(capture.err()).isZero();
+    JsonNode request = Json.MAPPER.readTree(capture.out()).get("requests").get(0);
+
+    JsonNode plan = plan("""
+        {"model": {"layers": 4, "draftLayers": 1, "kvHeads": 4, "headDim": 8, "type": "fp32"}, "prefill": {"tp": 2,
+        "blockTokens": 12}, "decode": {"tp": 4, "pp": 2, "blockTokens": 8}, "request": {"id": "a", "promptTokens": 27}}
+        """);
+    assertThat(request.get("tokenBytes").asLong()).isEqualTo(sum(plan, "bytes"))
+        .isEqualTo(27L * 5 * 4 * 8 * 2 * 4); // tokens, layers, heads, width, planes, bytes
+    assertThat(request.get("movedBytes").asLong()).isEqualTo(sum(plan, "movedBytes"))
+        .isEqualTo(36L * 5 * 4 * 8 * 2 * 4); // three whole blocks of 12 tokens
+  }
+
+  private static long sum(JsonNode plan, String field) {
+    return plan.get("transfers").valueStream().mapToLong(transfer -> transfer.get(field).asLong()).sum();
+  }
+
+  private static JsonNode plan(String input) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Console console = new Console(new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+        new PrintStream(out, true, StandardCharsets.UTF_8), System.err, false, Map.of());
+    assertThat(new CommandLine(new PlanCommand(console)).execute("--json")).isZero();
+    return Json.MAPPER.readTree(out.toString(StandardCharsets.UTF_8));
   }
 
   @ParameterizedTest

@@ -190,4 +190,11 @@ public record Manifest(String model, List<Group> groups, Parallelism parallelism
     int ranks = parallelism.contextRanks();
     return Math.ceilDiv(blocks - parallelism.contextRank(rank), ranks);
   }
+
+  /// Bytes of `tokens` tokens of the layers and heads of a transfer from this side.
+  public long bytes(Transfer transfer, long tokens) {
+    long perToken = groups.get(transfer.group()).layout().planes().stream()
+        .mapToLong(plane -> (long) plane.width() * plane.type().bytes()).sum();
+    return perToken * tokens * transfer.layers().count() * transfer.heads().count();
+  }
 }

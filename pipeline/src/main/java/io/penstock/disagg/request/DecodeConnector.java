@@ -44,6 +44,7 @@ public final class DecodeConnector implements KvConnector {
   private final LongAdder stale = new LongAdder();
   private final LongAdder late = new LongAdder();
   private final LongAdder retried = new LongAdder();
+  private final LongAdder tooLate = new LongAdder();
 
   /// @param self this rank, as sources know it
   /// @param timers clock of all times, and thread of what they end
@@ -99,7 +100,8 @@ public final class DecodeConnector implements KvConnector {
 
   /// Counts since the start, and requests under way.
   public Figures figures() {
-    return new Figures(requests.size(), telling.sum(), untold.sum(), stale.sum(), late.sum(), retried.sum());
+    return new Figures(requests.size(), telling.sum(), untold.sum(), stale.sum(), late.sum(), retried.sum(),
+        tooLate.sum());
   }
 
   @Override
@@ -153,9 +155,17 @@ public final class DecodeConnector implements KvConnector {
     follow(told(to, request, kind, readers), () -> {});
   }
 
-  /// Sends the signal to `to` once, and ignores the answer: the next renewal repeats it.
-  void renew(Incarnation to, String request, int readers) {
-    follow(sent(to, new Signal(Kind.RENEW, request, self, readers)), () -> {});
+  /// Sends a renewal to `to` once: the next one repeats it.
+  ///
+  /// @param released hears how the request ended, if it is over there
+  void renew(Incarnation to, String request, int readers, Consumer<Release> released) {
+    sent(to, new Signal(Kind.RENEW, request, self, readers)).subscribe(answer -> {
+      Release release = answer.release();
+      if (release != null) {
+        tooLate.increment();
+        released.accept(release);
+      }
+    }, failed -> {});
   }
 
   private Mono<Void> told(Incarnation to, String request, Kind kind, int readers) {
@@ -166,7 +176,7 @@ public final class DecodeConnector implements KvConnector {
   }
 
   private Mono<Void> told(Incarnation to, Signal signal, int attempt) {
-    return sent(to, signal).onErrorResume(error -> {
+    return sent(to, signal).then().onErrorResume(error -> {
       if (attempt >= options.signals().tries() || !(error instanceof TransientKvException)) {
         untold.increment();
         return Mono.empty();
@@ -176,7 +186,7 @@ public final class DecodeConnector implements KvConnector {
     });
   }
 
-  private Mono<Void> sent(Incarnation to, Signal signal) {
+  private Mono<RequestAnswer> sent(Incarnation to, Signal signal) {
     Duration patience = signal.kind() == Kind.DONE || signal.kind() == Kind.RENEW
         ? options.signals().timeout()
         : options.patience().drain();
@@ -238,5 +248,6 @@ public final class DecodeConnector implements KvConnector {
   /// @param stale slices that came with another generation, or after the end of their attempt
   /// @param late completions that came after the end of their attempt
   /// @param retried attempts after the first
-  public record Figures(long requests, long telling, long untold, long stale, long late, long retried) {}
+  /// @param tooLate renewals of requests whose blocks the source had given up
+  public record Figures(long requests, long telling, long untold, long stale, long late, long retried, long tooLate) {}
 }

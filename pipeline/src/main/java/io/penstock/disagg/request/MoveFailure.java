@@ -46,4 +46,27 @@ public sealed interface MoveFailure {
       return source;
     }
   }
+
+  /// A source has given up the blocks before they came, as it answered to a renewal: a retry finds nothing there.
+  final class BlocksReleasedException extends PermanentKvException implements MoveFailure {
+    private final Incarnation source;
+    private final Release release;
+
+    BlocksReleasedException(Incarnation source, Release release) {
+      super("source " + source + " must keep the blocks until they have come (the request is over there: " + release
+          + ")");
+      this.source = source;
+      this.release = release;
+    }
+
+    @Override
+    public Incarnation source() {
+      return source;
+    }
+
+    /// How the request ended at the source.
+    public Release release() {
+      return release;
+    }
+  }
 }

@@ -8,6 +8,6 @@ import reactor.core.publisher.Mono;
 public interface PeerSignals {
   /// Sends a signal to `to` once. The receiver of a repeated signal ignores it.
   ///
-  /// @return cold; completes when the rank has acknowledged, signals the reason if the signal could not be sent
-  Mono<Void> send(Incarnation to, Signal signal);
+  /// @return cold; what became of it at the rank. Signals the reason if the signal could not be sent
+  Mono<RequestAnswer> send(Incarnation to, Signal signal);
 }

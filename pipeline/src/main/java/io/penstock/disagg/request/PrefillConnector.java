@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.check.Checks;
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -52,10 +53,11 @@ public final class PrefillConnector implements KvConnector {
   ///
   /// @param receivers ranks that report when they are done: the ranks that read from this one, or the rank that
   ///     releases it; at least one
-  /// @return false if the request is open with equal receivers and blocks: an engine whose answer was lost asks again.
-  ///     `blocks` stay the caller's then
-  /// @throws IllegalArgumentException if the request is open otherwise, or has ended
-  public boolean open(String request, Set<RankId> receivers, HeldBlocks blocks) {
+  /// @return whether the request is kept now. [Outcome#REPEATED] if it was open with equal receivers and blocks: an
+  ///     engine whose answer was lost asks again, and `blocks` stay the caller's. [Outcome#OVER] if signals that came
+  ///     before have ended it at once
+  /// @throws IllegalArgumentException if the request is open otherwise, or had ended
+  public RequestAnswer open(String request, Set<RankId> receivers, HeldBlocks blocks) {
     if (receivers.isEmpty()) {
       throw new IllegalArgumentException("receivers must be at least one (was none)");
     }
@@ -66,8 +68,8 @@ public final class PrefillConnector implements KvConnector {
   /// Keeps `blocks` for receivers that are not known yet: each states their number.
   ///
   /// @return see [#open(String, Set, HeldBlocks)]
-  /// @throws IllegalArgumentException if the request is open otherwise, or has ended
-  public boolean open(String request, HeldBlocks blocks) {
+  /// @throws IllegalArgumentException if the request is open otherwise, or had ended
+  public RequestAnswer open(String request, HeldBlocks blocks) {
     return of(request, sending -> sending.open(Set.of(), blocks));
   }
 
@@ -87,18 +89,18 @@ public final class PrefillConnector implements KvConnector {
 
   /// Receives `signal`.
   ///
-  /// @return the acknowledgement: hot; completes at once, except for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT],
-  ///     which complete when the blocks have drained
-  public Mono<Void> accept(Signal signal) {
+  /// @return what became of it: hot; comes at once, except for [Signal.Kind#CANCEL] and [Signal.Kind#REJECT], whose
+  ///     answer comes when the blocks have drained
+  public Mono<RequestAnswer> accept(Signal signal) {
     return of(signal.request(), sending -> sending.hear(signal));
   }
 
-  /// Ends `request` from this side; does nothing if it is not open.
-  public void withdraw(String request) {
+  /// Ends `request` from this side.
+  ///
+  /// @return [Outcome#APPLIED]; [Outcome#OVER] or [Outcome#UNKNOWN] for a request that was not open
+  public RequestAnswer withdraw(String request) {
     Sending sending = requests.get(request);
-    if (sending != null) {
-      sending.withdraw();
-    }
+    return sending == null ? RequestAnswer.of(Outcome.UNKNOWN) : sending.withdraw();
   }
 
   @Override

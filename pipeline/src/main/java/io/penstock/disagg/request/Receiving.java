@@ -5,6 +5,7 @@ import io.penstock.TransientKvException;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.request.Attempt.BlocksFailedException;
 import io.penstock.disagg.request.FailurePolicy.Last;
+import io.penstock.disagg.request.MoveFailure.BlocksReleasedException;
 import io.penstock.disagg.request.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.request.ReceiveOrder.Shard;
 import java.time.Duration;
@@ -44,6 +45,8 @@ final class Receiving extends TimerWheel.Timer {
     @Nullable Attempt current;
     /// [RequestState#SUCCESS], [RequestState#FAILED], or neither.
     RequestState state = RequestState.BOOTSTRAPPING;
+    /// How the request ended at the source, if a renewal came too late.
+    @Nullable Release released;
 
     ShardRun(Shard shard) {
       this.shard = shard;
@@ -155,7 +158,8 @@ final class Receiving extends TimerWheel.Timer {
     Mono<Void> drained = attempt.drained();
     drains.add(drained);
     after.add(attempt::stop);
-    boolean again = error instanceof TransientKvException && run.attempts <= order.policy().retries();
+    boolean again = run.released == null && error instanceof TransientKvException
+        && run.attempts <= order.policy().retries();
     after.add(() -> owner.follow(drained, () -> drained(run, drained, again)));
     if (!again) {
       fail(run, error, after);
@@ -188,13 +192,31 @@ final class Receiving extends TimerWheel.Timer {
     synchronized (this) {
       if (ending == null) {
         retries++;
-        after.add(() -> owner.renew(run.shard.source(), request(), run.shard.readers()));
+        after.add(() -> renew(run));
         attempt(run, after);
       }
     }
     if (!after.isEmpty()) {
       owner.retried();
       owner.wheel().add(this, now());
+    }
+    after.forEach(Runnable::run);
+  }
+
+  private void renew(ShardRun run) {
+    owner.renew(run.shard.source(), request(), run.shard.readers(), release -> released(run, release));
+  }
+
+  /// The source has given up the blocks of `run`: no further attempt finds them. An attempt that has bytes already goes
+  /// on, for reads that have begun come to their end.
+  private void released(ShardRun run, Release release) {
+    List<Runnable> after = new ArrayList<>(4);
+    synchronized (this) {
+      run.released = release;
+      Attempt current = run.current;
+      if (current != null && current.state() != RequestState.TRANSFERRING) {
+        failed(current, new BlocksReleasedException(run.shard.source(), release), after);
+      }
     }
     after.forEach(Runnable::run);
   }
@@ -306,7 +328,7 @@ final class Receiving extends TimerWheel.Timer {
     if (now - renewedNanos >= renewalNanos()) {
       renewedNanos = now;
       runs.stream().filter(run -> !run.isOver())
-          .forEach(run -> after.add(() -> owner.renew(run.shard.source(), request(), run.shard.readers())));
+          .forEach(run -> after.add(() -> renew(run)));
     }
   }
 

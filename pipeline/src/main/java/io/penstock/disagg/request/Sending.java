@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.check.Uncaught;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal.Kind;
 import java.util.HashMap;
 import java.util.Map;
@@ -66,14 +67,14 @@ final class Sending extends TimerWheel.Timer {
   }
 
   /// @param wanted empty if they are not known
-  /// @return false if it is open with equal receivers and blocks, null if this has been forgotten
-  @Nullable Boolean open(Set<RankId> wanted, HeldBlocks held) {
+  /// @return null if this has been forgotten
+  @Nullable RequestAnswer open(Set<RankId> wanted, HeldBlocks held) {
     boolean ends;
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
         return null;
       } else if (phase == Phase.OPEN && receivers.equals(wanted) && held.isSameAs(blocks)) {
-        return false;
+        return RequestAnswer.of(Outcome.REPEATED);
       } else if (phase != Phase.EARLY) {
         throw new IllegalArgumentException("request must be new (" + request + " was " + phase + ")");
       }
@@ -90,10 +91,7 @@ final class Sending extends TimerWheel.Timer {
       ends = release != null || isDone();
     }
     watch();
-    if (ends) {
-      end(Release.DONE);
-    }
-    return true;
+    return ends ? RequestAnswer.over(end(Release.DONE)) : RequestAnswer.of(Outcome.APPLIED);
   }
 
   /// Whether this is open for `wanted` with blocks that `same` accepts.
@@ -125,36 +123,45 @@ final class Sending extends TimerWheel.Timer {
     }
   }
 
-  /// @return the acknowledgement; null if this has been forgotten
-  @Nullable Mono<Void> hear(Signal signal) {
+  /// @return the answer; null if this has been forgotten
+  @Nullable Mono<RequestAnswer> hear(Signal signal) {
     boolean ends;
     boolean isFirst;
+    Outcome outcome;
     synchronized (this) {
       if (phase == Phase.FORGOTTEN) {
         return null;
-      } else if (phase == Phase.DRAINING || phase == Phase.OVER) {
+      } else if (release != null && (phase == Phase.DRAINING || phase == Phase.OVER)) {
         owner.late();
-        return acknowledgement(signal.kind());
+        return answer(signal.kind(), RequestAnswer.over(release));
       } else if (phase == Phase.EARLY && !list()) {
-        return Mono.empty();
+        return Mono.just(RequestAnswer.of(Outcome.FULL));
       }
-      if (!admit(signal)) {
-        return Mono.empty();
+      outcome = admit(signal);
+      if (outcome != Outcome.APPLIED) {
+        return Mono.just(RequestAnswer.of(outcome));
       }
       RequestState before = state;
+      boolean repeats = signal.kind() == Kind.DONE && isDone(signal.from().rank());
       ends = hear(signal.kind(), signal.from()) && phase == Phase.OPEN;
       isFirst = before == RequestState.BOOTSTRAPPING && state != before && phase == Phase.OPEN;
+      outcome = phase == Phase.EARLY ? Outcome.EARLY : repeats ? Outcome.REPEATED : Outcome.APPLIED;
     }
     if (ends) {
       end(Release.DONE);
     } else if (isFirst) {
       watch();
     }
-    return acknowledgement(signal.kind());
+    return answer(signal.kind(), RequestAnswer.of(outcome));
   }
 
-  private Mono<Void> acknowledgement(Kind kind) {
-    return isCancel(kind) ? drainedOrEarly() : Mono.empty();
+  private Mono<RequestAnswer> answer(Kind kind, RequestAnswer answer) {
+    return isCancel(kind) ? drainedOrEarly().thenReturn(answer) : Mono.just(answer);
+  }
+
+  @GuardedBy("this") private boolean isDone(RankId receiver) {
+    Heard before = heard.get(receiver);
+    return before != null && before.isDone();
   }
 
   private synchronized Mono<Void> drainedOrEarly() {
@@ -182,26 +189,28 @@ final class Sending extends TimerWheel.Timer {
 
   /// Whether `signal` counts: it comes from a receiver without a known later start, and there is room to remember that
   /// receiver. A cancel needs no room: a cancel of any receiver ends the request.
-  @GuardedBy("this") private boolean admit(Signal signal) {
+  ///
+  /// @return [Outcome#APPLIED] if it counts, else why not
+  @GuardedBy("this") private Outcome admit(Signal signal) {
     Incarnation from = signal.from();
     Heard before = heard.get(from.rank());
     if (!receivers.isEmpty() && !receivers.contains(from.rank())) {
       owner.stranger();
-      return false;
+      return Outcome.STRANGER;
     } else if (before != null && before.generation() > from.generation()) {
       owner.late();
-      return false;
+      return Outcome.STALE;
     } else if (isCancel(signal.kind())) {
-      return true;
+      return Outcome.APPLIED;
     }
     readers = readers == Integer.MAX_VALUE ? signal.readers() : readers;
     if (before == null && !hasRoom()) {
       owner.stranger();
-      return false;
+      return phase == Phase.EARLY ? Outcome.FULL : Outcome.STRANGER;
     } else if (before == null || before.generation() < from.generation()) {
       heard.put(from.rank(), new Heard(from.generation(), false));
     }
-    return true;
+    return Outcome.APPLIED;
   }
 
   /// Takes room for one more receiver.
@@ -248,17 +257,26 @@ final class Sending extends TimerWheel.Timer {
     return receivers.isEmpty() ? readers : receivers.size();
   }
 
-  void withdraw() {
-    end(Release.WITHDRAWN);
+  RequestAnswer withdraw() {
+    synchronized (this) {
+      if (release != null && (phase == Phase.DRAINING || phase == Phase.OVER)) {
+        return RequestAnswer.over(release);
+      } else if (phase != Phase.OPEN) {
+        return RequestAnswer.of(Outcome.UNKNOWN);
+      }
+    }
+    return end(Release.WITHDRAWN) == Release.WITHDRAWN ? RequestAnswer.of(Outcome.APPLIED) : withdraw();
   }
 
   /// Ends an open request, for the reason given by a receiver if there is one.
-  private void end(Release reason) {
+  ///
+  /// @return how it has ended, now or before; `reason` if it never was open
+  private Release end(Release reason) {
     HeldBlocks given;
     Release why;
     synchronized (this) {
       if (phase != Phase.OPEN) {
-        return;
+        return release == null ? reason : release;
       }
       phase = Phase.DRAINING;
       given = blocks;
@@ -270,6 +288,7 @@ final class Sending extends TimerWheel.Timer {
     owner.wheel().remove(this);
     Mono.defer(given::release).doOnError(Uncaught::report).onErrorComplete().subscribe(nothing -> {}, failed -> {},
         () -> over(why));
+    return why;
   }
 
   private void over(Release why) {

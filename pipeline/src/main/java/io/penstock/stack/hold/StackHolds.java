@@ -431,6 +431,11 @@ public final class StackHolds {
     }
   }
 
+  /// Whether `block` has a pin that has not ended.
+  public static boolean isPinned(Resident block) {
+    return pinOf(block) != Pin.Kind.NONE;
+  }
+
   private static Pin.Kind pinOf(Resident block) {
     ResidentHold held = ResidentHold.of(block);
     return held == null ? Pin.Kind.NONE : held.pin();

@@ -5,6 +5,7 @@ import io.penstock.pool.PrefixIndex;
 import io.penstock.stack.decision.StackFigures;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Receipt.Durability;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -32,6 +33,21 @@ public final class StackLookups {
   /// Keys of `keys` that can be read now.
   public BitSet visible(List<BlockKey> keys) {
     return present(keys, readablePlaces());
+  }
+
+  /// Keys of `keys` that can be read now, from a disk that promises at least `least`; [Durability#VOLATILE] asks for no
+  /// disk.
+  public BitSet durable(List<BlockKey> keys, Durability least) {
+    if (least == Durability.VOLATILE) {
+      return visible(keys);
+    }
+    int places = 0;
+    for (int level = 0; level < shape.levels().size(); level++) {
+      if (shape.isDisk(level) && shape.store(level).durability().compareTo(least) >= 0) {
+        places |= StackShape.place(level);
+      }
+    }
+    return present(keys, places & states.givingPlaces());
   }
 
   /// Keys of `keys` that are visible and in one of `wanted` places.

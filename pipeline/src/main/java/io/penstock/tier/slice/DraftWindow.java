@@ -110,7 +110,7 @@ public final class DraftWindow {
     return remaining == 0;
   }
 
-  /// Counts the slice at `place` as the last one.
+  /// Advances the window to the slice at `place`.
   ///
   /// @throws UnexpectedSliceException if the slice is of another window, or is not the next one
   public void follow(LayerSlice.Position place) {

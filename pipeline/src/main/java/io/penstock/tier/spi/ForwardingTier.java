@@ -8,6 +8,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
@@ -41,6 +42,11 @@ public abstract class ForwardingTier implements BlockTier {
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     return tier.contains(keys);
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    return tier.contains(keys, durability);
   }
 
   @Override

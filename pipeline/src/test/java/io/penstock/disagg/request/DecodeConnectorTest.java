@@ -6,9 +6,11 @@ import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.MoveFailure.BlocksReleasedException;
 import io.penstock.disagg.request.MoveFailure.MoveTimeoutException;
 import io.penstock.disagg.request.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.request.ReceiveOrder.Shard;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,12 +40,16 @@ final class DecodeConnectorTest {
   private final List<MoveTicket> tickets = new ArrayList<>();
   private final Sinks.Empty<Void> cancelAcknowledged = Sinks.empty();
   private int freed;
+  /// Answer of every source to a renewal.
+  private RequestAnswer renewed = RequestAnswer.of(Outcome.APPLIED);
 
   private final DecodeConnector requests = new DecodeConnector(SELF, LifecycleOptions.defaults(), (to, signal) -> {
     if (signal.kind() != Kind.RENEW) {
       told.add(signal.kind() + " " + to.rank());
     }
-    return signal.kind() == Kind.CANCEL ? cancelAcknowledged.asMono() : Mono.empty();
+    return signal.kind() == Kind.CANCEL
+        ? cancelAcknowledged.asMono().thenReturn(RequestAnswer.of(Outcome.APPLIED))
+        : Mono.just(signal.kind() == Kind.RENEW ? renewed : RequestAnswer.of(Outcome.APPLIED));
   }, new LifecycleListener() {
     @Override
     public void ready(Received received) {
@@ -145,6 +151,37 @@ final class DecodeConnectorTest {
     time.advanceTimeBy(Duration.ofMinutes(10));
     assertThat(requests.figures()).extracting(DecodeConnector.Figures::requests, DecodeConnector.Figures::telling,
         DecodeConnector.Figures::untold).containsExactly(0L, 0L, 1L);
+  }
+
+  /// Of a lease that is over, a decode rank hears with its next renewal, and computes the blocks itself at once.
+  @Test
+  void aRenewalThatIsTooLate_endsAMoveWithoutBytes_andSaysWhy() {
+    renewed = RequestAnswer.over(Release.EXPIRED);
+    receive(order(FailurePolicy.retry(3), shard(P0, GroupBlocks.range(0, 1), ticket -> Mono.never())));
+    time.advanceTimeBy(LifecycleOptions.defaults().lease().life().dividedBy(2));
+    cancelAcknowledged.tryEmitEmpty();
+    time.advanceTimeBy(Duration.ofSeconds(1));
+    assertThat(ended).hasSize(1);
+    assertThat(ended.getFirst().cause()).isInstanceOfSatisfying(BlocksReleasedException.class, gone -> {
+      assertThat(gone.source()).isEqualTo(P0);
+      assertThat(gone.release()).isEqualTo(Release.EXPIRED);
+    });
+    assertThat(requests.figures().tooLate()).isOne();
+    assertThat(requests.figures().retried()).isZero();
+  }
+
+  /// Reads that have begun come to their end, also after the lease.
+  @Test
+  void aRenewalThatIsTooLate_leavesAMoveThatHasBytes() {
+    renewed = RequestAnswer.over(Release.EXPIRED);
+    Sinks.Empty<Void> moved = Sinks.empty();
+    receive(order(FailurePolicy.fail(), shard(P0, GroupBlocks.range(0, 1), ticket -> {
+      ticket.landed(1);
+      return moved.asMono();
+    })));
+    time.advanceTimeBy(LifecycleOptions.defaults().lease().life().dividedBy(2));
+    moved.tryEmitEmpty();
+    assertThat(ended).extracting(Received::state).containsExactly(RequestState.SUCCESS);
   }
 
   @Test

@@ -101,14 +101,14 @@ final class LifecycleWorld implements PeerSignals {
   }
 
   @Override
-  public Mono<Void> send(Incarnation to, Signal signal) {
+  public Mono<RequestAnswer> send(Incarnation to, Signal signal) {
     return Mono.create(sink -> later(latency(), () -> {
       SimPrefill target = prefills.get(to.rank());
       if (!target.alive || !target.self.equals(to)) {
         sink.error(new SimTransfer.LostException());
         return;
       }
-      target.requests.accept(signal).subscribe(nothing -> {}, sink::error, () -> later(latency(), sink::success));
+      target.requests.accept(signal).subscribe(answer -> later(latency(), () -> sink.success(answer)), sink::error);
       if (repeated.test(signal)) {
         target.requests.accept(signal).subscribe();
         later(minutes(), () -> {

@@ -1,9 +1,11 @@
 package io.penstock.disagg.request;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal.Kind;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -54,6 +56,31 @@ final class PrefillConnectorTest {
     PrefillConnector.Figures figures = requests.figures();
     assertThat(figures).extracting(PrefillConnector.Figures::duplicates, PrefillConnector.Figures::strangers,
         PrefillConnector.Figures::late, PrefillConnector.Figures::held).containsExactly(1L, 1L, 2L, 0L);
+  }
+
+  private RequestAnswer answer(Kind kind, String request, RankId from, long generation) {
+    return requireNonNull(requests.accept(new Signal(kind, request, from.since(generation), 2)).block());
+  }
+
+  /// An answer for each signal that counts, comes too early or too late, is repeated, or is none of a receiver.
+  @Test
+  void answers_sayWhatBecameOfASignal() {
+    assertThat(answer(Kind.RENEW, "r", A, 2)).isEqualTo(RequestAnswer.of(Outcome.EARLY));
+    requests.open("r", Set.of(A, B), HeldBlocks.none());
+    assertThat(answer(Kind.RENEW, "r", A, 2)).isEqualTo(RequestAnswer.of(Outcome.APPLIED));
+    assertThat(answer(Kind.RENEW, "r", A, 1)).isEqualTo(RequestAnswer.of(Outcome.STALE));
+    assertThat(answer(Kind.DONE, "r", new RankId("other", 0), 1)).isEqualTo(RequestAnswer.of(Outcome.STRANGER));
+    assertThat(answer(Kind.DONE, "r", A, 2)).isEqualTo(RequestAnswer.of(Outcome.APPLIED));
+    assertThat(answer(Kind.DONE, "r", A, 2)).isEqualTo(RequestAnswer.of(Outcome.REPEATED));
+    assertThat(answer(Kind.DONE, "r", B, 1)).isEqualTo(RequestAnswer.of(Outcome.APPLIED));
+    for (Kind kind : Kind.values()) {
+      assertThat(answer(kind, "r", B, 1)).as("%s, too late", kind).isEqualTo(RequestAnswer.over(Release.DONE));
+    }
+    assertThat(requests.withdraw("r")).isEqualTo(RequestAnswer.over(Release.DONE));
+    assertThat(requests.withdraw("never kept")).isEqualTo(RequestAnswer.of(Outcome.UNKNOWN));
+    answer(Kind.CANCEL, "s", A, 1);
+    assertThat(requests.withdraw("s")).as("only signals came").isEqualTo(RequestAnswer.of(Outcome.UNKNOWN));
+    assertThat(requests.open("s", Set.of(A), HeldBlocks.none())).isEqualTo(RequestAnswer.over(Release.CANCELLED));
   }
 
   @Test
@@ -243,8 +270,9 @@ final class PrefillConnectorTest {
   @Test
   void aRequestIsOpenedAgain_withTheSameBlocksAlone() {
     assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isFalse();
-    assertThat(requests.open("r", Set.of(A), new Keys("a"))).isTrue();
-    assertThat(requests.open("r", Set.of(A), new Keys("a"))).as("again").isFalse();
+    assertThat(requests.open("r", Set.of(A), new Keys("a"))).isEqualTo(RequestAnswer.of(Outcome.APPLIED));
+    assertThat(requests.open("r", Set.of(A), new Keys("a"))).as("again")
+        .isEqualTo(RequestAnswer.of(Outcome.REPEATED));
     assertThat(requests.isOpen("r", Set.of(A), new Keys("a")::isSameAs)).isTrue();
     assertThatThrownBy(() -> requests.open("r", Set.of(A), new Keys("b"))).hasMessageContaining("must be new");
     assertThatThrownBy(() -> requests.open("r", Set.of(B), new Keys("a"))).hasMessageContaining("must be new");

@@ -40,7 +40,9 @@ final class HelpVerb implements Runnable {
     CommandLine command = spec.root().commandLine();
     for (int i = 0; i < words.size(); i++) {
       CommandLine next = command.getSubcommands().get(words.get(i));
-      if (next == null) {
+      if (next == null && LabVerb.isOne(command)) {
+        break; // it has no commands here; its own page says where they are
+      } else if (next == null) {
         throw new UnmatchedArgumentException(command, words.subList(i, words.size()));
       }
       command = next;

@@ -31,8 +31,14 @@ enum LabVerb {
   /// Stands for the command where the lab is not there.
   CommandLine line() {
     CommandLine line = new CommandLine(new Elsewhere());
-    line.getCommandSpec().name(word()).usageMessage().description(description, "");
+    line.getCommandSpec().name(word()).usageMessage()
+        .description(description, "", "Run it in the source tree: ./penstock " + word() + ".", "");
     return line;
+  }
+
+  /// Whether `line` stands for a command of the lab.
+  static boolean isOne(CommandLine line) {
+    return line.getCommandSpec().userObject() instanceof Elsewhere;
   }
 
   /// Accepts every argument and runs nothing.

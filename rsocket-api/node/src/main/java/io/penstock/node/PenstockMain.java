@@ -1,5 +1,7 @@
 package io.penstock.node;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.penstock.PenstockVersion;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.CommandGroup;
@@ -19,6 +21,7 @@ import io.penstock.node.trace.TraceCommand;
 import io.penstock.node.whatif.WhatIfCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -69,7 +72,7 @@ public final class PenstockMain extends CommandGroup {
     CommandFactory factory = new CommandFactory(console);
     CommandLine line = new CommandLine(new PenstockMain(), factory);
     Map<String, CommandLine> byName =
-        others.stream().collect(Collectors.toMap(CommandLine::getCommandName, Function.identity()));
+        new HashMap<>(others.stream().collect(Collectors.toMap(CommandLine::getCommandName, Function.identity())));
     Stream.of(
         Stream.of(ServeCommand.line(console)),
         ClientCommands.lines(console).stream(),
@@ -77,7 +80,11 @@ public final class PenstockMain extends CommandGroup {
         Stream.of(LabVerb.values()).map(LabVerb::line),
         Stream.of(new CommandLine(HelpVerb.class, factory)))
         .flatMap(Function.identity())
-        .forEach(own -> line.addSubcommand(byName.getOrDefault(own.getCommandName(), own)));
+        .forEach(own -> line.addSubcommand(requireNonNullElse(byName.remove(own.getCommandName()), own)));
+    if (!byName.isEmpty()) {
+      throw new IllegalStateException(
+          "each command of another program must take the place of one of a node (did not: " + byName.keySet() + ")");
+    }
     Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));

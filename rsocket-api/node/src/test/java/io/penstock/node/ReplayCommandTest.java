@@ -1,10 +1,15 @@
 package io.penstock.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import io.penstock.node.replay.LruModel;
+import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,6 +95,94 @@ final class ReplayCommandTest {
   }
 
   @Test
+  void capacities_areOfTheModel_andAreThoseOfTheTextbook(@TempDir Path folder) throws IOException {
+    Path trace = folder.resolve("trace.jsonl");
+    CommandLineRun.of("trace", "generate", "--requests", "60", "--seed", "3", "--out", trace.toString());
+
+    JsonNode report = replayed(trace, "--model", "llama-3.1-8b", "--dram", "4GiB");
+
+    assertThat(report.at("/capacities/dram").asString()).isEqualTo("64 blocks = 4.00 GiB");
+    assertThat(report.at("/fillByTier/dram/capacityBlocks").longValue()).isEqualTo(64);
+    assertThat(report.at("/model/capacityBytesByTier/dram").longValue()).isEqualTo(4L << 30);
+    assertThat(report.at("/model/blockTokens").intValue()).isEqualTo(512);
+    assertThat(report.at("/model/scale").doubleValue()).isEqualTo(1024);
+    assertThat(report.get("blockBytes").intValue()).as("payload").isEqualTo(64 << 10);
+    Outcome textbook = textbook(trace, 64);
+    assertThat(report.get("hits").longValue()).isPositive().isEqualTo(textbook.hits);
+    assertThat(report.at("/reuse/tokensReused").longValue()).isPositive().isEqualTo(textbook.tokensReused);
+    assertThat(report.at("/reuse/prefillSecondsSaved").doubleValue()).isEqualTo(textbook.tokensReused / 1e4,
+        within(1e-3));
+    Outcome unbounded = textbook(trace, Long.MAX_VALUE);
+    assertThat(report.at("/reuse/ceiling/hits").longValue()).isEqualTo(unbounded.hits);
+    assertThat(report.at("/reuse/ceiling/tokensReused").longValue()).isEqualTo(unbounded.tokensReused);
+  }
+
+  @Test
+  void hits_doNotDependOnThePayload(@TempDir Path folder) throws IOException {
+    Path trace = folder.resolve("trace.jsonl");
+    CommandLineRun.of("trace", "generate", "--requests", "40", "--seed", "5", "--out", trace.toString());
+    String dimensions = "--layers 2 --kv-heads 1 --head-dim 8 --dtype fp8_e4m3 --dram 1MiB";
+
+    List<JsonNode> reports = new ArrayList<>();
+    for (String scale : List.of("1", "4", "500")) {
+      reports.add(replayed(trace, (dimensions + " --scale " + scale).split(" ")));
+    }
+    reports.add(replayed(trace, dimensions.split(" ")));
+
+    assertThat(reports).extracting(report -> report.get("blockBytes").intValue()).containsExactly(16 << 10, 4 << 10,
+        32, 16 << 10);
+    assertThat(reports).extracting(report -> report.at("/model/scale").doubleValue()).containsExactly(1.0, 4.0, 512.0,
+        1.0);
+    assertThat(reports).extracting(report -> report.at("/capacities/dram").asString())
+        .containsOnly("64 blocks = 1.00 MiB");
+    long hits = textbook(trace, 64).hits;
+    assertThat(reports).extracting(report -> report.get("hits").longValue()).containsOnly(hits);
+    assertThat(reports).extracting(report -> report.get("reuse")).containsOnly(reports.getFirst().get("reuse"));
+  }
+
+  @Test
+  void qwenBailianForm_hasBlocksOfSixteenTokens_unlessTheyAreStated(@TempDir Path folder) throws IOException {
+    Path trace = Files.writeString(folder.resolve("t.jsonl"), ("{\"chat_id\": 1, \"timestamp\": 0.5, "
+        + "\"input_length\": 40, \"output_length\": 1, \"hash_ids\": [1, 2, 3]}\n").repeat(2));
+
+    JsonNode report = replayed(trace, "--dram", "8MiB");
+
+    assertThat(report.at("/model/blockTokens").intValue()).isEqualTo(16);
+    assertThat(report.at("/capacities/dram").asString()).isEqualTo("4 blocks = 8.00 MiB");
+    assertThat(report.at("/reuse/tokensReused").longValue()).as("the last block has 8 tokens").isEqualTo(40);
+    assertThat(report.at("/reuse").has("doubt")).isFalse();
+    JsonNode stated = replayed(trace, "--dram", "8MiB", "--block-tokens", "64");
+    assertThat(stated.at("/capacities/dram").asString()).isEqualTo("1 block = 8.00 MiB");
+    assertThat(stated.at("/reuse/doubt").asString())
+        .isEqualTo("prompts of 80 tokens in 6 blocks are about 13 tokens a block, not 64: --block-tokens states them");
+  }
+
+  private static JsonNode replayed(Path trace, String... options) {
+    List<String> line = new ArrayList<>(List.of("replay", trace.toString(), "--json"));
+    line.addAll(List.of(options));
+    CommandLineRun run = CommandLineRun.of(line.toArray(String[]::new));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    return JSON.readTree(run.out());
+  }
+
+  private record Outcome(long hits, long tokensReused) {}
+
+  /// Result of a textbook LRU of so many blocks of 512 tokens.
+  private static Outcome textbook(Path trace, long capacityBlocks) {
+    LruModel model = new LruModel(capacityBlocks);
+    long hits = 0;
+    long tokens = 0;
+    try (TraceReader reader = TraceReader.open(trace)) {
+      for (TraceRequest request = reader.next(); request != null; request = reader.next()) {
+        LruModel.Outcome outcome = model.request(request.hashIds());
+        hits += outcome.hits();
+        tokens += Math.min(request.inputTokens(), 512L * outcome.prefixHits());
+      }
+    }
+    return new Outcome(hits, tokens);
+  }
+
+  @Test
   void report_thatCannotBeWritten_isRefusedBeforeTheRun(@TempDir Path folder) {
     CommandLineRun run = CommandLineRun.of("replay", "--report", folder.resolve("none/report.html").toString());
 
@@ -130,9 +223,14 @@ final class ReplayCommandTest {
     "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
     "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
     "--dram much | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was much)",
-    "--ssd 1KiB | --ssd must be >= one block of 64 KiB (was 1 KiB)",
+    "--ssd 1KiB | --ssd must be >= one block of 64 MiB (was 1 KiB)",
     "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are "
-        + "written through (was 1 GiB and 2 GiB)",
+        + "written through (was 16 blocks and 32 blocks)",
+    "--model llama-3.1-70b --ssd 1MiB | --ssd must be >= one block of 160 MiB (was 1 MiB)",
+    "--prefill-rate 0 | --prefill-rate must be > 0 tokens a second (was 0.0)",
+    "--scale 0 | --scale must be in [1, 2097152], for a block of 64 MiB (was 0)",
+    "--connect 127.0.0.1:1 --scale 2 | --scale must be left out with --connect, for blocks of that node are what",
+    "--model llama-3.1-8b --block-bytes 64KiB | --block-bytes must be auto with model llama-3.1-8b",
     "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which "
         + "means the same (was set)",
     "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",

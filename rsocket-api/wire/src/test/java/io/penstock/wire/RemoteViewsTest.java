@@ -235,6 +235,8 @@ final class RemoteViewsTest {
           new Plane(Plane.Kind.VALUE, Plane.ElementType.BF16, 1, 8)));
       refused(node, wider.rank(1, 2, 2, 2, 4, TokenOrder.NHD).space(), "space.layout.planes");
       refused(node, new CacheSpace("resharded", TO.layout(), 1, "").withShard(TO.space().shard()), "space.group");
+      refused(node, new CacheSpace("resharded", TO.layout(), new CacheSpace.Group(0, 64, 0, List.of()), "").withShard(
+          TO.space().shard()), "space.group.windowTokens");
       refused(node, new CacheSpace("resharded", TO.layout(), 0, "salt").withShard(TO.space().shard()),
           "space.tenantSalt");
     }

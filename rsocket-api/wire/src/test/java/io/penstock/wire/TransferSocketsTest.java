@@ -548,10 +548,10 @@ final class TransferSocketsTest {
     ask(later, 42);
 
     assertThat(WireErrors.fromWire(ended.orTimeout(20, TimeUnit.SECONDS).join(), "node"))
-        .hasMessageContaining("the last of its engine");
+        .hasMessageContaining("the latest of its engine");
     for (int i = 0; i <= KvServerOptions.defaults().maxStreams(); i++) { // none of them keeps its place
       assertThat(errorOf(write(before, slice(1, 0, 100, 0), new byte[100], -1)))
-          .hasMessageContaining("the last of its engine");
+          .hasMessageContaining("the latest of its engine");
     }
     assertThat(errorOf(write(later, slice(1, 0, 100, 0), new byte[100], -1)))
         .hasMessageContaining("CRC32C");

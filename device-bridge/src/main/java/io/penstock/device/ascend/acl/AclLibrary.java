@@ -89,7 +89,7 @@ final class AclLibrary {
       }
       values.put(text(name), entries.get(JAVA_LONG, i * ABI_ENTRY.byteSize() + ADDRESS.byteSize()));
     }
-    throw new LibraryMismatchException(ABI_TABLE + " must end within " + MOST_ABI_ENTRIES + " entries (was longer)");
+    throw new LibraryMismatchException(ABI_TABLE + " must have at most " + MOST_ABI_ENTRIES + " entries (has more)");
   }
 
   private void requireAbi(Map<String, Long> theirs) {

@@ -10,10 +10,9 @@ import io.penstock.examples.disaggregated.tensors.ModelFileException;
 /// @param join of both, side by side
 /// @param outputNorm behind the layer
 record DraftHead(RmsNorm tokenNorm, RmsNorm hiddenNorm, Matrix join, RmsNorm outputNorm) {
-  static DraftHead load(ModelConfig config, Linears linears) throws ModelFileException {
-    int hidden = config.hiddenSize();
-    return new DraftHead(linears.norm("enorm", hidden), linears.norm("hnorm", hidden),
-        linears.load("eh_proj", hidden, 2 * hidden), linears.norm("shared_head.norm", hidden));
+  static DraftHead load(Linears linears) throws ModelFileException {
+    return new DraftHead(linears.norm("enorm"), linears.norm("hnorm"), linears.all("eh_proj"),
+        linears.norm("shared_head.norm"));
   }
 
   /// The vector that goes into the draft layer.

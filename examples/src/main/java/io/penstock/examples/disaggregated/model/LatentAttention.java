@@ -3,73 +3,56 @@ package io.penstock.examples.disaggregated.model;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /// Multi-head latent attention: the cache keeps one latent and one rotary key a token, for all heads.
 ///
 /// The matrices that unfold a latent into keys and values are applied to the query and to the mixed latent instead, so
 /// scores are products with what is cached.
-final class LatentAttention implements Attention {
-  private final LatentConfig latent;
-  private final int hidden;
-  private final Rotary rotary;
-  private final Matrix query;
-  /// Matrix from `x` to latent and rotary key.
-  private final Matrix down;
-  private final RmsNorm latentNorm;
-  /// Matrices of each head, `[nope][rank]` and `[rank][value]`.
-  private final Matrix[] keyUp;
-  private final Matrix[] valueUp;
-  private final Matrix output;
+///
+/// @param query of the rank's heads
+/// @param down matrix from `x` to latent and rotary key, which every rank has
+/// @param heads matrices of the rank's heads
+/// @param output matrix from the values of the rank's heads
+/// @param firstHead number of the rank's first head
+record LatentAttention(int hidden, LatentConfig latent, Rotary rotary, Projection query, Matrix down,
+    RmsNorm latentNorm, List<Head> heads, Matrix output, int firstHead) implements Attention {
+  /// @param keyUp `[nope][rank]`
+  /// @param valueUp `[rank][value]`
+  record Head(Matrix keyUp, Matrix valueUp) {}
 
-  private LatentAttention(ModelConfig config, LatentConfig latent, Rotary rotary, Matrix query, Matrix down,
-      RmsNorm latentNorm, Matrix[] keyUp, Matrix[] valueUp, Matrix output) {
-    this.latent = latent;
-    this.hidden = config.hiddenSize();
-    this.rotary = rotary;
-    this.query = query;
-    this.down = down;
-    this.latentNorm = latentNorm;
-    this.keyUp = keyUp;
-    this.valueUp = valueUp;
-    this.output = output;
-  }
-
-  static LatentAttention load(ModelConfig config, Rotary rotary, Linears linears) throws ModelFileException {
+  static LatentAttention load(ModelConfig config, ModelPart part, Rotary rotary, Linears linears)
+      throws ModelFileException {
     LatentConfig latent = requireNonNull(config.latent(), "latent");
-    int rank = latent.kvLoraRank();
-    int hidden = config.hiddenSize();
-    int headRows = latent.qkNopeHeadDim() + latent.vHeadDim();
-    float[] up = linears.raw("kv_b_proj", config.heads() * headRows, rank);
-    Matrix[] keyUp = new Matrix[config.heads()];
-    Matrix[] valueUp = new Matrix[config.heads()];
-    for (int head = 0; head < config.heads(); head++) {
-      int keyRow = head * headRows;
-      int valueRow = keyRow + latent.qkNopeHeadDim();
-      keyUp[head] = new Matrix(latent.qkNopeHeadDim(), rank, rows(up, keyRow, latent.qkNopeHeadDim(), rank));
-      valueUp[head] = Matrix.ofLinear(latent.vHeadDim(), rank, rows(up, valueRow, latent.vHeadDim(), rank));
+    int first = part.first(config.heads());
+    int count = part.count(config.heads());
+    List<Head> heads = new ArrayList<>();
+    for (int head = first; head < first + count; head++) {
+      heads.add(head(latent, linears.rows("kv_b_proj", head * latent.unfoldedWidth(), latent.unfoldedWidth())));
     }
-    return new LatentAttention(config, latent, rotary,
-        linears.load("q_proj", config.heads() * latent.queryWidth(), hidden),
-        linears.load("kv_a_proj_with_mqa", rank + latent.qkRopeHeadDim(), hidden),
-        linears.norm("kv_a_layernorm", rank), keyUp, valueUp,
-        linears.load("o_proj", hidden, config.heads() * latent.vHeadDim()));
+    return new LatentAttention(config.hiddenSize(), latent, rotary,
+        Projection.load(linears, "q_proj", 0, first, count, latent.queryWidth()), linears.all("kv_a_proj_with_mqa"),
+        linears.norm("kv_a_layernorm", ModelConfig.LATENT_NORM_EPS), heads,
+        linears.inputs("o_proj", first * latent.vHeadDim(), count * latent.vHeadDim()), first);
   }
 
-  private static float[] rows(float[] stored, int row, int count, int columns) {
-    float[] part = new float[count * columns];
-    System.arraycopy(stored, row * columns, part, 0, part.length);
-    return part;
+  private static Head head(LatentConfig latent, float[] up) {
+    int rank = latent.kvLoraRank();
+    int keys = latent.qkNopeHeadDim() * rank;
+    return new Head(new Matrix(latent.qkNopeHeadDim(), rank, Arrays.copyOf(up, keys)),
+        Matrix.ofLinear(latent.vHeadDim(), rank, Arrays.copyOfRange(up, keys, up.length)));
   }
 
   @Override
   public float[] query(float[] x, int head, int position) {
     int nope = latent.qkNopeHeadDim();
-    float[] plain = query.times(x, head * latent.queryWidth(), nope);
-    float[] turned = query.times(x, head * latent.queryWidth() + nope, latent.qkRopeHeadDim());
-    rotary.turn(turned, 0, position);
-    float[] absorbed = keyUp[head].times(plain);
-    float[] all = new float[absorbed.length + turned.length];
-    System.arraycopy(absorbed, 0, all, 0, absorbed.length);
+    float[] whole = query.of(x, head);
+    float[] turned = Arrays.copyOfRange(whole, nope, whole.length);
+    rotary.turn(turned, position);
+    float[] absorbed = heads.get(head - firstHead).keyUp().times(Arrays.copyOf(whole, nope));
+    float[] all = Arrays.copyOf(absorbed, absorbed.length + turned.length);
     System.arraycopy(turned, 0, all, absorbed.length, turned.length);
     Vectors.scale(all, 1 / (float) StrictMath.sqrt(latent.queryWidth()));
     return all;
@@ -81,15 +64,15 @@ final class LatentAttention implements Attention {
       return latentNorm.of(down.times(x, 0, latent.kvLoraRank()));
     }
     float[] turned = down.times(x, latent.kvLoraRank(), latent.qkRopeHeadDim());
-    rotary.turn(turned, 0, position);
+    rotary.turn(turned, position);
     return turned;
   }
 
   @Override
   public float[] output(float[] mixed, int head) {
-    float[] value = valueUp[head].times(mixed);
+    float[] value = heads.get(head - firstHead).valueUp().times(mixed);
     float[] sum = new float[hidden];
-    output.addTimes(value, head * latent.vHeadDim(), 0, sum);
+    output.addTimes(value, (head - firstHead) * latent.vHeadDim(), 0, sum);
     return sum;
   }
 

@@ -31,4 +31,9 @@ public record LatentConfig(int kvLoraRank, int qkRopeHeadDim, int qkNopeHeadDim,
   int queryWidth() {
     return qkNopeHeadDim + qkRopeHeadDim;
   }
+
+  /// Rows of the matrix that unfolds a latent, a head.
+  int unfoldedWidth() {
+    return qkNopeHeadDim + vHeadDim;
+  }
 }

@@ -1,102 +1,126 @@
 package io.penstock.examples.disaggregated.model;
 
-import static java.util.Objects.requireNonNull;
-
+import io.penstock.examples.disaggregated.tensors.Cut;
 import io.penstock.examples.disaggregated.tensors.ModelFileException;
-import io.penstock.examples.disaggregated.tensors.SafetensorsFile;
+import io.penstock.examples.disaggregated.tensors.SafetensorsFolder;
 import io.penstock.examples.disaggregated.tensors.SafetensorsWriter;
 import io.penstock.examples.disaggregated.tensors.SeededTensors;
 import io.penstock.examples.disaggregated.tensors.StoredType;
 import io.penstock.examples.disaggregated.tensors.TensorSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
 
-/// The weights of a model, and the computations in which tokens do not meet.
-///
-/// Immutable. Every rank of a process reads its own heads, column tiles and layers of it.
+/// A model: its configuration, and where its weights are. It has no weights; each rank loads its own part.
 public final class Model {
-  private static final String WEIGHTS = "model.safetensors";
+  private static final int DIGEST_BYTES = 8;
+  private static final int NUMBERS_AT_A_TIME = 1 << 20;
 
   private final ModelConfig config;
   private final String digest;
-  private final Matrix embedding;
-  private final List<Layer> layers;
-  private final RmsNorm norm;
-  private final Matrix output;
-  private final @Nullable DraftHead draft;
+  private final Rotary rotary;
+  private final Weights weights;
 
-  private Model(ModelConfig config, String digest, Matrix embedding, List<Layer> layers, RmsNorm norm, Matrix output,
-      @Nullable DraftHead draft) {
-    this.config = config;
-    this.digest = digest;
-    this.embedding = embedding;
-    this.layers = List.copyOf(layers);
-    this.norm = norm;
-    this.output = output;
-    this.draft = draft;
+  /// Where the weights are, which is opened for each load.
+  private interface Weights {
+    TensorSource open() throws IOException;
   }
 
-  /// A model with the weights of `source`.
-  ///
-  /// @throws ModelFileException if the source lacks a tensor or has it in another shape
-  static Model load(ModelConfig config, TensorSource from) throws ModelFileException {
-    DigestingSource source = new DigestingSource(from, config);
-    Linears model = new Linears(source, "model.", config.rmsNormEps());
-    int hidden = config.hiddenSize();
-    float[] embedding = model.raw("embed_tokens", config.vocabSize(), hidden);
-    LatentConfig latent = config.latent();
-    Rotary rotary = new Rotary(latent == null ? config.headDim() : latent.qkRopeHeadDim(), config.ropeTheta(),
-        config.maxPositions());
-    List<Layer> layers = new ArrayList<>();
-    for (int layer = 0; layer < config.cachedLayers(); layer++) {
-      layers.add(Layer.load(config, rotary, model.below("layers." + layer)));
-    }
-    Matrix output = config.tiedEmbeddings()
-        ? Matrix.ofLinear(config.vocabSize(), hidden, embedding)
-        : new Linears(source, "", config.rmsNormEps()).load("lm_head", config.vocabSize(), hidden);
-    DraftHead draft =
-        config.draftLayers() == 0 ? null : DraftHead.load(config, model.below("layers." + config.layers()));
-    RmsNorm norm = model.norm("norm", hidden);
-    return new Model(config, source.digest(), new Matrix(config.vocabSize(), hidden, embedding), layers, norm, output,
-        draft);
+  private Model(ModelConfig config, String digest, Weights weights) {
+    this.config = config;
+    this.digest = digest;
+    this.rotary = new Rotary(config.rotary());
+    this.weights = weights;
   }
 
   /// A model with weights made from a seed.
   public static Model seeded(ModelConfig config, long seed) {
+    SeededTensors tensors = new SeededTensors(seed);
     try {
-      return load(config, new SeededTensors(seed));
+      return new Model(config, digest(config, tensors), () -> tensors);
     } catch (ModelFileException e) {
       throw new UncheckedIOException("seeded tensors have every shape", e);
     }
   }
 
-  /// The model of a folder with `config.json` and `model.safetensors`.
+  /// The model of a folder with `config.json` and `model.safetensors`, or the files that an index lists.
   ///
-  /// @throws ModelFileException if one of them breaks a rule
+  /// @throws ModelFileException if one of them breaks a rule, or has something that is not computed here
   public static Model read(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      throw new ModelFileException(folder, "model must be a folder with " + ConfigFile.NAME + " (is not)");
+    }
     ModelConfig config = ConfigFile.read(folder.resolve(ConfigFile.NAME));
-    try (SafetensorsFile file = SafetensorsFile.open(folder.resolve(WEIGHTS))) {
-      return load(config, file);
+    try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
+      new ExtraTensors(config, folder, files).requireUnneeded(files.names());
+      return new Model(config, digest(config, files), () -> SafetensorsFolder.open(folder));
+    }
+  }
+
+  /// Hashes all tensors, a part at a time: two sides that exchange caches must have equal weights.
+  private static String digest(ModelConfig config, TensorSource source) throws ModelFileException {
+    MessageDigest sha256 = sha256();
+    sha256.update(config.toString().getBytes(StandardCharsets.UTF_8));
+    for (Map.Entry<String, int[]> entry : TensorShapes.of(config).entrySet()) {
+      sha256.update(entry.getKey().getBytes(StandardCharsets.UTF_8));
+      int[] shape = entry.getValue();
+      int rows = Math.max(1, NUMBERS_AT_A_TIME / Cut.whole(shape).columns());
+      for (int row = 0; row < shape[0]; row += rows) {
+        float[] values = source.part(entry.getKey(), Cut.rows(row, Math.min(rows, shape[0] - row), shape), shape);
+        ByteBuffer bytes = ByteBuffer.allocate(values.length * Float.BYTES);
+        bytes.asFloatBuffer().put(values);
+        sha256.update(bytes);
+      }
+    }
+    return HexFormat.of().formatHex(sha256.digest(), 0, DIGEST_BYTES);
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
     }
   }
 
   /// Writes the weights of [#seeded], rounded to `type`, and the configuration into `folder`, which is made.
   static void write(ModelConfig config, long seed, StoredType type, Path folder) throws IOException {
     SafetensorsWriter writer = new SafetensorsWriter(new SeededTensors(seed), type);
-    load(config, writer);
+    for (Map.Entry<String, int[]> entry : TensorShapes.of(config).entrySet()) {
+      writer.tensor(entry.getKey(), entry.getValue());
+    }
     Files.createDirectories(folder);
-    ConfigFile.write(config, type, folder.resolve(ConfigFile.NAME));
-    writer.write(folder.resolve(WEIGHTS));
+    ConfigWriter.write(config, type, folder.resolve(ConfigFile.NAME));
+    writer.write(folder.resolve(SafetensorsFolder.WEIGHTS));
   }
 
   /// Writes the seeded model with all bits, so that reading it back gives an equal model.
   public static void write(ModelConfig config, long seed, Path folder) throws IOException {
     write(config, seed, StoredType.F32, folder);
+  }
+
+  /// Loads the weights of each part, for a rank of its own. Parts that have equal weights have copies of them.
+  ///
+  /// @throws UncheckedIOException if the files have changed since they were read
+  public List<ModelShard> load(List<ModelPart> parts) {
+    try (TensorSource source = weights.open()) {
+      List<ModelShard> shards = new ArrayList<>();
+      for (ModelPart part : parts) {
+        shards.add(ModelShard.load(config, part, rotary, source));
+      }
+      return shards;
+    } catch (IOException e) {
+      throw new UncheckedIOException(String.valueOf(e.getMessage()), e);
+    }
   }
 
   /// Digest of configuration and weights: equal for equal models only.
@@ -106,49 +130,5 @@ public final class Model {
 
   public ModelConfig config() {
     return config;
-  }
-
-  /// The vector that goes into the first layer.
-  public float[] embed(int token) {
-    return embedding.row(token);
-  }
-
-  /// The input of the draft layer.
-  ///
-  /// @param before the output of the last layer for the token before `token`
-  public float[] embedDraft(int token, float[] before) {
-    return requireDraft().input(embed(token), before);
-  }
-
-  public Attention attention(int layer) {
-    return layers.get(layer).attention();
-  }
-
-  public SwiGlu feedForward(int layer) {
-    return layers.get(layer).feedForward();
-  }
-
-  public float[] beforeAttention(int layer, float[] x) {
-    return layers.get(layer).inputNorm().of(x);
-  }
-
-  public float[] beforeFeedForward(int layer, float[] x) {
-    return layers.get(layer).outputNorm().of(x);
-  }
-
-  /// The logits of the next token, from the output of the last layer.
-  public float[] logits(float[] x) {
-    return output.times(norm.of(x));
-  }
-
-  /// The draft head's logits.
-  ///
-  /// @param x the output of the draft layer
-  public float[] draftLogits(float[] x) {
-    return output.times(requireDraft().outputNorm().of(x));
-  }
-
-  private DraftHead requireDraft() {
-    return requireNonNull(draft, "draft head");
   }
 }

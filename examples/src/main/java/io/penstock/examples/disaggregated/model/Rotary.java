@@ -1,37 +1,45 @@
 package io.penstock.examples.disaggregated.model;
 
-/// Rotary position embedding: element *i* and element *i + half* are a pair that is turned by an angle, which grows
-/// with the position and shrinks with *i*.
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Rotary position embedding: two elements are a pair that is turned by an angle, which grows with the position and
+/// shrinks from pair to pair. Elements behind the turned ones stay as they are.
 final class Rotary {
   private final int half;
-  private final float[] cos;
-  private final float[] sin;
+  private final boolean interleaved;
+  private final double[] angles;
+  /// Cosines of all pairs, and then their sines, of each position that was asked for.
+  private final Map<Integer, float[]> positions = new ConcurrentHashMap<>();
 
-  /// @param width of the vectors, even
-  /// @param theta base of the angles
-  /// @param positions greatest position, excluded
-  Rotary(int width, double theta, int positions) {
-    this.half = width / 2;
-    this.cos = new float[positions * half];
-    this.sin = new float[positions * half];
+  Rotary(RotaryConfig config) {
+    this.half = config.width() / 2;
+    this.interleaved = config.interleaved();
+    this.angles = new double[half];
     for (int i = 0; i < half; i++) {
-      double frequency = StrictMath.pow(theta, -2.0 * i / width);
-      for (int position = 0; position < positions; position++) {
-        cos[position * half + i] = (float) StrictMath.cos(position * frequency);
-        sin[position * half + i] = (float) StrictMath.sin(position * frequency);
-      }
+      angles[i] = config.angle(i);
     }
   }
 
-  /// Turns the `2 × half` numbers from `from` on.
-  void turn(float[] x, int from, int position) {
+  private float[] at(int position) {
+    float[] table = new float[2 * half];
     for (int i = 0; i < half; i++) {
-      float a = x[from + i];
-      float b = x[from + half + i];
-      float c = cos[position * half + i];
-      float s = sin[position * half + i];
-      x[from + i] = a * c - b * s;
-      x[from + half + i] = b * c + a * s;
+      table[i] = (float) StrictMath.cos(position * angles[i]);
+      table[half + i] = (float) StrictMath.sin(position * angles[i]);
+    }
+    return table;
+  }
+
+  /// Turns the first elements of a head.
+  void turn(float[] x, int position) {
+    float[] table = positions.computeIfAbsent(position, this::at);
+    for (int i = 0; i < half; i++) {
+      int first = interleaved ? 2 * i : i;
+      int second = interleaved ? first + 1 : half + i;
+      float a = x[first];
+      float b = x[second];
+      x[first] = a * table[i] - b * table[half + i];
+      x[second] = b * table[i] + a * table[half + i];
     }
   }
 }

@@ -71,7 +71,7 @@ final class AuxBlocks implements AutoCloseable {
     BlockKey key = space.key(PrefixHasher.ofPart(PrefixHasher.ofName(name), BlockHash.ROOT, 0));
     List<BlockDraft> drafts = arena.tryClaim(List.of(key));
     if (drafts == null) {
-      throw new IllegalStateException("aux data must have a free slot (was full with " + arena.capacitySlots() + ")");
+      throw new IllegalStateException("aux data has no free slot (all " + arena.capacitySlots() + " are taken)");
     }
     return new KvBlock(drafts.getFirst());
   }

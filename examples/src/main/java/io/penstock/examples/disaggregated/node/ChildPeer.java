@@ -50,7 +50,7 @@ final class ChildPeer implements Peer {
     try {
       String line = replies.readLine();
       if (line == null) {
-        throw new IOException("node must answer (was ended with exit code " + exitCode() + ")");
+        throw new IOException("node ended with exit code " + exitCode() + " before it answered");
       }
       return Json.MAPPER.readValue(line, Reply.class);
     } catch (IOException e) {

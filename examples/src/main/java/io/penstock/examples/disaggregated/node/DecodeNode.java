@@ -90,11 +90,16 @@ public final class DecodeNode implements Peer {
             LifecycleListener.noop(), network.timers(), new Random()))
         .toList();
     this.views = new RankViews(this::place, KvClientOptions.defaults(), KvPeerOptions.defaults(), budget,
-        lost -> ranks.forEach(rank -> rank.gone(lost)), network.timers(), new Random());
+        this::gone, network.timers(), new Random());
     this.servers = new RankServers(Side.DECODE, name, generation, setup.decode().manifest(),
         IntStream.range(0, ranks.size())
             .mapToObj(rank -> new RankServers.Served(List.of(tiers.tiers().get(rank)), ranks.get(rank))).toList(),
         registry, network);
+  }
+
+  private void gone(Incarnation lost) {
+    ranks.forEach(rank -> rank.gone(lost));
+    signals.forget(lost).onErrorComplete().subscribe();
   }
 
   private Mono<ClientTransport> place(Incarnation rank) {
@@ -171,8 +176,8 @@ public final class DecodeNode implements Peer {
               prefilled, setup.tokens().generated());
       tiers.store(sequence, prompt, prompt.length / setup.decode().format().blockTokens() * setup.decode().format()
           .blockTokens());
-      return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.clock().landedBytes()),
-          request.clock().transferTimes());
+      return new Reply(Reply.Outcome.of(generated, request.cachedTokens(), request.side().tokenBytes(),
+          request.clock().landedBytes()), request.clock().transferTimes(), instance.weightBytes());
     }
   }
 

@@ -82,6 +82,11 @@ final class DecodeSide {
         .plan(new KvRequest(request, prompt.length, cachedTokens));
   }
 
+  /// Bytes of the tokens that the plan moves; as many as land, or fewer where a last block is not full.
+  long tokenBytes() {
+    return plan.transfers().stream().mapToLong(each -> prefill.manifest().bytes(each, each.tokens())).sum();
+  }
+
   /// Receives the cache and its aux data. A push must be requested before the prefill begins, a pull when it is done.
   /// An error ends the request, too: the memory of the sequence is given up then.
   ///

@@ -72,7 +72,7 @@ public final class PrefillNode implements Peer {
     } else {
       side.compute(ask.request(), ask.tokens(), setup.pace(), timed);
     }
-    return new Reply(null, clock.computeTimes());
+    return new Reply(null, clock.computeTimes(), side.rankBytes());
   }
 
   @Override

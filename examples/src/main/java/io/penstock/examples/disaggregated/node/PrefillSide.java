@@ -87,6 +87,11 @@ final class PrefillSide implements AutoCloseable {
     return kept.stream().mapToLong(rank -> rank.figures().held()).sum();
   }
 
+  /// Bytes of the weights of each rank.
+  List<Long> rankBytes() {
+    return instance.weightBytes();
+  }
+
   /// Blocks of computed prompts that are in memory.
   long claimedBlocks() {
     return instance.claimedBlocks();

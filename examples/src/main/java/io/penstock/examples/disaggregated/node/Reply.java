@@ -8,12 +8,14 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param outcome of a decoded request
 /// @param times of layers, in microseconds since the epoch
+/// @param rankBytes of the weights that each rank of the node has; empty if it computed nothing
 /// @param failure reason why the node could not do its work; null if it did
-public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable Failure failure) {
-  public static final Reply DONE = new Reply(null, List.of());
+public record Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes,
+    @Nullable Failure failure) {
+  public static final Reply DONE = new Reply(null, List.of(), List.of());
 
-  Reply(@Nullable Outcome outcome, List<LayerTime> times) {
-    this(outcome, times, null);
+  Reply(@Nullable Outcome outcome, List<LayerTime> times, List<Long> rankBytes) {
+    this(outcome, times, rankBytes, null);
   }
 
   /// @param type simple name of the exception
@@ -24,7 +26,7 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable 
   }
 
   static Reply failed(Failure failure) {
-    return new Reply(null, List.of(), failure);
+    return new Reply(null, List.of(), List.of(), failure);
   }
 
   /// This reply, if the node did its work.
@@ -43,12 +45,13 @@ public record Reply(@Nullable Outcome outcome, List<LayerTime> times, @Nullable 
   /// @param guessed by the draft head
   /// @param accepted guesses
   /// @param cachedTokens of the prompt that the decode had before
-  /// @param movedBytes that came for this request
+  /// @param tokenBytes of the tokens that the plan moved
+  /// @param movedBytes that came for this request, in whole blocks
   public record Outcome(List<Integer> tokens, List<List<Integer>> logits, int steps, int guessed, int accepted,
-      int cachedTokens, long movedBytes) {
-    static Outcome of(Generated generated, int cachedTokens, long movedBytes) {
+      int cachedTokens, long tokenBytes, long movedBytes) {
+    static Outcome of(Generated generated, int cachedTokens, long tokenBytes, long movedBytes) {
       return new Outcome(generated.tokens(), generated.logits().stream().map(Bits::of).toList(), generated.steps(),
-          generated.guessed(), generated.accepted(), cachedTokens, movedBytes);
+          generated.guessed(), generated.accepted(), cachedTokens, tokenBytes, movedBytes);
     }
   }
 }

@@ -67,7 +67,7 @@ public final class Decode {
     float[][] xs = sequence.draft(unseen, before, position - unseen.length + 1);
     float[] last = xs[xs.length - 1];
     for (int i = 0; i < count; i++) {
-      guesses[i] = Vectors.argMax(sequence.model().draftLogits(last));
+      guesses[i] = Vectors.argMax(sequence.draftLogits(last));
       if (i + 1 < count) {
         last = sequence.draft(new int[] {guesses[i]}, new float[][] {last}, position + 1 + i)[0];
       }
@@ -78,7 +78,7 @@ public final class Decode {
   /// Adds the tokens that the model chooses, up to the first that was not guessed; returns how many were.
   private int choose(float[][] xs, int[] guesses) {
     for (int i = 0;; i++) {
-      float[] logits = sequence.model().logits(xs[i]);
+      float[] logits = sequence.logits(xs[i]);
       int token = Vectors.argMax(logits);
       generated.add(token, logits);
       if (i == guesses.length || token != guesses[i] || token == ByteTokenizer.END) {

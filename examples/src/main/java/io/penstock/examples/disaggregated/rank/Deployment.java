@@ -6,6 +6,7 @@ import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.model.ModelPart;
 import java.util.Arrays;
 import java.util.List;
 
@@ -101,8 +102,16 @@ public final class Deployment {
 
   /// The rank, numbered inside its stage, that computes a tile of the feed-forward columns for the token at `position`.
   int columnRank(int tile, int position) {
-    return number(contextRank(position) / parallelism().dcp(),
-        tile * parallelism().tp() / model.config().columnTiles());
+    return sharing(tile, model.config().columnTiles(), position);
+  }
+
+  /// The rank, numbered inside the first stage, that has the embedding of `token`.
+  int vocabRank(int token, int position) {
+    return sharing(token, model.config().vocabSize(), position);
+  }
+
+  private int sharing(int index, int all, int position) {
+    return number(contextRank(position) / parallelism().dcp(), ModelPart.rankOf(index, all, parallelism().tp()));
   }
 
   private int number(int pcp, int tp) {
@@ -110,7 +119,7 @@ public final class Deployment {
   }
 
   private int tensorRank(int head) {
-    return head / (model.config().heads() / parallelism().tp());
+    return ModelPart.rankOf(head, model.config().heads(), parallelism().tp());
   }
 
   private int contextRank(int position) {

@@ -34,7 +34,7 @@ public final class Prefill {
       steps.chunk(end, end == prompt.length);
       chunk(Arrays.copyOfRange(prompt, from, end), from);
     }
-    return new Prefilled(before, sequence.model().logits(before));
+    return new Prefilled(before, sequence.logits(before));
   }
 
   private void chunk(int[] tokens, int from) {

@@ -6,14 +6,15 @@ import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
 import io.penstock.examples.disaggregated.model.Vectors;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
 /// One request in an instance: its ranks, and the sums over them.
 ///
-/// Every sum has one order, whatever the ranks: softmax tile after tile of the tokens, attention head after head, the
-/// feed-forward part tile after tile of its columns. So the vectors of a token are equal bit for bit in every
-/// deployment.
+/// Each rank has only its own weights. Every sum over ranks has one order, whatever the ranks: softmax tile after tile
+/// of the tokens, attention head after head, the feed-forward part tile after tile of its columns. So the vectors of a
+/// token are equal bit for bit in every deployment.
 public final class Sequence implements AutoCloseable {
   private static final int TILE = TileScorer.TILE_TOKENS;
 
@@ -57,6 +58,34 @@ public final class Sequence implements AutoCloseable {
     workers.forEach(worker -> worker.cache().sealBelow(tokens));
   }
 
+  private float[] embed(int token, int position) {
+    return workers.get(deployment.vocabRank(token, position)).weights().embed(token);
+  }
+
+  /// The logits of the next token, from the output of the last layer: each rank has those of its own tokens.
+  float[] logits(float[] x) {
+    return joined(rank -> rank.weights().logits(x));
+  }
+
+  /// The draft head's logits.
+  ///
+  /// @param x the output of the draft layer
+  float[] draftLogits(float[] x) {
+    return joined(rank -> rank.weights().draftLogits(x));
+  }
+
+  /// The results of the last stage, in the order of its ranks; those with other tokens of the prompt have copies.
+  private float[] joined(Function<Worker, float[]> part) {
+    float[] all = new float[model.config().vocabSize()];
+    int at = 0;
+    for (Worker worker : stage(model.config().cachedLayers() - 1).subList(0, deployment.parallelism().tp())) {
+      float[] logits = part.apply(worker);
+      System.arraycopy(logits, 0, all, at, logits.length);
+      at += logits.length;
+    }
+    return all;
+  }
+
   /// The output of the last layer for `tokens`, the first of which is at `from`. Their keys and values are in the cache
   /// afterwards.
   ///
@@ -65,7 +94,7 @@ public final class Sequence implements AutoCloseable {
   float[][] forward(int[] tokens, int from, int repeats, IntConsumer layerDone) {
     float[][] xs = new float[tokens.length][];
     for (int i = 0; i < tokens.length; i++) {
-      xs[i] = model.embed(tokens[i]);
+      xs[i] = embed(tokens[i], from + i);
     }
     for (int layer = 0; layer < model.config().layers(); layer++) {
       for (int i = 1; i < repeats; i++) {
@@ -86,8 +115,9 @@ public final class Sequence implements AutoCloseable {
   /// @param before for each token the output of the last layer for the token before it
   float[][] draft(int[] tokens, float[][] before, int from) {
     float[][] xs = new float[tokens.length][];
+    Worker last = stage(model.config().layers()).getFirst();
     for (int i = 0; i < tokens.length; i++) {
-      xs[i] = model.embedDraft(tokens[i], before[i]);
+      xs[i] = last.weights().draftInput(embed(tokens[i], from + i), before[i]);
     }
     layer(model.config().layers(), xs, from);
     return xs;
@@ -102,7 +132,7 @@ public final class Sequence implements AutoCloseable {
     List<Worker> stage = stage(layer);
     float[][] normed = new float[xs.length][];
     for (int i = 0; i < xs.length; i++) {
-      normed[i] = model.beforeAttention(layer, xs[i]);
+      normed[i] = stage.getFirst().weights().beforeAttention(layer, xs[i]);
       keep(stage, layer, from + i, normed[i]);
     }
     stage.forEach(worker -> worker.load(layer, from + xs.length));
@@ -132,26 +162,31 @@ public final class Sequence implements AutoCloseable {
       Softmax mixed = softmax(stage, layer, head, own.query(layer, head, position, x), position);
       Vectors.add(all, own.attended(layer, head, mixed));
     }
+    stage.getFirst().weights().addAttentionBias(layer, all);
     Vectors.add(sum, all);
   }
 
-  /// Joins the tiles in the order of the tokens. Each comes from the rank that keeps it.
+  /// Joins the tiles in the order of the tokens, from the first token that the layer sees. Each comes from the rank
+  /// that keeps it.
   private Softmax softmax(List<Worker> stage, int layer, int head, float[] query, int position) {
     Softmax all = stage.get(deployment.keeper(head, position)).noTokens(layer);
-    for (int tile = 0; tile <= position; tile += TILE) {
+    int first = model.config().firstVisible(layer, position);
+    for (int tile = first / TILE * TILE; tile <= position; tile += TILE) {
+      int from = Math.max(first, tile);
       Worker keeper = stage.get(deployment.keeper(head, tile));
-      all.join(keeper.attend(layer, head, query, tile, Math.min(TILE, position + 1 - tile)));
+      all.join(keeper.attend(layer, head, query, from, Math.min(tile + TILE, position + 1) - from));
     }
     return all;
   }
 
   private void feedForward(List<Worker> stage, int layer, int position, float[] sum) {
-    float[] x = model.beforeFeedForward(layer, sum);
+    float[] x = stage.getFirst().weights().beforeFeedForward(layer, sum);
     float[] all = new float[sum.length];
     for (int tile = 0; tile < model.config().columnTiles(); tile++) {
       Worker own = stage.get(deployment.columnRank(tile, position));
       Vectors.add(all, own.fedForward(layer, tile, x));
     }
+    stage.getFirst().weights().addFeedForwardBias(layer, all);
     Vectors.add(sum, all);
   }
 

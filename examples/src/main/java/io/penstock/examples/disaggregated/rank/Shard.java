@@ -9,6 +9,7 @@ import io.penstock.disagg.plan.HeadShards;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.model.ModelPart;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,6 +39,13 @@ public record Shard(Rank rank, CacheSpace space, int firstLayer, int firstKvHead
   /// The shape of this rank's blocks.
   public BlockLayout layout() {
     return space.layout();
+  }
+
+  /// The weights that this rank has.
+  ///
+  /// @param tensorRanks of the deployment
+  ModelPart part(int tensorRanks) {
+    return new ModelPart(firstLayer, endLayer(), firstKvHead, endKvHead, rank.tp(), tensorRanks);
   }
 
   int endLayer() {

@@ -2,23 +2,23 @@ package io.penstock.examples.disaggregated.rank;
 
 import io.penstock.examples.disaggregated.model.Attention;
 import io.penstock.examples.disaggregated.model.CachedHeads;
-import io.penstock.examples.disaggregated.model.Model;
+import io.penstock.examples.disaggregated.model.ModelShard;
 import io.penstock.examples.disaggregated.model.Softmax;
 import io.penstock.examples.disaggregated.model.TileScorer;
 import java.util.Arrays;
 
-/// Computation of one rank for one request. It reads the weights of its own heads, columns and layers, and its own part
+/// Computation of one rank for one request. It has the weights of its own heads, columns and layers, and its own part
 /// of the cache.
 ///
 /// Its results are parts of sums; [Sequence] adds up the parts of all ranks in one order.
 public final class Worker implements AutoCloseable {
-  private final Model model;
+  private final ModelShard model;
   private final RankCache cache;
   /// The planes of the layer that is computed now, and how many tokens they have; dropped after the layer.
   private final CachedHeads[] planes = new CachedHeads[2];
   private int loadedTokens;
 
-  Worker(Model model, RankCache cache) {
+  Worker(ModelShard model, RankCache cache) {
     this.model = model;
     this.cache = cache;
     unload();
@@ -26,6 +26,10 @@ public final class Worker implements AutoCloseable {
 
   public RankCache cache() {
     return cache;
+  }
+
+  ModelShard weights() {
+    return model;
   }
 
   /// Writes keys and values of a token, if this rank keeps it.
@@ -57,12 +61,13 @@ public final class Worker implements AutoCloseable {
     return model.attention(layer).query(x, head, position);
   }
 
-  /// Softmax of a query over one tile of tokens, all of which this rank has.
+  /// Softmax of a query over tokens of one tile, all of which this rank has.
   ///
-  /// @param count tokens of the tile that the query may see
-  Softmax attend(int layer, int head, float[] query, int tilePosition, int count) {
+  /// @param position of the first token of the tile that the query may see
+  /// @param count of the tokens that it may see
+  Softmax attend(int layer, int head, float[] query, int position, int count) {
     Attention attention = model.attention(layer);
-    int row = cache.row(attention.kvHead(head), tilePosition, loadedTokens);
+    int row = cache.row(attention.kvHead(head), position, loadedTokens);
     return attention.scorer().tile(query, plane(0), plane(1), row, count);
   }
 

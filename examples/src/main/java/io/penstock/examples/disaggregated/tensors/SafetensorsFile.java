@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.Set;
 
 /// Weights in a safetensors file: eight bytes with the length of a JSON header, the header, and the tensors side by
-/// side. A tensor is read when it is asked for.
-public final class SafetensorsFile implements TensorSource, AutoCloseable {
+/// side. A tensor, or a part of it, is read when it is asked for.
+public final class SafetensorsFile implements TensorSource {
   /// Maximum bytes of a header, as the format says.
   static final long MOST_HEADER_BYTES = 100_000_000;
   static final int LENGTH_BYTES = 8;
-  /// Maximum bytes of a tensor that is loaded.
-  private static final long MOST_TENSOR_BYTES = 1 << 30;
+  /// Maximum bytes that are read at a time.
+  private static final long MOST_PART_BYTES = 1 << 30;
 
   private final Path path;
   private final FileChannel channel;
@@ -78,6 +78,11 @@ public final class SafetensorsFile implements TensorSource, AutoCloseable {
 
   @Override
   public float[] tensor(String name, int... shape) throws ModelFileException {
+    return part(name, Cut.whole(shape), shape);
+  }
+
+  @Override
+  public float[] part(String name, Cut cut, int... shape) throws ModelFileException {
     StoredTensor stored = tensors.get(name);
     if (stored == null) {
       throw new ModelFileException(path, "tensor " + name + " must be there (is missing)");
@@ -89,11 +94,13 @@ public final class SafetensorsFile implements TensorSource, AutoCloseable {
     if (!stored.type().isWeight()) {
       throw new ModelFileException(path, name + " dtype must be F32, F16 or BF16 (was " + stored.type() + ")");
     }
-    if (stored.bytes() > MOST_TENSOR_BYTES) {
-      throw new ModelFileException(path, name + " must have <= 2^30 bytes (was " + stored.bytes() + ")");
+    cut.requireInside(name, shape);
+    long bytes = (long) cut.rows() * cut.columns() * stored.type().bytes();
+    if (bytes > MOST_PART_BYTES) {
+      throw new ModelFileException(path, name + " must have <= 2^30 bytes in a rank (was " + bytes + ")");
     }
     try {
-      return finite(name, floats(stored));
+      return finite(name, floats(stored, cut, Cut.width(shape)));
     } catch (ModelFileException e) {
       throw e;
     } catch (IOException e) {
@@ -111,11 +118,17 @@ public final class SafetensorsFile implements TensorSource, AutoCloseable {
     return values;
   }
 
-  private float[] floats(StoredTensor stored) throws IOException {
-    ByteBuffer bytes = read(path, channel, dataAt + stored.begin(), (int) stored.bytes());
-    float[] values = new float[bytes.remaining() / stored.type().bytes()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = stored.type().read(bytes);
+  /// Reads the rows of `cut`, all at a time if they lie side by side.
+  private float[] floats(StoredTensor stored, Cut cut, int width) throws IOException {
+    float[] values = new float[cut.elements()];
+    int run = cut.columns() == width ? values.length : cut.columns();
+    for (int at = 0; at < values.length; at += run) {
+      long first = (long) (cut.row() + at / cut.columns()) * width + cut.column();
+      ByteBuffer bytes = read(path, channel, dataAt + stored.begin() + first * stored.type().bytes(),
+          run * stored.type().bytes());
+      for (int i = 0; i < run; i++) {
+        values[at + i] = stored.type().read(bytes);
+      }
     }
     return values;
   }

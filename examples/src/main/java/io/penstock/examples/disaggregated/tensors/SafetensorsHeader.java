@@ -16,7 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Reads the JSON header of a safetensors file, whose author may be hostile: a [ModelFileException] names the tensor
 /// and the rule that is broken.
 final class SafetensorsHeader {
-  private static final JsonMapper STRICT = JsonMapper.builder()
+  static final JsonMapper STRICT = JsonMapper.builder()
       .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
       .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
       .build();

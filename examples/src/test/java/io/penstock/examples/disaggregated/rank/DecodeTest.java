@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.disagg.plan.Parallelism;
+import io.penstock.examples.disaggregated.model.LatentConfig;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
 import io.penstock.examples.disaggregated.model.SpeculativeConfig;
+import io.penstock.examples.disaggregated.rank.NaiveModel.Facts;
+import io.penstock.examples.disaggregated.tensors.SeededTensors;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +28,10 @@ final class DecodeTest {
     int[] prompt = RandomDeployment.prompt(new SplittableRandom(5), 19);
     Deployment deployment = Deployment.of(model, new Parallelism(4, 2, 1, 2, 1), KvFormat.defaults());
 
-    double[] expected = new NaiveModel(config, 5).logits(prompt);
+    Facts facts = latent
+        ? Facts.tiny(1e-6, NaiveModel.angles(10_000, 4)).withLatent(new LatentConfig(16, 4, 8, 8))
+        : Facts.tiny(1e-5, NaiveModel.angles(10_000, 8));
+    double[] expected = new NaiveModel(facts, new SeededTensors(5)).logits(prompt);
 
     try (Instance instance = new Instance(deployment, 1, 32); Sequence sequence = instance.open("request")) {
       float[] logits = Prefill.of(sequence, prompt).logits();

@@ -124,4 +124,16 @@ final class DeploymentTest {
       assertThat(instance.claimedBlocks()).isZero();
     }
   }
+
+  /// The numbers of a rank are counted by hand.
+  @ParameterizedTest
+  @CsvSource({"1,1,0,145248", "2,1,0,75264", "2,1,1,75264", "8,1,0,16032", "8,1,1,27552", "4,2,0,12480", "4,2,4,21984"})
+  void eachRank_hasItsShareOfTheWeights(int tp, int pp, int rank, long numbers) {
+    Model model = Model.seeded(ModelConfig.tiny(), 1);
+    try (Instance instance = new Instance(Deployment.of(model, Parallelism.ofTp(tp).withPp(pp), KvFormat.defaults()), 1,
+        16)) {
+      assertThat(instance.weightBytes()).hasSize(tp * pp);
+      assertThat(instance.weightBytes().get(rank)).isEqualTo(4 * numbers);
+    }
+  }
 }

@@ -7,6 +7,9 @@ import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.examples.disaggregated.model.LatentConfig;
 import io.penstock.examples.disaggregated.model.Model;
 import io.penstock.examples.disaggregated.model.ModelConfig;
+import io.penstock.examples.disaggregated.model.ModelFamily;
+import io.penstock.examples.disaggregated.model.RotaryConfig;
+import io.penstock.examples.disaggregated.model.RotaryConfig.Scaling;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -15,13 +18,20 @@ import java.util.stream.IntStream;
 public final class RandomDeployment {
   private RandomDeployment() {}
 
-  /// A model of 2 to 4 layers, perhaps with latent attention, perhaps with a draft head.
+  /// A model of 2 to 4 layers of any family, perhaps with biases, windows or a draft head.
   public static Model model(RandomGenerator random) {
     int kvHeads = oneOf(random, 1, 2, 4, 8);
     int heads = Math.max(kvHeads, oneOf(random, 4, 8));
-    ModelConfig config = new ModelConfig(oneOf(random, 16, 32), random.nextInt(2, 5), heads, kvHeads,
-        oneOf(random, 4, 4, 8), oneOf(random, 16, 48), 258, 128, 1e-5f, 10_000, random.nextBoolean(), null,
-        random.nextInt(2));
+    int layers = random.nextInt(2, 5);
+    int headDim = oneOf(random, 4, 4, 8);
+    ModelFamily family = pick(random, ModelFamily.LLAMA, ModelFamily.MISTRAL, ModelFamily.QWEN2, ModelFamily.QWEN3,
+        ModelFamily.PHI3, ModelFamily.GLM);
+    int window = oneOf(random, 0, 0, 3, 7);
+    RotaryConfig rotary = new RotaryConfig(10_000, oneOf(random, 2, 4), random.nextBoolean(), Scaling.NONE);
+    ModelConfig config = new ModelConfig(family, oneOf(random, 16, 32), layers, heads, kvHeads, headDim,
+        oneOf(random, 16, 48), 258, 128, 1e-5f, rotary, random.nextBoolean(), random.nextBoolean(),
+        window == 0 ? List.of() : IntStream.range(0, layers).mapToObj(layer -> layer % 2 * window).toList(),
+        random.nextBoolean(), null, random.nextInt(2));
     boolean latent = random.nextInt(3) == 0;
     return Model.seeded(latent ? config.withLatent(new LatentConfig(12, 4, 6, 8)) : config, random.nextLong());
   }

@@ -64,6 +64,7 @@ public final class PlanCheckCommand extends PlanCommand {
     } else if (svg() != null) {
       throw new IllegalArgumentException("--svg must be left out with --check (was " + svg() + ")");
     }
+    refuseFlags("with --check, for the files state what is checked");
     return check();
   }
 

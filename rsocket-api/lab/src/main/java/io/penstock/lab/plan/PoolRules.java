@@ -1,6 +1,8 @@
 package io.penstock.lab.plan;
 
-import io.penstock.lab.plan.KvGroup.Kind;
+import io.penstock.flow.KvGroup;
+import io.penstock.flow.KvGroup.Kind;
+import io.penstock.flow.KvGroups;
 import io.penstock.node.plan.Case;
 import io.penstock.node.plan.Fields;
 import java.util.ArrayList;

@@ -18,13 +18,6 @@ public final class ProducerBlocks {
     return List.copyOf(blocks.subList(0, (int) Math.min(blocks.size(), needed)));
   }
 
-  /// The one block of a recurrent state: the last but those of speculation. A state group keeps all its blocks.
-  ///
-  /// @param speculative blocks at the end that speculation has written
-  public static int ofState(List<Integer> blocks, int speculative) {
-    return blocks.get(blocks.size() - 1 - Checks.notNegative("speculative", speculative));
-  }
-
   /// Keeps the blocks of a sliding window, without the placeholder 0 that stands for blocks freed before.
   ///
   /// @param windowBlocks most blocks that a window touches

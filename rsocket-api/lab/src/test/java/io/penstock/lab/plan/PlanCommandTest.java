@@ -59,8 +59,8 @@ final class PlanCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("""
         request a<b: 300 prompt tokens, of which decode has 16
-        prefill: TP 4, PP 2, PCP 1, DCP 1, 4 layers of 8 KV heads in blocks of 128 tokens (NHD)
-        decode:  TP 2, PP 1, PCP 1, DCP 1, 4 layers of 8 KV heads in blocks of 16 tokens (NHD)
+        prefill: TP 4, PP 2, PCP 1, DCP 1, 4 layers of 8 KV heads in blocks of 128 tokens (NHD), 16.0 KiB a token
+        decode:  TP 2, PP 1, PCP 1, DCP 1, 4 layers of 8 KV heads in blocks of 16 tokens (NHD), 16.0 KiB a token
         """);
     assertThat(run.out()).contains("pp0.cp0.tp0  pp0.cp0.tp0      0  0-1     0-1       284");
     assertThat(run.out()).contains(
@@ -112,6 +112,52 @@ final class PlanCommandTest {
     JsonNode transfers = JsonMapper.shared().readTree(run.out()).get("transfers");
     assertThat(transfers.valueStream().mapToInt(one -> one.get("group").asInt())).containsExactly(0, 0, 1, 1);
     assertThat(transfers.get(2).get("pieces").get(0).get("firstToken").asInt()).isEqualTo(64);
+  }
+
+  private static String hybrid(String model) {
+    return """
+        {"model": %s, "prefill": {"tp": 4, "pp": 2}, "decode": {"tp": 2},
+         "request": {"id": "r", "promptTokens": 2048}}""".formatted(model);
+  }
+
+  @Test
+  void nameOfAKnownModel_isItsGroups_withShapesAndBytes() {
+    JsonNode plan = JsonMapper.shared().readTree(plan(hybrid("{\"name\": \"gemma-3-27b\"}"), "--json").out());
+    JsonNode sliding = plan.get("prefill").get("groups").get(1);
+    assertThat(sliding.get("windowTokens").asInt()).isEqualTo(1024);
+    assertThat(sliding.get("layers")).hasSize(52);
+    assertThat(sliding.get("bytesPerToken").asLong()).isEqualTo(52L * 2 * 16 * 128 * 2);
+    assertThat(plan.get("prefill").get("groups").get(0).get("bytesPerToken").asLong())
+        .isEqualTo(10L * 2 * 16 * 128 * 2);
+    // All tokens of 10 layers, and those of the window of 52: from token 1,024 on, which is a border of blocks
+    assertThat(bytes(plan)).isEqualTo((2048L * 10 + 1024 * 52) * 2 * 16 * 128 * 2);
+    assertThat(plan(hybrid("{\"name\": \"gemma-3-27b\"}")).out())
+        .contains("10 layers of 16 KV heads in blocks of 16 tokens (NHD), 80.0 KiB a token; 52 layers of 16 KV heads in"
+            + " blocks of 16 tokens (NHD), window of 1,024 tokens, 416 KiB a token");
+  }
+
+  @Test
+  void state_movesOnce_whateverThePromptIs() {
+    JsonNode plan = JsonMapper.shared().readTree(plan(hybrid("{\"name\": \"qwen3-next-80b-a3b\"}"), "--json").out());
+    assertThat(bytes(plan)).isEqualTo(2048L * 12 * 2 * 2 * 256 * 2 + 36L * (3 * 8192 + 32 * 128 * 128) * 2);
+    assertThat(plan(hybrid("{\"name\": \"qwen3-next-80b-a3b\"}")).out())
+        .contains("36 layers of 32 KV heads, a state of 37.7 MiB (NHD)");
+    assertThat(plan(hybrid("""
+        {"groups": [{"layers": [0, 1], "kvHeads": 4, "headDim": 192, "valueDim": 128},
+          {"layers": [2, 3], "planes": "convolution 4x24 + state 4x256 fp32", "state": true}]}""")).out())
+        .contains(
+            "2 layers of 4 KV heads in blocks of 16 tokens (NHD), 5.00 KiB a token; 2 layers of 4 KV heads, a state");
+  }
+
+  private static long bytes(JsonNode plan) {
+    return plan.get("transfers").valueStream().mapToLong(one -> one.get("bytes").asLong()).sum();
+  }
+
+  @Test
+  void mixedTypes_areMovedWhole_fromOneRank() {
+    JsonNode plan = JsonMapper.shared().readTree(plan(hybrid("{\"name\": \"deepseek-v3.2\"}"), "--json").out());
+    // Each of two decode ranks keeps all latents
+    assertThat(bytes(plan)).isEqualTo(2L * 2048 * 61 * (656 + 132));
   }
 
   @Test
@@ -202,6 +248,57 @@ final class PlanCommandTest {
     CommandLineRun run = plan(input.toString());
     assertThat(run.exitCode()).as(run.err()).isEqualTo(65);
     assertThat(run.err()).startsWith("plan: standard input: " + message);
+  }
+
+  @Test
+  void options_stateAKnownModelAndRanks_withoutADocument() {
+    CommandLineRun run =
+        plan("not read", "--prefill-tp", "8", "--decode-tp", "2", "--model", "llama-3.1-8b", "--prompt-tokens", "100");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("100 prompt tokens", "TP 8", "32 layers of 8 KV heads",
+        "decode pp0.cp0.tp1 waits for 4 completions: pp0.cp0.tp4");
+    CommandLineRun document = plan("""
+        {"model": "llama-3.1-8b", "prefill": {"tp": 8}, "decode": {"tp": 2}, "request": {"promptTokens": 100}}""");
+    assertThat(document.out()).isEqualTo(run.out());
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "--model llama-3.1-8b --prefill-tp 8 | 2 | --decode-tp must be given with --model, --prefill-tp (was left out)",
+    "--decode-tp 8 | 2 | --model, --prefill-tp must be given with --decode-tp (was left out)",
+    "--model lama-3.1-8b --prefill-tp 8 --decode-tp 2 | 2 | --model must be a model that `penstock models` lists, such "
+        + "as llama-3.1-8b (was lama-3.1-8b)",
+    "--model llama-3.1-8b --prefill-tp 0 --decode-tp 2 | 2 | --prefill-tp must be > 0 (was 0)",
+    "--model llama-3.1-8b --prefill-tp 8 --decode-tp 2 --prompt-tokens 20000000 | 65 | options: request.promptTokens "
+        + "must be in [0, 16777216] (was 20000000)",
+    "--check a.json --decode-tp 2 | 2 | --decode-tp must be left out with --check",
+  })
+  void optionsThatAreMissingOrWrong_areNamed(String options, int code, String message) {
+    CommandLineRun run = plan("", options.split(" "));
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(code);
+    assertThat(run.err()).startsWith("plan: " + message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "{} | model, prefill, decode, request must be given (was left out)",
+    "{\"model\": \"llama-3.1-8b\", \"prefill\": {}} | decode, request must be given (was left out)",
+    "{\"model\": \"lama-3.1-8b\", \"prefill\": {}, \"decode\": {}, \"request\": {}} | model must be a model that "
+        + "'penstock models' lists, such as llama-3.1-8b (was lama-3.1-8b)",
+    "{\"model\": {\"name\": \"mine\"}, \"prefill\": {}, \"decode\": {}, \"request\": {}} | model.name must be a model that "
+        + "'penstock models' lists, or layers and a shape must be given (was mine)",
+  })
+  void whatIsMissing_isSaidByName(String input, String message) {
+    CommandLineRun run = plan(input);
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(65);
+    assertThat(run.err()).isEqualTo("plan: standard input: " + message.replace('\'', '`') + "\n");
+  }
+
+  @Test
+  void contextOfTenMillionTokens_isPlanned() {
+    CommandLineRun run = plan(INPUT.replace("300", "10000000"));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("9,999,984");
   }
 
   @Test

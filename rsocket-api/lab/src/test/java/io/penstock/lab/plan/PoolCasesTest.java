@@ -3,7 +3,9 @@ package io.penstock.lab.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.lab.plan.KvGroup.Kind;
+import io.penstock.flow.KvGroup;
+import io.penstock.flow.KvGroup.Kind;
+import io.penstock.flow.KvGroups;
 import io.penstock.lab.plan.PoolKey.Role;
 import java.nio.file.Files;
 import java.nio.file.Path;

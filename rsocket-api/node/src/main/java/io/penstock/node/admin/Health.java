@@ -37,13 +37,15 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
   ///
   /// @param state `active`, `degraded` (gives blocks and takes none) or `off`
   /// @param problem reason, null if the level is healthy
+  /// @param blocks that are on no faster level
+  /// @param storedBlocks blocks whose bytes are on this level, also those that a faster level repeats: all of them on a
+  ///     disk that is written through
   /// @param capacityBlocks null if unbounded
   public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks,
-      @Nullable Long capacityBlocks,
-      long hits) {
+      long storedBlocks, @Nullable Long capacityBlocks, long hits) {
     static LevelFacts of(TierStat.Level level) {
       return new LevelFacts(level.name(), lower(level.medium()), lower(level.health().state()),
-          level.health().problem(), level.blocks(),
+          level.health().problem(), level.blocks(), level.storedBlocks(),
           bounded(level.capacityBlocks()), level.hits());
     }
   }

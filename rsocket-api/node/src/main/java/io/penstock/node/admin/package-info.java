@@ -1,4 +1,4 @@
-/// The admin endpoints over HTTP: `/metrics` for Prometheus, `/health` for probes.
+/// The admin endpoints over HTTP: `/metrics` for Prometheus, `/health` for probes, `/whatif` for estimates.
 @NullMarked
 package io.penstock.node.admin;
 

@@ -8,6 +8,7 @@ public final class ExitCode {
   public static final int OK = 0;
   public static final int FOUND_FAILURE = 1;
   public static final int USAGE = 2;
+  public static final int NOT_AS_REQUIRED = 3;
   public static final int DATA = 65;
   public static final int UNAVAILABLE = 69;
   public static final int INTERNAL = 70;
@@ -23,10 +24,11 @@ public final class ExitCode {
     meanings.put("" + FOUND_FAILURE,
         "done, and something is wrong: a mismatch, a missing block, a check or a target that was missed");
     meanings.put("" + USAGE, "the command line or configuration makes no sense");
+    meanings.put("" + NOT_AS_REQUIRED, "a block of a put has less than --require at the end");
     meanings.put("" + DATA, "a file that was to be read is not of its form, such as a trace");
     meanings.put("" + UNAVAILABLE,
-        "no node is listening there, or it went away, is draining, silent or without a registry; no library of "
-            + "devices, no memory of the kind that was asked for, or no JDK is there");
+        "no node is listening there, or it went away, is draining, silent, without a registry or no prefill rank; no "
+            + "library of devices, no memory of the kind that was asked for, or no JDK is there");
     meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
     meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
     meanings.put("" + REFUSED, "the node refused it: it takes no such credentials, or the user may not do that");

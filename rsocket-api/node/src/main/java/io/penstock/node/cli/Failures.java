@@ -4,7 +4,6 @@ import io.penstock.KvException;
 import io.penstock.device.ascend.failure.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.text.Reason;
-import io.penstock.node.trace.TraceFormatException;
 import io.penstock.storage.engine.EngineFailure.DirectoryLockedException;
 import io.penstock.storage.engine.EngineFailure.EngineUnavailableException;
 import io.penstock.storage.engine.EngineFailure.JournalFormatException;

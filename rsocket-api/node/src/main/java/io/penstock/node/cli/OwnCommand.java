@@ -10,7 +10,7 @@ public final class OwnCommand {
   private static final String MAIN = "io.penstock.node.PenstockMain";
   /// Flags that two processes cannot share.
   private static final List<String> OWN_FLAGS =
-      List.of("-agentlib:", "-javaagent:", "-XX:StartFlightRecording", "-XX:FlightRecorderOptions");
+      List.of("-agentlib:", "-Xrunjdwp", "-javaagent:", "-XX:StartFlightRecording", "-XX:FlightRecorderOptions");
 
   private OwnCommand() {}
 

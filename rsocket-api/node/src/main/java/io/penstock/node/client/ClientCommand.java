@@ -1,5 +1,7 @@
 package io.penstock.node.client;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.UnavailableException;
@@ -49,6 +51,7 @@ abstract class ClientCommand implements Callable<Integer> {
 
   final Console console;
   private final Dialer dialer;
+  private @Nullable NodeAddress address;
 
   @Spec
   private CommandSpec spec = CommandSpec.create();
@@ -102,14 +105,24 @@ abstract class ClientCommand implements Callable<Integer> {
     }
     NodeConfig config = NodeConfig.resolve(null, variables, flags);
     security.requireFit(connect);
-    NodeAddress address = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
-    Work work = work(config);
-    try (NodeLink node = dialled(address, config)) {
+    NodeAddress to = NodeAddress.of(connect, transport).shown(security.pass(console.environment()));
+    address = to;
+    if (config.groups().size() > 1 && takesGroups()) {
+      return overGroups(config.groups());
+    }
+    Work work = work(needsSpace(config) ? config.ofOneGroup() : config);
+    return linked(config, work);
+  }
+
+  /// Does `work` with a node, over a link that names the space that `config` states.
+  final int linked(NodeConfig config, Work work) throws IOException {
+    NodeAddress to = requireNonNull(address, "call() knows the address");
+    try (NodeLink node = dialled(to, config)) {
       return work.with(node);
     } catch (RemotePermanentException e) {
-      throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
+      throw OtherShape.told(to, config.space(), spec.optionsMap().keySet(), e);
     } catch (ConnectionLostException e) {
-      throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")",
+      throw new UnavailableException("the connection to the node at " + to + " ended (" + Reason.ofCause(e) + ")",
           e);
     }
   }
@@ -129,6 +142,19 @@ abstract class ClientCommand implements Callable<Integer> {
   /// Whether the link must name the space that `config` states.
   boolean needsSpace(NodeConfig config) {
     return true;
+  }
+
+  /// Whether the command works over all KV groups of a model that has several.
+  boolean takesGroups() {
+    return false;
+  }
+
+  /// The work over all KV groups.
+  ///
+  /// @param groups the configuration of each
+  /// @return the exit code
+  int overGroups(List<NodeConfig> groups) throws IOException {
+    throw new IllegalStateException("takesGroups() must be true for a command of groups (was false)");
   }
 
   /// The work to do with a node. Wrong options and files are refused here, before a connection is made.

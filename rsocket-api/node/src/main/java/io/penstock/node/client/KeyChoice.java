@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -69,6 +70,20 @@ final class KeyChoice {
     return named;
   }
 
+  /// The keys of a request in a group of layers that stores a block every few blocks of the trace.
+  ///
+  /// @param step ids from one block of the group to the next
+  List<BlockKey> ofRequest(CacheSpace space, int step, InputStream in) throws IOException {
+    if (!keys.isEmpty() || file != null) {
+      throw new IllegalArgumentException(
+          given() + " must come with --kv-group: keys are of one group (was without)");
+    }
+    List<BlockKey> all = of(space, in);
+    return traceIds == null || step == 1
+        ? all
+        : IntStream.range(0, all.size() / step).mapToObj(i -> all.get((i + 1) * step - 1)).toList();
+  }
+
   private List<BlockKey> named(CacheSpace space, InputStream in) throws IOException {
     if (count() != 1) {
       throw new IllegalArgumentException(
@@ -80,7 +95,7 @@ final class KeyChoice {
           .map(hash -> new BlockKey(id, hash)).toList();
     }
     if (tokens != null) {
-      return ofTokens(id, space.layout().tokens(), Ranges.parse("--tokens", tokens));
+      return ofTokens(id, space.group().strideTokens(space.layout()), Ranges.parse("--tokens", tokens));
     }
     return file == null
         ? keys.stream().map(key -> inside(id, BlockKey.parse(key))).toList()

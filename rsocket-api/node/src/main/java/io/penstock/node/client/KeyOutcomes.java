@@ -14,8 +14,9 @@ import java.util.Locale;
 ///
 /// @param keys number of keys asked for
 /// @param done number of keys for which it was done
+/// @param unchanged number of keys for which there was nothing to do
 /// @param others the other keys, and why not
-record KeyOutcomes(int keys, int done, List<Other> others) {
+record KeyOutcomes(int keys, int done, int unchanged, List<Other> others) {
   /// A key for which it was not done.
   ///
   /// @param code the integer of Mooncake Store
@@ -23,14 +24,16 @@ record KeyOutcomes(int keys, int done, List<Other> others) {
 
   static KeyOutcomes of(List<BlockKey> keys, List<KeyOutcome> outcomes) {
     List<Other> others = new ArrayList<>();
+    int unchanged = 0;
     for (int i = 0; i < keys.size(); i++) {
       KeyOutcome outcome = outcomes.get(i);
-      if (outcome != KeyOutcome.OK) {
+      unchanged += outcome == KeyOutcome.UNCHANGED ? 1 : 0;
+      if (!outcome.isDone()) {
         others.add(new Other(keys.get(i).toString(), outcome.name().toLowerCase(Locale.ROOT).replace('_', ' '),
             outcome.code()));
       }
     }
-    return new KeyOutcomes(keys.size(), keys.size() - others.size(), others);
+    return new KeyOutcomes(keys.size(), keys.size() - others.size() - unchanged, unchanged, others);
   }
 
   /// Prints these outcomes.
@@ -42,7 +45,8 @@ record KeyOutcomes(int keys, int done, List<Other> others) {
       console.json(this);
     } else {
       others.forEach(other -> console.say(other.why() + " " + other.key()));
-      console.print("%s of %s %s".formatted(Numbers.of(done), Plural.of(keys, "block"), verb));
+      console.print("%s of %s %s%s".formatted(Numbers.of(done), Plural.of(keys, "block"), verb,
+          unchanged == 0 ? "" : ", " + Numbers.of(unchanged) + " had no pin, or it had expired"));
     }
     return others.isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }

@@ -19,19 +19,24 @@ import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
 
 /// Writes blocks into a node.
 @Command(
@@ -39,10 +44,13 @@ import picocli.CommandLine.Parameters;
     description = {"Cuts a file or standard input into blocks and puts them into a node.", "",
       "Prints the key of every block, in order. Unless an option names the keys, a key follows from the content of its"
           + " block and all before it, so equal beginnings share blocks.",
+      "At the end it asks the node what became of the blocks: how many were written to a disk, and how many were"
+          + " evicted since. Ends with 3 if a block has less than --require.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7",
+      "  penstock put --require written model.bin > keys.txt",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 --replace b.bin", ""})
 final class PutCommand extends ClientCommand {
@@ -64,8 +72,21 @@ final class PutCommand extends ClientCommand {
   /// The last line of JSON: the result for all blocks.
   ///
   /// @param bytes without the zeros that fill the last block
+  /// @param durability stored blocks by what their receipts promised
+  /// @param evicted stored blocks that the node no longer had at the end
+  /// @param required least promise of every block; null if the command line stated none
   /// @param carried carriers of the bytes, and their times
-  record Total(long blocks, long bytes, long stored, long present, Carriage carried) {}
+  record Total(long blocks, long bytes, long stored, long present, Map<String, Long> durability, long evicted,
+      PutFate.@Nullable Required required, Carriage carried) {}
+
+  /// Reads the name of a durability.
+  static final class DurabilityWord implements ITypeConverter<Durability> {
+    @Override
+    public Durability convert(String text) {
+      return Arrays.stream(Durability.values()).filter(each -> PutFate.word(each).equals(text)).findFirst()
+          .orElseThrow(() -> new TypeConversionException("must be written, forced or volatile (was " + text + ")"));
+    }
+  }
 
   @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file to put; none or - reads standard input.")
   private @Nullable String file;
@@ -96,6 +117,11 @@ final class PutCommand extends ClientCommand {
   @Option(names = "--group", paramLabel = "NAME", defaultValue = "",
       description = "Add the new blocks to a group: a hit on one of them leases all of them for some time.")
   private String group = "";
+
+  @Option(names = "--require", paramLabel = "DURABILITY", converter = DurabilityWord.class,
+      description = "Fail with 3 unless every block has this at the end, also one that was there already: written (on a"
+          + " disk, survives the node), forced (survives the machine), or volatile (in the node).")
+  private @Nullable Durability required;
 
   private long blocks;
   private long stored;
@@ -136,9 +162,9 @@ final class PutCommand extends ClientCommand {
       throw new IllegalArgumentException(
           "FILE, and no --count and no keys, must be given with --name (was otherwise)");
     }
-    if (pin.given() != null || !group.isEmpty()) {
+    if (pin.given() != null || !group.isEmpty() || required != null) {
       throw new IllegalArgumentException(
-          "--soft, --hard and --group must be left out with --name, for a value is not pinned as a whole "
+          "--soft, --hard, --group and --require must be left out with --name, for they are about single blocks "
               + "(was given)");
     }
     Path from = InputFile.of(file);
@@ -147,18 +173,21 @@ final class PutCommand extends ClientCommand {
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {
+    PutFate fate = new PutFate(config.space().id(), required);
     try (BlockInput input = blocksToPut; Progress progress = Progress.of(bars(), "put", "blocks")) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         WindowPut put =
             WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group), input, patience());
+        fate.add(keys, put.receipts());
         keys.forEach(key -> tell(Line.of(key, put)));
         progress.at(blocks, Math.max(blocks, all(config)));
       }
+      fate.ask(node, patience());
       summary(blocks * config.space().layout().blockBytes() - input.paddingBytes(), input.paddingBytes(),
-          node.carriage());
+          node.carriage(), fate);
     }
-    return ExitCode.OK;
+    return fate.isAsRequired() ? ExitCode.OK : ExitCode.NOT_AS_REQUIRED;
   }
 
   /// Console for progress bars: none between keys on the same terminal.
@@ -199,18 +228,23 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  private void summary(long bytes, long paddingBytes, Carriage carried) {
+  private void summary(long bytes, long paddingBytes, Carriage carried, PutFate fate) {
+    PutFate.Required wanted = fate.required();
     if (isJson()) {
-      console.json(new Total(blocks, bytes, stored, present, carried));
+      console.json(new Total(blocks, bytes, stored, present, fate.promised(), fate.evicted(), wanted, carried));
     }
     long elsewhere = blocks - stored - present;
-    console.say("%s, %s: %s stored, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
-        Numbers.of(stored), Numbers.of(present),
+    console.say("%s, %s: %s stored%s, %s there already%s%s".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
+        Numbers.of(stored), stored == 0 ? "" : " (" + fate.words() + ")", Numbers.of(present),
         elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by another client",
         carried.text()));
     if (paddingBytes > 0) {
       console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d"
           .formatted(Plural.of(paddingBytes, "zero byte"), bytes));
+    }
+    if (wanted != null && wanted.less() > 0) {
+      console.say("every block must be %s at the end (%s of %s are not)".formatted(wanted.durability(),
+          Numbers.of(wanted.less()), Numbers.of(blocks)));
     }
   }
 }

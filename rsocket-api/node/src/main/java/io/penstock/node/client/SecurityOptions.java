@@ -32,7 +32,7 @@ final class SecurityOptions {
   @Option(names = "--tls-key", paramLabel = "FILE", description = "Its private key, in PEM (PKCS#8).")
   private @Nullable String key;
 
-  @Option(names = "--tls-any-host", description = "Take a certificate that names another host.")
+  @Option(names = "--tls-any-host", description = "Accept a certificate that names another host.")
   private boolean anyHost;
 
   @Option(names = "--user", paramLabel = "NAME",

@@ -62,7 +62,7 @@ final class StatCommand extends ClientCommand {
         stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining(),
         stat.spaces().stream().map(space -> new SpaceStat(space.tier(), space.medium().toLowerCase(Locale.ROOT),
             space.space(), space.model(), space.blockBytes(), space.stat())).toList(),
-        stat.carried());
+        stat.carried(), stat.waitedMillis());
   }
 
   private static TextTable table(ServerStat node) {
@@ -86,6 +86,7 @@ final class StatCommand extends ClientCommand {
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     carried(table, "carried in", node.carried().in());
     carried(table, "carried out", node.carried().out());
+    node.waitedMillis().forEach((culprit, millis) -> waited(table, culprit, millis));
     if (node.spaces().size() > 1) {
       node.spaces().forEach(space -> table.row("space " + space.tier(), space(space)));
     }
@@ -102,6 +103,20 @@ final class StatCommand extends ClientCommand {
 
   private static void carried(TextTable table, String what, Map<String, Long> bytes) {
     bytes.forEach((carrier, count) -> table.row(what, Sizes.human(count) + " by " + carrier));
+  }
+
+  private static void waited(TextTable table, String culprit, long millis) {
+    if (millis > 0) {
+      table.row("waited", "%s ms for %s".formatted(Numbers.of(millis), switch (culprit) {
+        case "reader" -> "readers that gave no credit, or did not take their bytes";
+        case "writer" -> "writers that did not send";
+        case "budget" -> "the budget, which other clients held";
+        case "rate" -> "the rate of the connection";
+        case "slots" -> "slots of memory";
+        case "tier" -> "a slower level, or the writer of a block";
+        default -> culprit;
+      }));
+    }
   }
 
   private static String among(int spaces) {
@@ -166,11 +181,12 @@ final class StatCommand extends ClientCommand {
         .row("above watermark", Plural.of(tiering.aboveWatermark(), "block"));
   }
 
-  /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere,
-  /// too.
+  /// Blocks whose bytes are there, also those that a faster level repeats, such as all blocks of a disk that is
+  /// written through; and the blocks of which the ledger has no faster copy.
   private static String level(TierStat.Level level) {
-    return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
-        Plural.of(level.storedBlocks(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
+    return "%s here; %s of %s on no faster level, %s%s".formatted(Plural.of(level.storedBlocks(), "block"),
+        Numbers.of(level.blocks()), capacity(level.capacityBlocks()), Plural.of(level.hits(), "hit"),
+        state(level.health()));
   }
 
   private static String memory(TierStat.Memory memory) {

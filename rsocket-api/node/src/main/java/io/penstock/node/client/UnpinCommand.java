@@ -14,7 +14,9 @@ import picocli.CommandLine.Mixin;
 /// Ends pins.
 @Command(
     name = "unpin",
-    description = {"Ends the pins of blocks of a node: the policy may evict them again.", ""},
+    description = {"Ends the pins of blocks of a node: the policy may evict them again.", "",
+      "Counts the blocks that had no pin, or whose soft pin had expired. The exit code is 1 if a block is not there.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock unpin --trace-id 0-15", ""})

@@ -29,7 +29,8 @@ public final class KvEventSettings {
           + " spaces has @ and its name behind it.");
   public static final Setting<KvLayout> LAYOUT =
       new Setting<>("kv.events.layout", SettingType.oneOf(KvLayout.class), "map",
-          "How a KV event is packed: map as vLLM 0.28 and newer do, array as older releases.");
+          "How KV events are packed: map as vLLM 0.26 and newer releases do, array as vLLM up to 0.23, map_batch as"
+              + " development builds of vLLM whose batch is a map, too.");
   public static final Setting<HashForm> HASHES =
       new Setting<>("kv.events.hashes", SettingType.oneOf(HashForm.class), "int",
           "Block hashes in KV events: int is the low 64 bits, bytes all 16 bytes.");

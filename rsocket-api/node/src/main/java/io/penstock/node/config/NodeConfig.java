@@ -7,6 +7,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.flow.ValueStore;
 import io.penstock.node.setting.Origin;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.BlockShape;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.wire.protocol.Limits;
 import java.nio.file.Path;
@@ -69,6 +70,9 @@ public final class NodeConfig {
 
   private static NodeConfig resolved(List<Given> given, List<SpaceGiven> stated, List<String> problems) {
     NodeConfig config = read(NodeSettings.ALL, given, problems);
+    if (stated.isEmpty() && config.has(LayoutSettings.MODEL)) {
+      StatedLayout.requireKnown(config, problems);
+    }
     ConfigRules.require(config, problems);
     List<SpaceSettings> spaces = StatedSpaces.of(config, stated, problems);
     if (problems.isEmpty() && (!spaces.isEmpty() || config.get(NodeSettings.SPACES_OPEN))) {
@@ -88,6 +92,7 @@ public final class NodeConfig {
     given.addAll(stated);
     NodeConfig space = read(SpaceSettings.ALL, given, problems);
     if (problems.isEmpty()) {
+      StatedLayout.requireKnown(space, problems);
       StatedLayout.require(space, problems);
     }
     return space;
@@ -188,9 +193,54 @@ public final class NodeConfig {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
-  /// Layout of the blocks: those of the rank that the node is, if it is one.
+  /// Layout of the blocks: those of the rank that the node is, if it is one; the largest of a model with several KV
+  /// groups.
   public BlockLayout layout() {
-    return rank().map(NodeRank::layout).orElseGet(() -> StatedLayout.of(this));
+    return rank().map(NodeRank::layout).orElseGet(() -> StatedLayout.largest(this).layout());
+  }
+
+  /// This configuration for each KV group of its model; itself where the model has one group, or one is chosen.
+  public List<NodeConfig> groups() {
+    List<StatedLayout.Blocks> blocks = isOfValues() ? List.of() : StatedLayout.blocks(this);
+    return blocks.size() < 2
+        ? List.of(this)
+        : blocks.stream().map(group -> ofGroup(group.name())).toList();
+  }
+
+  /// Tokens of a block of the layers that keep a cache by token.
+  public int blockTokens() {
+    return get(LayoutSettings.BLOCK_TOKENS).orElse(BlockShape.DEFAULT_TOKENS);
+  }
+
+  /// Whether the space is one of values of any length, which no model gives a layout.
+  boolean isOfValues() {
+    return has(SpaceSettings.VALUE_PART_BYTES) && get(SpaceSettings.VALUE_PART_BYTES).isPresent();
+  }
+
+  /// This configuration with the blocks of one KV group.
+  NodeConfig ofGroup(String name) {
+    Map<Setting<?>, Object> changed = new HashMap<>(values);
+    changed.put(LayoutSettings.GROUP, Optional.of(name));
+    return new NodeConfig(changed, effective, List.of());
+  }
+
+  /// The settings of the layout that are in effect.
+  List<Effective> layoutSettings() {
+    return effective.stream().filter(one -> LayoutSettings.ALL.contains(one.setting())).toList();
+  }
+
+  /// This configuration of a client that works with the blocks of one KV group.
+  ///
+  /// @throws ConfigException if its model has several and none is chosen
+  public NodeConfig ofOneGroup() {
+    List<String> problems = new ArrayList<>();
+    if (!isOfValues()) {
+      StatedLayout.requireOneGroup(this, problems);
+    }
+    if (problems.isEmpty()) {
+      return this;
+    }
+    throw new ConfigException(problems);
   }
 
   /// The rank of an instance that the node is; empty if it is none.
@@ -214,19 +264,22 @@ public final class NodeConfig {
         .withWindowBlocks(get(NodeSettings.WINDOW_BLOCKS));
   }
 
-  /// The spaces that the file states; none if the node has one space, [#space()], or opens them when clients ask.
+  /// The spaces that the file states, and those of the KV groups of a model; none if the node has one space, [#space()],
+  /// or opens them when clients ask.
   public List<SpaceSettings> spaces() {
     return spaces;
   }
 
-  /// The space whose blocks the node holds, unless it has several; or the space of a client.
+  /// The space whose blocks the node holds, unless it has several; or the space of a client. For a model with several KV
+  /// groups the one of the largest blocks.
   public CacheSpace space() {
     String salt = has(SpaceSettings.SALT) ? get(SpaceSettings.SALT) : "";
     Optional<Integer> parts = has(SpaceSettings.VALUE_PART_BYTES)
         ? get(SpaceSettings.VALUE_PART_BYTES)
         : Optional.empty();
     return parts.map(bytes -> ValueStore.space(get(LayoutSettings.MODEL), bytes, salt))
-        .orElseGet(() -> part(new CacheSpace(get(LayoutSettings.MODEL), layout(), 0, salt)));
+        .orElseGet(() -> part(new CacheSpace(get(LayoutSettings.MODEL), layout(), StatedLayout.largest(this).group(),
+            salt)));
   }
 
   private CacheSpace part(CacheSpace space) {

@@ -111,10 +111,10 @@ public final class NodeSettings {
   public static final Setting<Long> SSD_KEEP_FREE = new Setting<>("ssd.keep.free", SettingType.longSize(0), "256 MiB",
       "Free bytes of the disk that a new file never takes.");
   public static final Setting<Integer> SSD_DISK_HIGH = new Setting<>("ssd.disk.high", SettingType.count(1, 100), "90",
-      "High watermark: use of the disk in percent, by any program, above which blocks are evicted; 100 disables the"
-          + " watermarks.");
+      "High watermark: use of the disk in percent, by any program, above which the level does not grow; 100 disables"
+          + " the watermarks.");
   public static final Setting<Integer> SSD_DISK_LOW = new Setting<>("ssd.disk.low", SettingType.count(1, 100), "80",
-      "Low watermark: use of the disk in percent at which eviction ends.");
+      "Low watermark: use of the disk in percent at which the level may grow again.");
   public static final Setting<Long> SSD_QUEUE_BYTES =
       new Setting<>("ssd.queue.bytes", SettingType.longSize(1 << 10), "256 MiB",
           "Maximum bytes in the write queue of the disk; writers wait while it is full.");

@@ -75,7 +75,7 @@ public final class RankSettings {
     Parallelism parallelism =
         new Parallelism(config.get(TP), config.get(PP), config.get(DP), config.get(PCP), config.get(DCP));
     return new NodeRank(side, new RankId(config.get(INSTANCE), config.get(NUMBER)),
-        Manifest.of(config.get(LayoutSettings.MODEL), StatedLayout.of(config), parallelism));
+        Manifest.of(config.get(LayoutSettings.MODEL), StatedLayout.largest(config).layout(), parallelism));
   }
 
   /// Times of the requests that a prefill rank keeps.
@@ -104,6 +104,11 @@ public final class RankSettings {
     if (config.get(NodeSettings.SPACES_OPEN)) {
       problems.add("rank.side must be none with %s: a rank has one space (%s)".formatted(
           config.said(NodeSettings.SPACES_OPEN), config.was(SIDE)));
+    }
+    if (!StatedLayout.largest(config).name().isEmpty()) {
+      problems.add("rank.side must be none with a model of several KV groups: a rank has one space (%s)".formatted(
+          config.was(SIDE)));
+      return;
     }
     try {
       of(config);

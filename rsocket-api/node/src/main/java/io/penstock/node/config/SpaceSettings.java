@@ -3,25 +3,27 @@ package io.penstock.node.config;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.check.Checks;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Sizes;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// One of several spaces of a node, as the key `spaces` of the file states it.
+/// One of several spaces of a node, as the key `spaces` of the file states it, or of one KV group of a model.
 ///
 /// @param name short; the name of its tier
 /// @param weight its part of the memory and the disk, in proportion to the weights of the other spaces
 /// @param quotaBytes most host memory; empty for no quota
 /// @param ssdQuotaBytes most bytes of its blocks on disk; empty for no quota
 /// @param effective its settings, those of its layout first
-public record SpaceSettings(String name, CacheSpace space, int weight, Optional<Long> quotaBytes,
+public record SpaceSettings(String name, CacheSpace space, double weight, Optional<Long> quotaBytes,
     Optional<Long> ssdQuotaBytes, List<Effective> effective) {
   static final Setting<Integer> WEIGHT = new Setting<>("weight", SettingType.count(1, 1_000_000), "1",
       "Part of dram and ssd that is guaranteed, in proportion to the weights of the other spaces.");
@@ -47,14 +49,16 @@ public record SpaceSettings(String name, CacheSpace space, int weight, Optional<
     requireNonNull(space, "space");
     requireNonNull(quotaBytes, "quotaBytes");
     requireNonNull(ssdQuotaBytes, "ssdQuotaBytes");
-    Checks.positive("weight", weight);
+    if (!(weight > 0)) {
+      throw new IllegalArgumentException("weight must be > 0 (was " + weight + ")");
+    }
     effective = List.copyOf(effective);
   }
 
   /// One line for people.
   public String words() {
-    return "space %s: blocks of %s: %s; weight %d%s%s".formatted(name, space.model(),
-        LayoutSettings.words(space.layout()), weight,
+    return "space %s: blocks of %s: %s; weight %s%s%s".formatted(name, space.model(), LayoutSettings.words(space),
+        new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT)).format(weight),
         quotaBytes.map(bytes -> ", quota " + Sizes.exact(bytes)).orElse(""),
         ssdQuotaBytes.map(bytes -> ", ssd quota " + Sizes.exact(bytes)).orElse(""));
   }

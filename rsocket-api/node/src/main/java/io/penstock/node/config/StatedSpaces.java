@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
 /// The spaces of a file. A space takes missing parts of its layout from the node's settings.
@@ -38,7 +39,10 @@ final class StatedSpaces {
       problems.add("rank.side must be none with spaces: a rank has one space (%s)".formatted(
           config.was(RankSettings.SIDE)));
     }
-    stated.forEach((name, given) -> space(name, given).ifPresent(spaces::add));
+    stated.forEach((name, given) -> spaces.addAll(spaces(name, given)));
+    if (stated.isEmpty() && problems.isEmpty()) {
+      spaces.addAll(groups(config));
+    }
     Map<SpaceId, String> ids = new HashMap<>();
     for (SpaceSettings space : spaces) {
       String other = ids.putIfAbsent(space.space().id(), space.name());
@@ -50,7 +54,8 @@ final class StatedSpaces {
     return spaces;
   }
 
-  private Optional<SpaceSettings> space(String name, List<Given> given) {
+  /// The space of a name, or those of its KV groups.
+  private List<SpaceSettings> spaces(String name, List<Given> given) {
     List<String> own = new ArrayList<>();
     NodeConfig space = config.withLayoutOf(given, own);
     if (own.isEmpty()) {
@@ -58,7 +63,32 @@ final class StatedSpaces {
       requireQuota(space, SpaceSettings.SSD_QUOTA, own);
     }
     own.forEach(problem -> problems.add("spaces." + name + ": " + problem));
-    return own.isEmpty() ? Optional.of(space(name, space)) : Optional.empty();
+    return own.isEmpty() ? spaces(name, space) : List.of();
+  }
+
+  private static List<SpaceSettings> spaces(String name, NodeConfig space) {
+    List<StatedLayout.Blocks> groups = space.isOfValues() ? List.of() : StatedLayout.blocks(space);
+    double weight = space.get(SpaceSettings.WEIGHT);
+    return groups.size() < 2
+        ? List.of(space(name, space, weight, 1))
+        : shares(groups, (group, share) -> space(name + "-" + group.name(), space.ofGroup(group.name()),
+            weight * share, share));
+  }
+
+  /// The spaces of a node whose model has several KV groups; none where it has one.
+  private static List<SpaceSettings> groups(NodeConfig config) {
+    List<StatedLayout.Blocks> groups = StatedLayout.blocks(config);
+    return groups.size() == 1
+        ? List.of()
+        : shares(groups, (group, share) -> new SpaceSettings(group.name(), config.ofGroup(group.name()).space(), share,
+            Optional.empty(), Optional.empty(), config.layoutSettings()));
+  }
+
+  /// Memory for equally many tokens of each group.
+  private static List<SpaceSettings> shares(List<StatedLayout.Blocks> groups,
+      BiFunction<StatedLayout.Blocks, Double, SpaceSettings> space) {
+    double all = groups.stream().mapToDouble(StatedLayout.Blocks::bytesPerToken).sum();
+    return groups.stream().map(group -> space.apply(group, group.bytesPerToken() / all)).toList();
   }
 
   private static void requireQuota(NodeConfig space, Setting<Optional<Long>> quota, List<String> problems) {
@@ -69,9 +99,14 @@ final class StatedSpaces {
     }
   }
 
-  private static SpaceSettings space(String name, NodeConfig space) {
-    return new SpaceSettings(name, space.space(), space.get(SpaceSettings.WEIGHT), space.get(SpaceSettings.QUOTA),
-        space.get(SpaceSettings.SSD_QUOTA), space.effective());
+  /// @param share part of the quotas
+  private static SpaceSettings space(String name, NodeConfig space, double weight, double share) {
+    return new SpaceSettings(name, space.space(), weight, part(space, SpaceSettings.QUOTA, share),
+        part(space, SpaceSettings.SSD_QUOTA, share), space.effective());
+  }
+
+  private static Optional<Long> part(NodeConfig space, Setting<Optional<Long>> quota, double share) {
+    return space.get(quota).map(bytes -> Math.max(space.layout().blockBytes(), (long) (bytes * share)));
   }
 
   /// Adds the settings of the node that are not for several spaces.

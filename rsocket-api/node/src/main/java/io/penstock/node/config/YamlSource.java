@@ -1,16 +1,23 @@
 package io.penstock.node.config;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.node.setting.Origin;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.text.YamlReason;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -23,6 +30,8 @@ import tools.jackson.dataformat.yaml.YAMLFactory;
 final class YamlSource {
   private static final YAMLFactory YAML = new YAMLFactory();
   private static final int DEEPEST = 8;
+  private static final Pattern GROUP =
+      Pattern.compile("((?:spaces\\.[^.]+\\.)?" + Pattern.quote(LayoutSettings.GROUPS.key()) + ")\\.([^.]+)");
   private static final Pattern SPACE = Pattern.compile("spaces\\.([A-Za-z0-9][A-Za-z0-9_-]*)\\.(.+)");
 
   private final Path file;
@@ -30,6 +39,9 @@ final class YamlSource {
   private final List<SpaceGiven> spaces;
   private final List<String> problems;
   private final Set<String> seen = new HashSet<>();
+  /// Groups under the key that lists them, each as `NAME: TEXT`.
+  private final Map<String, List<String>> groups = new LinkedHashMap<>();
+  private final Map<String, Origin> groupOrigins = new HashMap<>();
 
   private YamlSource(Path file, List<Given> given, List<SpaceGiven> spaces, List<String> problems) {
     this.file = file;
@@ -48,13 +60,15 @@ final class YamlSource {
       return;
     }
     try (JsonParser parser = YAML.createParser(ObjectReadContext.empty(), file)) {
-      new YamlSource(file, given, spaces, problems).document(parser);
+      YamlSource source = new YamlSource(file, given, spaces, problems);
+      source.document(parser);
+      source.groups();
     } catch (JacksonIOException e) {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
-      int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line),
-          firstLine(e.getOriginalMessage())));
+      YamlReason reason = YamlReason.of(file, e);
+      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, reason.line()),
+          reason.words()));
     }
   }
 
@@ -75,7 +89,7 @@ final class YamlSource {
       String key = prefix + name;
       Origin origin = here(parser);
       JsonToken value = parser.nextToken();
-      if (value == JsonToken.START_OBJECT && depth < DEEPEST && !isSetting(key)) {
+      if (value == JsonToken.START_OBJECT && depth < DEEPEST && (!isSetting(key) || takesMap(key))) {
         object(parser, key + ".", depth + 1);
       } else if (value.isScalarValue() && value != JsonToken.VALUE_NULL) {
         scalar(key, parser.getString(), origin);
@@ -91,6 +105,31 @@ final class YamlSource {
       problems.add("%s must be given once (was given again, from %s)".formatted(key, origin));
       return;
     }
+    Matcher group = GROUP.matcher(key);
+    if (group.matches()) {
+      groups.computeIfAbsent(group.group(1), list -> new ArrayList<>()).add(group.group(2) + ": " + text);
+      groupOrigins.putIfAbsent(group.group(1), origin);
+    } else {
+      setting(key, text, origin);
+    }
+  }
+
+  /// Gives the groups that the file lists one by one, as their setting takes them.
+  private void groups() {
+    groups.forEach((key, list) -> {
+      if (seen.add(key)) {
+        setting(key, String.join("; ", list), requireNonNull(groupOrigins.get(key)));
+      } else {
+        problems.add("%s must be given once (was given again, from %s)".formatted(key, groupOrigins.get(key)));
+      }
+    });
+  }
+
+  private static boolean takesMap(String key) {
+    return GROUP.matcher(key + ".name").matches();
+  }
+
+  private void setting(String key, String text, Origin origin) {
     Matcher space = SPACE.matcher(key);
     if (NodeSettings.byKey(key).isEmpty() && space.matches()) {
       ofSpace(space.group(1), space.group(2), text, origin);
@@ -122,11 +161,5 @@ final class YamlSource {
       case VALUE_NULL -> "empty";
       default -> "a single value";
     };
-  }
-
-  private static String firstLine(@Nullable String message) {
-    String line = message == null ? "" : message.lines().findFirst().orElse("");
-    // For an internal error of Java, its class
-    return line.isEmpty() ? "unreadable" : line.replaceFirst("^(?:\\w+\\.)+\\w+: ", "");
   }
 }

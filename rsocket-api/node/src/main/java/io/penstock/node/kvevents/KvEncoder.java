@@ -10,7 +10,8 @@ import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePacker;
 
-/// Packs a batch: `[time in seconds, [event…], nil]`. The third element is the data-parallel rank, which a node lacks.
+/// Packs a batch: `[time in seconds, [event…], nil]`, or a map of time and events. The third element is the data-parallel
+/// rank, which a node lacks; a map leaves it out.
 ///
 /// A node stores blocks under hashes and knows no tokens, so an event has no parent and no tokens, as vLLM's own events
 /// of offloaded blocks.
@@ -20,14 +21,24 @@ import org.msgpack.core.MessagePacker;
 record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
   byte[] pack(double seconds, List<KvEvent> events) {
     try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
-      packer.packArrayHeader(3).packDouble(seconds).packArrayHeader(events.size());
-      for (KvEvent event : events) {
-        pack(event, packer);
+      if (layout == KvLayout.MAP_BATCH) {
+        packer.packMapHeader(2).packString("ts").packDouble(seconds).packString("events");
+        pack(events, packer);
+      } else {
+        packer.packArrayHeader(3).packDouble(seconds);
+        pack(events, packer);
+        packer.packNil();
       }
-      packer.packNil();
       return packer.toByteArray();
     } catch (IOException e) {
       throw new UncheckedIOException(e); // memory does not fail
+    }
+  }
+
+  private void pack(List<KvEvent> events, MessageBufferPacker packer) throws IOException {
+    packer.packArrayHeader(events.size());
+    for (KvEvent event : events) {
+      pack(event, packer);
     }
   }
 
@@ -44,13 +55,13 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
     switch (event) {
       case KvEvent.BlockStored stored -> {
         packer.packArrayHeader(10).packString("BlockStored");
-        pack(stored.hashes(), packer);
+        packHashes(stored.hashes(), packer);
         packer.packNil().packArrayHeader(0).packInt(blockTokens).packNil().packString(stored.medium().name()).packNil()
             .packNil().packInt(group);
       }
       case KvEvent.BlockRemoved removed -> {
         packer.packArrayHeader(4).packString("BlockRemoved");
-        pack(removed.hashes(), packer);
+        packHashes(removed.hashes(), packer);
         packer.packString(removed.medium().name()).packInt(group);
       }
       case KvEvent.AllBlocksCleared cleared -> packer.packArrayHeader(1).packString("AllBlocksCleared");
@@ -61,7 +72,7 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
     switch (event) {
       case KvEvent.BlockStored stored -> {
         packer.packMapHeader(9).packString("type").packString("BlockStored").packString("block_hashes");
-        pack(stored.hashes(), packer);
+        packHashes(stored.hashes(), packer);
         packer.packString("parent_block_hash").packNil().packString("token_ids").packArrayHeader(0)
             .packString("block_size").packInt(blockTokens).packString("lora_id").packNil().packString("medium")
             .packString(stored.medium().name()).packString("lora_name").packNil().packString("group_idx")
@@ -69,7 +80,7 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
       }
       case KvEvent.BlockRemoved removed -> {
         packer.packMapHeader(4).packString("type").packString("BlockRemoved").packString("block_hashes");
-        pack(removed.hashes(), packer);
+        packHashes(removed.hashes(), packer);
         packer.packString("medium").packString(removed.medium().name()).packString("group_idx").packInt(group);
       }
       case KvEvent.AllBlocksCleared cleared ->
@@ -77,7 +88,7 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
     }
   }
 
-  private void pack(List<BlockHash> blocks, MessagePacker packer) throws IOException {
+  private void packHashes(List<BlockHash> blocks, MessagePacker packer) throws IOException {
     packer.packArrayHeader(blocks.size());
     for (BlockHash block : blocks) {
       if (hashes == HashForm.BYTES) {

@@ -1,5 +1,6 @@
 package io.penstock.node.kvevents;
 
+import io.penstock.block.CacheSpace;
 import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierEvent;
@@ -73,8 +74,9 @@ public final class KvEventsPublisher {
     this.options = options;
     this.clock = clock;
     this.nanos = nanos;
-    this.encoder = new KvEncoder(options.layout(), options.hashes(), tier.info().space().layout().tokens(),
-        tier.info().space().group());
+    CacheSpace space = tier.info().space();
+    this.encoder = new KvEncoder(options.layout(), options.hashes(), space.group().strideTokens(space.layout()),
+        space.group().number());
     this.batches = new KvBatches(options.steps());
     this.topic = options.topic().getBytes(StandardCharsets.UTF_8);
     try {

@@ -1,6 +1,7 @@
 package io.penstock.node.link;
 
 import io.penstock.disagg.registry.InstanceView;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds;
 import io.penstock.wire.client.ServerStat;
@@ -28,7 +29,7 @@ public interface NodeLink extends AutoCloseable {
   }
 
   /// Runs `work` with the requests that the node keeps as a prefill rank.
-  default Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+  default Mono<RequestAnswer> requests(Function<RemoteRequests, Mono<RequestAnswer>> work) {
     return Mono.error(new IllegalStateException("link must name a space to keep blocks (named none)"));
   }
 

@@ -2,6 +2,7 @@ package io.penstock.node.link;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.node.cli.RefusedException;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
@@ -37,6 +38,7 @@ import reactor.netty.resources.LoopResources;
 final class WireLink implements NodeLink {
   private static final Duration GOODBYE = Duration.ofSeconds(2);
 
+  private final NodeAddress address;
   private final LoopResources loops;
   private final SlabArena arena;
   private final KvClient client;
@@ -44,8 +46,9 @@ final class WireLink implements NodeLink {
   private final StreamTimes times;
   private final Supplier<RemoteRequests> rank;
 
-  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier, StreamTimes times,
-      Supplier<RemoteRequests> rank) {
+  private WireLink(NodeAddress address, LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier,
+      StreamTimes times, Supplier<RemoteRequests> rank) {
+    this.address = address;
     this.rank = rank;
     this.times = times;
     this.loops = loops;
@@ -72,7 +75,7 @@ final class WireLink implements NodeLink {
           ? KvClient.connectBest(address.place(), transports, options, space, arena, budget).flatMap(
               best -> required(address, best))
           : KvClient.connect(transports.apply(address.place()), options, space, arena, budget), patience);
-      return new WireLink(loops, arena, client, new RemoteTier(client, space), times,
+      return new WireLink(address, loops, arena, client, new RemoteTier(client, space), times,
           () -> RemoteRequests.of(transports.apply(address.place()), options(address).build(),
               KvPeerOptions.defaults(), Schedulers.single(), RandomGenerator.getDefault()));
     } catch (RuntimeException e) {
@@ -117,10 +120,12 @@ final class WireLink implements NodeLink {
   }
 
   @Override
-  public Mono<Boolean> requests(Function<RemoteRequests, Mono<Boolean>> work) {
+  public Mono<RequestAnswer> requests(Function<RemoteRequests, Mono<RequestAnswer>> work) {
     return Mono.usingWhen(Mono.fromSupplier(rank), work, RemoteRequests::close)
+        .onErrorMap(ConnectionLostException.class, lost -> unavailable(address, lost))
         .onErrorMap(WireLink::isUnknownRoute, unknown -> new UnavailableException(
-            "rank.side must be prefill in the settings of the node, as serve --rank-side prefill sets it (was not)",
+            "rank.side must be prefill in the settings of the node at " + address
+                + ", as serve --rank-side prefill sets it (was not)",
             unknown));
   }
 

@@ -48,7 +48,7 @@ public final class ConfigReport {
 
   private static String blocks(NodeConfig config) {
     return config.spaces().isEmpty()
-        ? "blocks: " + LayoutSettings.words(config.layout())
+        ? "blocks: " + LayoutSettings.words(config.space())
         : config.spaces().stream().map(SpaceSettings::words).collect(Collectors.joining("\n"));
   }
 

@@ -19,6 +19,7 @@ public final class LayoutOptions implements IModelTransformer {
   /// The space that the options of `spec` state, and no variable or file.
   public static CacheSpace space(CommandSpec spec) {
     return NodeConfig
-        .resolve(null, Map.of(), SettingOptions.given(spec.commandLine().getParseResult(), LayoutSettings.ALL)).space();
+        .resolve(null, Map.of(), SettingOptions.given(spec.commandLine().getParseResult(), LayoutSettings.ALL))
+        .ofOneGroup().space();
   }
 }

@@ -21,6 +21,9 @@ import reactor.core.publisher.Mono;
 ///
 /// Blocks that a pass did not deliver, because a writer gave up or a transient error came between, are asked for again;
 /// the number of passes is bounded. A pass is [LoadOrCompute].
+///
+/// A request with more blocks than a node takes at once is read in parts, one after another: the node decides on a part
+/// when the one before was delivered.
 final class Decoder implements DecodeParty {
   /// Times the node is asked for the blocks of one request.
   static final int PASSES = 3;
@@ -31,18 +34,26 @@ final class Decoder implements DecodeParty {
   private final BlockArena arena;
   private final Permits budget;
   private final LongSupplier nanoClock;
+  private final int partBlocks;
 
   /// @param tier in this process, or a node behind a connection
   /// @param arena where received blocks land, for figures
   /// @param budget of bytes in flight, for figures
   /// @param nanoClock for latencies
   Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
+    this(tier, shape, keys, arena, budget, nanoClock, Parts.BLOCKS);
+  }
+
+  /// @param partBlocks maximum blocks of a question to the node
+  Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock,
+      int partBlocks) {
     this.tier = tier;
     this.shape = shape;
     this.keys = keys;
     this.arena = arena;
     this.budget = budget;
     this.nanoClock = nanoClock;
+    this.partBlocks = partBlocks;
   }
 
   @Override
@@ -50,6 +61,11 @@ final class Decoder implements DecodeParty {
     if (ids.isEmpty()) {
       return Mono.just(Delivery.NOTHING);
     }
+    return Flux.fromIterable(Parts.of(ids, partBlocks)).concatMap(part -> part(part, supply), 0)
+        .reduce(Delivery::then);
+  }
+
+  private Mono<Delivery> part(List<Long> ids, Function<Answer, Mono<Void>> supply) {
     return Mono.defer(() -> new Passes(arena.layout(), ids, supply).next(null));
   }
 

@@ -6,6 +6,7 @@ import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// State of the node's ledger at one moment; its counters began with the node.
@@ -27,6 +28,11 @@ public record LedgerState(long misses, List<TierStat.Level> levels) {
   /// The state of the party that is the node; there is one node.
   LedgerState or(LedgerState other) {
     return levels.isEmpty() ? other : this;
+  }
+
+  /// The state of two nodes, whose tiers have different names.
+  LedgerState and(LedgerState other) {
+    return new LedgerState(misses + other.misses, Stream.concat(levels.stream(), other.levels.stream()).toList());
   }
 
   /// Hits of each tier since `before`, fastest first.

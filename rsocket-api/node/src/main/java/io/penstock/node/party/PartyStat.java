@@ -14,6 +14,11 @@ public record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetB
     this(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, LedgerState.NONE);
   }
 
+  /// These figures with another ledger.
+  PartyStat withLedger(LedgerState other) {
+    return new PartyStat(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, other);
+  }
+
   /// Sum of the figures of both parties.
   PartyStat plus(PartyStat other) {
     return new PartyStat(inFlightBytes + other.inFlightBytes, peakInFlightBytes + other.peakInFlightBytes,

@@ -14,6 +14,8 @@ import tools.jackson.databind.JsonNode;
 public record Fields(String path, JsonNode node) {
   /// Maximum count that a case can ask for, above every count in a real case.
   private static final int MOST = 1 << 20;
+  /// Maximum length of a context, above those of 10 million tokens.
+  private static final int MOST_TOKENS = 1 << 24;
 
   public static Fields of(JsonNode node) {
     return new Fields("", node);
@@ -92,6 +94,19 @@ public record Fields(String path, JsonNode node) {
       throw malformed(path(name), "in [0, " + MOST + "]", node.path(name));
     }
     return count;
+  }
+
+  /// A number of tokens.
+  int tokens(String name) {
+    int tokens = integer(name);
+    if (tokens < 0 || tokens > MOST_TOKENS) {
+      throw malformed(path(name), "in [0, " + MOST_TOKENS + "]", node.path(name));
+    }
+    return tokens;
+  }
+
+  int tokens(String name, int otherwise) {
+    return node.has(name) ? tokens(name) : otherwise;
   }
 
   public int count(String name, int otherwise) {

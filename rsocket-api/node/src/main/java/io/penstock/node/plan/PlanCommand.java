@@ -6,6 +6,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.OutputFile;
+import io.penstock.node.text.Terminal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// `penstock plan`: the plan of a request between two sides.
@@ -21,7 +23,7 @@ import picocli.CommandLine.Option;
     name = "plan",
     description = {PlanCommand.WHAT,
       "",
-      "It reads JSON from standard input: a model, two sides and a request, as in the example, or a list of those. "
+      "Options state a known model and the ranks of both sides. Without them it reads JSON from standard input: a model, two sides and a request, as in the example, or a list of those. "
           + PlanCommand.PRINTS,
       "",
       PlanCommand.FIELDS,
@@ -41,19 +43,23 @@ public class PlanCommand implements Callable<Integer> {
   public static final String PRINTS = "It prints every transfer with its layers, heads and blocks, how many "
       + "completions each rank waits for, and which prefill ranks are never pulled.";
   /// The fields of a plan's input.
-  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim (or latentRank and ropeDim for "
-      + "MLA), type (bf16), draftLayers, windowTokens, or groups with layers (a list) and a shape each. Fields of a "
+  public static final String FIELDS = "Fields of the model: layers, kvHeads, headDim, valueDim (or latentRank "
+      + "and ropeDim for MLA, or planes such as \"key 8x192 + value 8x128\"), type (bf16), draftLayers, windowTokens, "
+      + "or groups with layers (a list) and a shape each, and state true for recurrent layers; name alone for a model "
+      + "that penstock models lists. Fields of a "
       + "side: tp, pp, pcp, dcp, dp (1), blockTokens (16), order (nhd or hnd), stageLayers (a list); a side may also "
       + "state fields of the model, but not windowTokens and groups. Fields of the request: id, promptTokens, "
       + "cachedTokens (0).";
   /// How the table is read.
   public static final String TABLE = "The table calls a rank pp1.cp0.tp3: its stage, context and tensor-parallel "
-      + "number. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 copies blocks 0 to 3"
-      + " "
-      + "of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's own list, the cached "
-      + "prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 from its token 0 on.";
+      + "number. Its column BYTES counts the tokens of the plan, and MOVED what a rank sends: whole blocks, of which "
+      + "the last may not be full. Its column BLOCKS has runs of blocks, from the source to the destination: 0-3>4-7 "
+      + "copies blocks 0 to 3 of the source into blocks 4 to 7 of the destination. Blocks are counted in each rank's "
+      + "own list, the cached prefix included. 0>2@32>0 copies tokens of block 0 from its token 32 on, into block 2 "
+      + "from its token 0 on.";
   /// A plan's input, and a picture of the plan.
-  public static final String EXAMPLE = "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"
+  public static final String EXAMPLE = "  penstock plan --model llama-3.1-8b --prefill-tp 8 --decode-tp 2\n\n"
+      + "  echo '{\"model\": {\"layers\": 4, \"kvHeads\": 8, \"headDim\": 128},\n"
       + "    \"prefill\": {\"tp\": 4, \"pp\": 2, \"blockTokens\": 128},\n"
       + "    \"decode\": {\"tp\": 2, \"blockTokens\": 16},\n"
       + "    \"request\": {\"id\": \"a\", \"promptTokens\": 300, \"cachedTokens\": 16}}' |\n"
@@ -67,6 +73,9 @@ public class PlanCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Print the result for machines, a line for each case or file.")
   private boolean json;
+
+  @Mixin
+  private final PlanFlags flags = new PlanFlags();
 
   /// @param section list that the case stands in
   /// @param number of the case in that list
@@ -95,8 +104,15 @@ public class PlanCommand implements Callable<Integer> {
     return json;
   }
 
+  /// Refuses options that state an input.
+  protected final void refuseFlags(String reason) {
+    flags.requireNone(reason);
+  }
+
   private int plan(@Nullable OutputFile picture) throws IOException {
-    List<Case> cases = read();
+    Optional<Case> stated = flags.stated();
+    String source = stated.isPresent() ? "options: " : "standard input: ";
+    List<Case> cases = stated.isPresent() ? List.of(stated.orElseThrow()) : read();
     if (picture != null && cases.size() != 1) {
       throw new IllegalArgumentException(
           "--svg must be left out unless standard input has one case (was %d cases)".formatted(cases.size()));
@@ -114,13 +130,16 @@ public class PlanCommand implements Callable<Integer> {
         refuse(one, name, e);
         code = ExitCode.FOUND_FAILURE;
       } catch (FieldException | IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
-        throw new DataException("standard input: " + name + Case.reason(e), e);
+        throw new DataException(source + name + Case.reason(e), e);
       }
     }
     return code;
   }
 
   private List<Case> read() throws IOException {
+    if (Terminal.isBehind(0)) {
+      console.say("plan: reads JSON from standard input; --model, --prefill-tp and --decode-tp do without");
+    }
     try {
       return Case.read(new String(console.in().readAllBytes(), StandardCharsets.UTF_8));
     } catch (DataException e) {

@@ -1,6 +1,7 @@
 package io.penstock.node.plan;
 
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane;
 import io.penstock.disagg.plan.Extent;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
@@ -11,6 +12,7 @@ import io.penstock.disagg.plan.Run;
 import io.penstock.disagg.plan.TokenPiece;
 import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.flow.PullBlocks;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -37,10 +39,16 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
 
   /// @param layers of the model
   /// @param windowTokens 0 without a sliding window
-  record Shape(List<Integer> layers, int kvHeads, int blockTokens, TokenOrder order, int windowTokens) {
+  /// @param state whether a block is the state of recurrent layers instead of the cache of some tokens
+  /// @param planes tensors of a layer
+  /// @param blockBytes of a block that no rank splits
+  /// @param bytesPerToken over all layers of the group; 0 for a state
+  record Shape(List<Integer> layers, int kvHeads, int blockTokens, TokenOrder order, int windowTokens, boolean state,
+      List<Plane> planes, int blockBytes, long bytesPerToken) {
     static Shape of(Group group) {
       return new Shape(group.layers(), group.heads(), group.layout().tokens(), group.layout().order(),
-          group.windowTokens());
+          group.windowTokens(), group.isState(), group.layout().planes(), group.layout().blockBytes(),
+          group.isState() ? 0 : PlanDocument.bytesPerToken(group));
     }
   }
 
@@ -50,9 +58,10 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
   /// @param modelLayers numbers of the layers in the model
   /// @param layers counted in the group and in the blocks of both sides
   /// @param runs pieces that can be moved as one, by their places in the list
-  /// @param bytes that are moved
+  /// @param bytes of the tokens of all pieces
+  /// @param movedBytes of the blocks that a mover asks for: more where the last block is not full
   record Move(int order, int group, int source, int destination, List<Integer> modelLayers, Extent layers, Extent heads,
-      List<TokenPiece> pieces, List<Run> runs, long bytes) {}
+      List<TokenPiece> pieces, List<Run> runs, long bytes, long movedBytes) {}
 
   /// @param rank number of the rank that waits
   /// @param name of that rank, such as `pp0.cp0.tp1`
@@ -69,7 +78,7 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
         Transfer transfer = transfers.get(i);
         moves.add(new Move(i, transfer.group(), prefill.index(transfer.source()), decode.index(reader),
             modelLayers(plan, transfer), transfer.layers(), transfer.heads(), transfer.pieces(), transfer.runs(),
-            bytes(plan.prefill(), transfer)));
+            bytes(plan.prefill(), transfer), movedBytes(plan.prefill(), transfer)));
       }
     }
     return new PlanDocument(one.section(), one.number(), plan.request(), Side.of(plan.prefill()),
@@ -90,9 +99,16 @@ record PlanDocument(String section, int number, KvRequest request, Side prefill,
     return plan.prefill().groups().get(transfer.group()).layers().subList(layers.first(), layers.end());
   }
 
+  /// Bytes of one token of a prompt over all layers of a group.
+  static long bytesPerToken(Group group) {
+    return group.layout().blockBytes() / group.layout().tokens();
+  }
+
   static long bytes(Manifest side, Transfer transfer) {
-    long perToken = side.groups().get(transfer.group()).layout().planes().stream()
-        .mapToLong(plane -> (long) plane.width() * plane.type().bytes()).sum();
-    return perToken * transfer.tokens() * transfer.layers().count() * transfer.heads().count();
+    return side.bytes(transfer, transfer.tokens());
+  }
+
+  static long movedBytes(Manifest side, Transfer transfer) {
+    return side.bytes(transfer, PullBlocks.movedTokens(transfer));
   }
 }

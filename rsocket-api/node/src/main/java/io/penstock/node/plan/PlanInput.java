@@ -1,37 +1,36 @@
 package io.penstock.node.plan;
 
-import io.penstock.block.BlockLayout;
-import io.penstock.block.BlockLayout.TokenOrder;
-import io.penstock.block.Plane;
-import io.penstock.block.Plane.ElementType;
 import io.penstock.disagg.plan.KvRequest;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Manifest.Group;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Planner;
 import io.penstock.disagg.plan.TransferPlan;
+import io.penstock.node.shape.ModelPreset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /// Two manifests and a request, as the help of `penstock plan` shows them. Fields of the model may stand in a side,
 /// too, where they count for that side alone.
 final class PlanInput {
-  private static final Set<String> SHAPE = Set.of("kvHeads", "headDim", "latentRank", "ropeDim", "windowTokens");
-  private static final Set<String> GROUP = with(SHAPE, "layers");
+  private static final Set<String> SHAPE =
+      Set.of("kvHeads", "headDim", "valueDim", "latentRank", "ropeDim", "planes", "windowTokens");
+  private static final Set<String> GROUP = with(SHAPE, "layers", "state");
   private static final Set<String> MODEL = with(SHAPE, "name", "layers", "draftLayers", "type", "groups");
   private static final Set<String> OF_A_SIDE =
-      Set.of("name", "layers", "draftLayers", "type", "kvHeads", "headDim", "latentRank", "ropeDim");
+      Set.of("name", "layers", "draftLayers", "type", "kvHeads", "headDim", "valueDim", "latentRank", "ropeDim",
+          "planes");
   private static final Set<String> SIDE = with(OF_A_SIDE, "tp", "pp", "pcp", "dcp", "dp", "blockTokens", "order",
       "stageLayers");
   private static final Set<String> REQUEST = Set.of("id", "promptTokens", "cachedTokens");
-  private static final Set<String> ALL = Set.of("model", "prefill", "decode", "request");
+  private static final List<String> PARTS = List.of("model", "prefill", "decode", "request");
+  private static final Set<String> ALL = Set.copyOf(PARTS);
 
   private final Fields model;
 
@@ -41,27 +40,47 @@ final class PlanInput {
 
   /// Whether this is meant as a plan's input: recorded cases have neither field.
   static boolean fits(JsonNode json) {
-    return json.has("model") || json.has("request");
+    return json.isObject() && (json.isEmpty() || json.has("model") || json.has("request"));
   }
 
   static TransferPlan plan(Case one) {
     Fields fields = one.fields();
     fields.refuseOthers(ALL);
-    PlanInput input = new PlanInput(fields.at("model"));
+    requireAll(fields);
+    PlanInput input = new PlanInput(model(fields));
     input.model.refuseOthers(MODEL);
     Manifest prefill = input.side(fields.at("prefill"));
     Manifest decode = input.side(fields.at("decode"));
     return new Planner(prefill, decode).plan(request(fields.at("request")));
   }
 
+  /// Names all fields that are missing, not only the first.
+  private static void requireAll(Fields fields) {
+    List<String> missing = PARTS.stream().filter(name -> !fields.has(name)).toList();
+    if (!missing.isEmpty()) {
+      throw new FieldException(String.join(", ", missing), "must be given", "left out");
+    }
+  }
+
+  /// The fields of the model; a text is the name of a model that `penstock models` lists.
+  private static Fields model(Fields fields) {
+    JsonNode model = fields.any("model");
+    if (!model.isString()) {
+      return fields.at("model");
+    }
+    ModelPreset.of(model.stringValue())
+        .orElseThrow(() -> fields.refused("model", PlanShape.unknown(model.stringValue()), model.stringValue()));
+    return new Fields("model", JsonNodeFactory.instance.objectNode().put("name", model.stringValue()));
+  }
+
   private static KvRequest request(Fields request) {
     request.refuseOthers(REQUEST);
-    int prompt = request.count("promptTokens");
-    int cached = request.count("cachedTokens", 0);
+    int prompt = request.tokens("promptTokens");
+    int cached = request.tokens("cachedTokens", 0);
     if (cached > prompt) {
       throw request.refused("cachedTokens", "must be <= promptTokens " + prompt, cached);
     }
-    return new KvRequest(request.text("id"), prompt, cached);
+    return new KvRequest(request.text("id", "request"), prompt, cached);
   }
 
   private static Set<String> with(Set<String> names, String... more) {
@@ -110,12 +129,10 @@ final class PlanInput {
   }
 
   private List<Group> groups(Fields side) {
-    if (!model.has("groups")) {
-      int layers = Math.addExact(either(side, "layers").positive("layers"),
-          either(side, "draftLayers").count("draftLayers", 0));
-      return List.of(new Group(layout(side, model, layers), IntStream.range(0, layers).boxed().toList(),
-          model.count("windowTokens", 0)));
-    }
+    return model.has("groups") ? statedGroups(side) : new PlanShape(side, model).ofModel();
+  }
+
+  private List<Group> statedGroups(Fields side) {
     List<Fields> given = model.objects("groups");
     if (given.isEmpty()) {
       throw model.refused("groups", "must not be empty", given);
@@ -128,32 +145,8 @@ final class PlanInput {
           || IntStream.range(1, layers.size()).anyMatch(i -> layers.get(i) <= layers.get(i - 1))) {
         throw group.refused("layers", "must be numbers of layers in ascending order", layers);
       }
-      groups.add(new Group(layout(side, group, layers.size()), layers, group.count("windowTokens", 0)));
+      groups.add(new PlanShape(side, model).ofGroup(group, layers));
     }
     return groups;
-  }
-
-  /// @param shape fields of the group, which stand before those of the model
-  private BlockLayout layout(Fields side, Fields shape, int layers) {
-    ElementType elements = one(ElementType.values(), either(side, "type"), "type", "bf16");
-    TokenOrder axes = one(TokenOrder.values(), side, "order", "nhd");
-    int tokens = side.positive("blockTokens", 16);
-    if (shape.has("latentRank") || (!shape.has("kvHeads") && either(side, "latentRank").has("latentRank"))) {
-      Fields latent = shape.has("latentRank") ? shape : either(side, "latentRank");
-      return BlockLayout.latent(layers, tokens, latent.positive("latentRank"), latent.positive("ropeDim", 64), elements)
-          .withOrder(axes);
-    }
-    int heads = (side.has("kvHeads") ? side : shape.has("kvHeads") ? shape : model).positive("kvHeads");
-    int width = (side.has("headDim") ? side : shape.has("headDim") ? shape : model).positive("headDim", 128);
-    return new BlockLayout(layers, tokens, axes, List.of(new Plane(Plane.Kind.KEY, elements, heads, width),
-        new Plane(Plane.Kind.VALUE, elements, heads, width)));
-  }
-
-  /// One of some words, in upper or lower case.
-  private static <E extends Enum<E>> E one(E[] all, Fields fields, String name, String otherwise) {
-    String text = fields.text(name, otherwise);
-    return Arrays.stream(all).filter(each -> each.name().equalsIgnoreCase(text)).findFirst()
-        .orElseThrow(() -> fields.refused(name, "must be one of " + Arrays.stream(all)
-            .map(each -> each.name().toLowerCase(Locale.ROOT)).collect(Collectors.joining(", ")), text));
   }
 }

@@ -1,7 +1,9 @@
 package io.penstock.node.plan;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.disagg.plan.Extent;
 import io.penstock.disagg.plan.Manifest;
+import io.penstock.disagg.plan.Manifest.Group;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.plan.Rank;
 import io.penstock.disagg.plan.Run;
@@ -22,18 +24,26 @@ final class PlanTable {
 
   static String of(TransferPlan plan) {
     StringBuilder text = new StringBuilder(heading(plan)).append('\n');
-    TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "BLOCKS");
+    TextTable table = new TextTable("TO", "FROM", "GROUP", "LAYERS", "HEADS", "TOKENS", "BYTES", "MOVED", "BLOCKS");
     for (Transfer transfer : plan.transfers()) {
       table.row(transfer.destination(), transfer.source(), transfer.group(),
           numbers(PlanDocument.modelLayers(plan, transfer)),
           range(transfer.heads()), transfer.tokens(),
-          Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)), blocks(transfer));
+          Sizes.human(PlanDocument.bytes(plan.prefill(), transfer)),
+          Sizes.human(PlanDocument.movedBytes(plan.prefill(), transfer)), blocks(transfer));
     }
     if (!plan.transfers().isEmpty()) {
-      text.append('\n').append(table).append('\n');
+      text.append('\n').append(table).append('\n').append(bytes(plan)).append('\n');
     }
     completions(text, plan);
     return text.toString().stripTrailing();
+  }
+
+  private static String bytes(TransferPlan plan) {
+    long tokens = plan.transfers().stream().mapToLong(each -> PlanDocument.bytes(plan.prefill(), each)).sum();
+    long moved = plan.transfers().stream().mapToLong(each -> PlanDocument.movedBytes(plan.prefill(), each)).sum();
+    return "tokens of the plan: %s; sent in whole blocks: %s".formatted(Sizes.human(tokens),
+        Sizes.human(moved));
   }
 
   private static String heading(TransferPlan plan) {
@@ -45,10 +55,19 @@ final class PlanTable {
   private static String side(Manifest side) {
     Parallelism ranks = side.parallelism();
     return "TP %d, PP %d, PCP %d, DCP %d, ".formatted(ranks.tp(), ranks.pp(), ranks.pcp(), ranks.dcp())
-        + side.groups().stream().map(group -> "%s of %s %s".formatted(Plural.of(group.layers().size(), "layer"),
-            Plural.of(group.heads(), "KV head"),
-            "in blocks of " + Plural.of(group.layout().tokens(), "token") + " (" + group.layout().order() + ")"))
-            .collect(Collectors.joining("; "));
+        + side.groups().stream().map(PlanTable::group).collect(Collectors.joining("; "));
+  }
+
+  /// `10 layers of 16 KV heads in blocks of 16 tokens (NHD), window of 1024 tokens, 80 KiB a token`.
+  private static String group(Group group) {
+    BlockLayout layout = group.layout();
+    String layers = "%s of %s".formatted(Plural.of(group.layers().size(), "layer"),
+        Plural.of(group.heads(), "KV head"));
+    return group.isState()
+        ? "%s, a state of %s (%s)".formatted(layers, Sizes.human(layout.blockBytes()), layout.order())
+        : "%s in blocks of %s (%s)%s, %s a token".formatted(layers, Plural.of(layout.tokens(), "token"), layout.order(),
+            group.windowTokens() > 0 ? ", window of " + Plural.of(group.windowTokens(), "token") : "",
+            Sizes.human(PlanDocument.bytesPerToken(group)));
   }
 
   /// Numbers in ascending order: `0-3`, or one by one where some are left out.

@@ -1,5 +1,4 @@
-/// The command `penstock plan`: transfers between ranks when prefill and decode run with different parallelism, and a
-/// check of the rules against recorded cases of an engine.
+/// The command `penstock plan`: transfers between ranks when prefill and decode run with different parallelism.
 @NullMarked
 package io.penstock.node.plan;
 

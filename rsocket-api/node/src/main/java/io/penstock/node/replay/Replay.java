@@ -37,7 +37,15 @@ public final class Replay {
     this.driver = driver;
   }
 
-  /// The deliveries of the requests of `trace`, as they end.
+  /// A request and its delivery.
+  record Served(TraceRequest request, Delivery delivery) {}
+
+  /// The deliveries of the requests of `trace`, as they end, like [#served].
+  public Flux<Delivery> deliveries(TraceSource trace) {
+    return served(trace).map(Served::delivery);
+  }
+
+  /// The requests of `trace` with their deliveries, as they end.
   ///
   /// | | |
   /// |---|---|
@@ -47,7 +55,7 @@ public final class Replay {
   /// | signals | [io.penstock.node.trace.TraceFormatException]; whatever a party fails with |
   ///
   /// @param trace read by this stream alone, and not closed by it
-  public Flux<Delivery> deliveries(TraceSource trace) {
+  Flux<Served> served(TraceSource trace) {
     return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD)
         .transform(Pace.<TraceRequest>trace(Replay::time, pace.speed(), driver))
         .flatMap(this::read, pace.concurrency(), 1);
@@ -57,9 +65,10 @@ public final class Replay {
     return Duration.ofMillis(request.timestampMillis());
   }
 
-  private Mono<Delivery> read(TraceRequest request) {
+  private Mono<Served> read(TraceRequest request) {
     // A request without an end is a failure
-    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted())).single();
+    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted())).single()
+        .map(delivery -> new Served(request, delivery));
   }
 
   private Flux<TraceRequest> requests(TraceSource trace) {

@@ -8,12 +8,15 @@ import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.node.link.HostPort;
 import io.penstock.node.link.OtherShape;
-import io.penstock.node.option.LayoutOptions;
+import io.penstock.node.option.PrefillOption;
 import io.penstock.node.option.SizeOption;
+import io.penstock.node.option.TraceLayout;
 import io.penstock.node.party.ConnectedParties;
 import io.penstock.node.party.FlowPlan;
+import io.penstock.node.party.GroupParties;
 import io.penstock.node.party.LoopbackParties;
 import io.penstock.node.party.Parties;
 import io.penstock.node.party.ProcessParties;
@@ -24,9 +27,12 @@ import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.replay.report.Tally;
 import io.penstock.node.replay.report.Timeline;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Reason;
 import io.penstock.node.text.Sizes;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.node.trace.PeekedTrace;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
@@ -36,6 +42,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -62,16 +69,20 @@ import reactor.core.scheduler.Schedulers;
       "For each request a decode client asks the node for its blocks, a prefill client puts the missing ones, and the"
           + " decode client makes every byte again and compares. Only blocks that a client asks for move.",
       "",
+      "Capacities are of the model: a block has as many bytes as its tokens take there. What moves for it is a payload"
+          + " of 64 KiB, or as --scale says; hits do not depend on it.",
+      "",
       "The options alone state the node; of the environment only the variables of Ascend devices count.",
       ""
     },
     mixinStandardHelpOptions = true,
-    modelTransformer = LayoutOptions.class,
+    modelTransformer = TraceLayout.Options.class,
     sortOptions = false,
     abbreviateSynopsis = true,
     footerHeading = "%nExamples:%n",
     footer = {
       "  penstock replay",
+      "  penstock replay conversation_trace.jsonl --model llama-3.1-70b --dram 512GiB --ssd 4TiB",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
       "  penstock replay --hbm \"200 blocks\" --hbm-device ascend \\",
@@ -96,6 +107,14 @@ public final class ReplayCommand implements Callable<Integer> {
           + " ${DEFAULT-VALUE}).",
       defaultValue = "4")
   private int concurrency;
+
+  @Option(names = "--scale", paramLabel = "N",
+      description = "Bytes of a block of the model for each byte of its payload; 1 moves whole blocks (default:"
+          + " payloads of 64 KiB, and whole blocks where they are smaller or --block-bytes states them).")
+  private @Nullable Long scale;
+
+  @Mixin
+  private final PrefillOption prefill = new PrefillOption();
 
   @Option(names = "--speed", paramLabel = "X",
       description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default:"
@@ -144,25 +163,55 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     requireTogether();
-    FlowPlan plan = Flag.named(() -> FlowPlan.of(space(), budget, pace().concurrency()));
+    TraceLayout layout = Flag.named(() -> connect == null ? TraceLayout.of(spec) : TraceLayout.ofNode(spec));
+    double rate = prefill.rate();
     ReplayOutput output = new ReplayOutput(console, json, reports);
-    Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
-    try (tiers) {
-      return replay(plan, ceilings, output);
+    try (tiers; PeekedTrace requests = PeekedTrace.of(trace.open(console))) {
+      ModelSize size = layout.size(requests.blockTokens(), rate);
+      if (connect == null && layout.groups(1).size() > 1) {
+        return replayGroups(requests, layout, size, output);
+      }
+      FlowPlan plan = Flag.named(() -> FlowPlan.of(payloads(layout, size), budget, pace().concurrency()));
+      TierPlan kept = connect == null
+          ? tiers.plan(plan.space(), size).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS)
+          : null;
+      return replay(requests, size, plan, kept, ReplayGroups.NONE, output);
     }
   }
 
-  private int replay(FlowPlan plan, Map<String, Double> ceilings, ReplayOutput output) {
-    TierPlan kept =
-        connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
+  private CacheSpace payloads(TraceLayout layout, ModelSize size) {
+    return connect == null ? Payload.of(layout, size, scale) : layout.space();
+  }
+
+  /// Groups are asked before they are read, so two requests at a time would not be decided in the order of the trace.
+  private int replayGroups(TraceSource requests, TraceLayout layout, ModelSize size, ReplayOutput output) {
+    boolean isStated = spec.commandLine().getParseResult().hasMatchedOption("--concurrency");
+    if (isStated && concurrency != 1) {
+      throw new IllegalArgumentException(
+          "--concurrency must be 1 with a model of several KV groups (was " + concurrency + ")");
+    }
+    concurrency = 1;
+    TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with a model of several KV groups");
+    List<NodeConfig> groups = layout.groups(size.blockTokens());
+    FlowPlan plan = Flag.named(() -> FlowPlan.of(Payload.ofGroup(groups.getFirst().space(), scale), budget, 1));
+    TierPlan kept = tiers.ofGroups(plan.space(), size, groups.size()).withWaiters(WAITERS);
+    ReplayGroups plans = Flag.named(() -> ReplayGroups.of(groups, size, scale, budget, kept));
+    return replay(requests, size, plan, kept, plans, output);
+  }
+
+  /// @param kept levels of the node; null if it runs already
+  private int replay(TraceSource requests, ModelSize size, FlowPlan plan, @Nullable TierPlan kept, ReplayGroups groups,
+      ReplayOutput output) {
+    Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     ReplaySubject subject = kept == null
-        ? new ReplaySubject(trace.name(), plan, Map.of(), "the node's own policy", pace(), ceilings)
-        : new ReplaySubject(trace.name(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
+        ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
+        : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
+            kept.rule(), pace(), ceilings, groups.blockBytes());
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;
     try {
-      outcome = replay(subject, kept, output.hasCharts() ? timeline : null, logs);
+      outcome = replay(requests, subject, kept, groups, output.hasCharts() ? timeline : null, logs);
     } finally {
       logs.keep();
     }
@@ -171,15 +220,21 @@ public final class ReplayCommand implements Callable<Integer> {
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
+  /// Capacities of the levels in blocks, and in bytes of the model.
+  private static Map<String, String> capacities(TierPlan kept, ModelSize size) {
+    Map<String, String> capacities = new LinkedHashMap<>(kept.capacities());
+    capacities.replaceAll((level, capacity) -> size.words(Capacity.parse(capacity).inBlocks(size.blockBytes())));
+    return capacities;
+  }
+
   /// @param timeline to fill during the run; null without charts
-  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline,
-      LogFolder logs) {
+  private ReplayReport replay(TraceSource requests, ReplaySubject subject, @Nullable TierPlan kept,
+      ReplayGroups groups, @Nullable Timeline timeline, LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
-    try (TraceSource requests = trace.open();
-        ProgressView view = view();
+    try (ProgressView view = view();
         LastWord _ = new LastWord(console, () -> ProgressLine.interrupted(tally.sums(), trace.requests()))) {
-      Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
+      Mono<ReplayReport> run = Mono.usingWhen(parties(subject, kept, groups, logs, driver), parties -> {
         Disposable watch = ProgressView.watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
         Mono<ReplayReport> watched =
@@ -195,7 +250,13 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   /// @param kept levels of the node; null if it runs already
-  private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, LogFolder logs, Scheduler driver) {
+  private Mono<Parties> parties(ReplaySubject subject, @Nullable TierPlan kept, ReplayGroups groups, LogFolder logs,
+      Scheduler driver) {
+    FlowPlan plan = subject.plan();
+    if (!groups.isEmpty()) {
+      return GroupParties.open(groups.plans(), subject.size().blockTokens(), driver, System::nanoTime)
+          .map(parties -> parties);
+    }
     if (kept == null) {
       return connected(Objects.requireNonNull(connect), plan);
     }
@@ -229,10 +290,6 @@ public final class ReplayCommand implements Callable<Integer> {
         : new ProgressLinesView(console::say, requests, System::nanoTime);
   }
 
-  private CacheSpace space() {
-    return LayoutOptions.space(spec);
-  }
-
   private ReplayPace pace() {
     return ReplayPace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(trace.limit());
   }
@@ -241,6 +298,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private void requireTogether() {
     if (connect != null) {
       tiers.requireNone("with --connect, for the node runs already and has its own");
+      TierFlags.requireLeftOut("--scale", scale, "with --connect, for blocks of that node are what moves");
       TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
     } else {
       TierFlags.requireLeftOut("--warm", warm ? "set" : null,

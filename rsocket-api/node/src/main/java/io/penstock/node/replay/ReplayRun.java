@@ -4,6 +4,7 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockLayout;
 import io.penstock.node.party.Parties;
 import io.penstock.node.party.PartyStat;
+import io.penstock.node.replay.report.ModelBlocks;
 import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.replay.report.Tally;
 import io.penstock.node.trace.TraceSource;
@@ -47,12 +48,14 @@ public final class ReplayRun {
     return before().flatMap(before -> {
       long startNanos = nanoClock.getAsLong();
       SteadyRate steady = new SteadyRate();
-      return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).deliveries(trace)
-          .doOnNext(delivery -> {
-            tally.add(delivery);
+      Savings savings = new Savings(subject.size().blockTokens());
+      return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).served(savings.counted(trace))
+          .doOnNext(served -> {
+            tally.add(served.delivery());
+            savings.add(served);
             steady.add(nanoClock.getAsLong() - startNanos, tally.sums().bytesDelivered());
           }).then(Mono.fromSupplier(() -> nanoClock.getAsLong() - startNanos))
-          .flatMap(elapsedNanos -> after(before).map(after -> report(elapsedNanos, steady, before, after)));
+          .flatMap(elapsedNanos -> after(before).map(after -> report(elapsedNanos, steady, savings, before, after)));
     });
   }
 
@@ -80,7 +83,7 @@ public final class ReplayRun {
         .last();
   }
 
-  private ReplayReport report(long elapsedNanos, SteadyRate steady, Count before, Count after) {
+  private ReplayReport report(long elapsedNanos, SteadyRate steady, Savings savings, Count before, Count after) {
     PartyStat stat = after.stat();
     long leakedBlocks = Math.max(0, stat.claimedBlocks() - before.stat().claimedBlocks());
     Tally.Sums sums = tally.sums();
@@ -88,16 +91,18 @@ public final class ReplayRun {
     double seconds = elapsedNanos / 1e9;
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
         layout.layers(),
-        subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
+        ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
+        savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(),
+        sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
         stat.ledger().hitsSince(before.stat().ledger()), stat.ledger().fill(),
         stat.ledger().copiesSince(before.stat().ledger()), sums.bytesDelivered(), sums.bytesVerified(),
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
-        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
+        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(), tally.firstLayerMicros(),
         tally.firstLayer(),
-        tally.lastLayer(), parties.times(), subject.ceilings());
+        tally.lastLayer(), tally.overlap(), parties.times(), subject.ceilings());
   }
 
   private static double rounded(double value) {

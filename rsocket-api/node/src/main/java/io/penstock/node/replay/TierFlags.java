@@ -8,6 +8,7 @@ import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Policies;
 import io.penstock.node.setting.Capacity;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Reason;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
@@ -31,19 +32,19 @@ final class TierFlags implements AutoCloseable {
   private static final List<EngineKind> ENGINES = List.of(EngineKind.values());
 
   @Option(names = "--hbm", paramLabel = "CAPACITY",
-      description = "Blocks kept in device memory (HBM): a size or \"N blocks\" (default: 0).")
+      description = "Blocks kept in device memory (HBM): a size, in bytes of the model, or \"N blocks\" (default: 0).")
   private @Nullable String hbm;
 
   @Mixin
   private final DeviceFlags device;
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
-      description = "Blocks kept in host memory (DRAM): a size, \"N blocks\" or unbounded (default: 4 GiB, at most half"
-          + " of the memory).")
+      description = "Blocks kept in host memory (DRAM): a size, in bytes of the model, \"N blocks\" or unbounded"
+          + " (default: as many as 4 GiB of payload, at most half of the memory).")
   private @Nullable String dram;
 
   @Option(names = "--ssd", paramLabel = "CAPACITY",
-      description = "Blocks kept on disk (SSD): a size, \"N blocks\" or unbounded (default: 0).")
+      description = "Blocks kept on disk (SSD): a size, in bytes of the model, \"N blocks\" or unbounded (default: 0).")
   private @Nullable String ssd;
 
   @Option(names = "--ssd-dir", paramLabel = "FOLDER",
@@ -86,19 +87,21 @@ final class TierFlags implements AutoCloseable {
 
   /// Levels of the node.
   ///
+  /// @param space of the payloads
+  /// @param size of the blocks in the model, of which capacities are
   /// @throws IllegalArgumentException if the options do not fit together
-  TierPlan plan(CacheSpace space) {
+  TierPlan plan(CacheSpace space, ModelSize size) {
     requireOneName("--engine", shortEngine, "--ssd-engine", engine);
     requireOneName("--write-through", writeThrough ? "set" : null, "--stack-mode", mode);
-    int blockBytes = space.layout().blockBytes();
-    Capacity memory = dram == null ? DramCapacity.usual() : capacity("--dram", dram, blockBytes);
-    TierPlan plan = TierPlan.dram(space, memory).withHbm(hbm(blockBytes)).withPolicy(policy());
+    Capacity memory =
+        dram == null ? DramCapacity.usual(space.layout().blockBytes()) : capacity("--dram", dram, size);
+    TierPlan plan = TierPlan.dram(space, memory).withHbm(hbm(size)).withPolicy(policy());
     if (plan.hbm().isOff()) {
       device.requireNone("without --hbm");
     } else {
       plan = plan.withDevice(device.plan());
     }
-    Capacity disk = capacity("--ssd", ssd, blockBytes);
+    Capacity disk = capacity("--ssd", ssd, size);
     if (disk.isOff()) {
       requireNoneOfDisk("without --ssd");
       return plan;
@@ -107,6 +110,18 @@ final class TierFlags implements AutoCloseable {
     EngineKind keeper = engine();
     SyncRule syncs = durability();
     return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
+  }
+
+  /// Levels of the nodes of a model with several KV groups, in blocks of the trace for each group.
+  ///
+  /// @param groups number of groups
+  /// @throws IllegalArgumentException if the options do not fit together
+  TierPlan ofGroups(CacheSpace space, ModelSize size, int groups) {
+    requireLeftOut("--hbm", hbm, "with a model of several KV groups, whose blocks share no device");
+    TierPlan plan = plan(space, size);
+    return dram == null && !plan.dram().equals(Capacity.UNBOUNDED)
+        ? plan.withDram(Capacity.ofBlocks(Math.max(1, plan.dram().inBlocks(space.layout().blockBytes()) / groups)))
+        : plan;
   }
 
   /// Arguments of `penstock serve` for this plan.
@@ -161,23 +176,26 @@ final class TierFlags implements AutoCloseable {
     }
   }
 
-  private Capacity hbm(int blockBytes) {
-    Capacity kept = capacity("--hbm", hbm, blockBytes);
+  private Capacity hbm(ModelSize size) {
+    Capacity kept = capacity("--hbm", hbm, size);
     if (kept.equals(Capacity.UNBOUNDED)) {
       throw new IllegalArgumentException("--hbm must be a size, \"N blocks\", or 0 for off (was " + hbm + ")");
     }
     return kept;
   }
 
-  /// Value of `flag`; nothing if it was left out.
-  private static Capacity capacity(String flag, @Nullable String text, int blockBytes) {
+  /// Value of `flag` in blocks; nothing if it was left out.
+  private static Capacity capacity(String flag, @Nullable String text, ModelSize size) {
     if (text == null) {
       return Capacity.OFF;
     }
+    Capacity capacity = parsed(flag, text);
+    return capacity.equals(Capacity.UNBOUNDED) ? capacity : Capacity.ofBlocks(size.blocks(flag, capacity));
+  }
+
+  private static Capacity parsed(String flag, String text) {
     try {
-      Capacity capacity = Capacity.parse(text);
-      long blocks = capacity.inBlocks(blockBytes);
-      return blocks == 0 ? Capacity.OFF : capacity;
+      return Capacity.parse(text);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(Reason.about(flag, e), e);
     }

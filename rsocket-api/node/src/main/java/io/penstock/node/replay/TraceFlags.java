@@ -1,21 +1,25 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.Console;
 import io.penstock.node.text.Plural;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
-import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceReading;
 import io.penstock.node.trace.TraceSource;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /// The options of a replay that say which requests there are.
 public final class TraceFlags {
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz); without one, a trace is generated"
-          + " from the seed.")
+      description = TraceReading.FORMS + ". Without one, a trace is generated from the seed.")
   private @Nullable Path trace;
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--limit", paramLabel = "N", description = "Maximum number of requests to replay.")
   private @Nullable Long limit;
@@ -28,14 +32,18 @@ public final class TraceFlags {
     if (trace != null) {
       TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
+    if (trace == null) {
+      reading.requireNone("without TRACE, for a generated trace keeps the form");
+    }
     if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
     }
   }
 
-  public TraceSource open() {
-    return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
+  /// Opens the trace, and says on `console` which of its lines were skipped when it is closed.
+  public TraceSource open(Console console) {
+    return trace == null ? new TraceGenerator(generated()) : reading.open(trace, console);
   }
 
   /// Number of requests, or -1 if it is not known.
@@ -51,7 +59,7 @@ public final class TraceFlags {
   String name() {
     return trace == null
         ? "generated, %s of seed %d".formatted(Plural.of(generated().requests(), "request"), generated().seed())
-        : trace.toString();
+        : TraceReading.name(trace);
   }
 
   private GeneratorOptions generated() {

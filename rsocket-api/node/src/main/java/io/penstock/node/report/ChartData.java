@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 /// @param points what `seconds` count
 /// @param seconds where the points stand, ascending
 /// @param charts one below the other
-public record ChartData(String axis, Points points, List<Double> seconds, List<Chart> charts) {
+/// @param blockBytes bytes of a block of the model, so that numbers of blocks are shown in GiB too; 0 for blocks alone
+/// @param marks values of the horizontal axis that stand out
+public record ChartData(String axis, Points points, List<Double> seconds, List<Chart> charts, long blockBytes,
+    List<Mark> marks) {
   /// Meaning of the points of a line.
   public enum Points {
     /// Time, from 0.
@@ -31,21 +34,34 @@ public record ChartData(String axis, Points points, List<Double> seconds, List<C
     requireNonNull(points, "points");
     seconds = List.copyOf(seconds);
     charts = List.copyOf(charts);
+    marks = List.copyOf(marks);
   }
 
   /// Lines over time.
   public ChartData(String axis, List<Double> seconds, List<Chart> charts) {
-    this(axis, Points.SECONDS, seconds, charts);
+    this(axis, Points.SECONDS, seconds, charts, 0, List.of());
   }
 
   /// Lines over a number of blocks.
-  public static ChartData byBlocks(String axis, List<Double> blocks, List<Chart> charts) {
-    return new ChartData(axis, Points.BLOCKS, blocks, charts);
+  ///
+  /// @param blockBytes bytes of a block of the model
+  public static ChartData byBlocks(List<Double> blocks, List<Chart> charts, long blockBytes, List<Mark> marks) {
+    return new ChartData("capacity in blocks and GiB", Points.BLOCKS, blocks, charts, blockBytes, marks);
   }
 
   /// Lines over the turns from 1 to `turns`.
   public static ChartData byTurns(String axis, int turns, List<Chart> charts) {
-    return new ChartData(axis, Points.TURNS, IntStream.rangeClosed(1, turns).asDoubleStream().boxed().toList(), charts);
+    return new ChartData(axis, Points.TURNS, IntStream.rangeClosed(1, turns).asDoubleStream().boxed().toList(), charts,
+        0, List.of());
+  }
+
+  /// A value of the horizontal axis that stands out, by a line from top to bottom.
+  ///
+  /// @param label its meaning; the page adds the value
+  public record Mark(String label, double at) {
+    public Mark {
+      requireNonNull(label, "label");
+    }
   }
 
   /// Lines that share an axis.

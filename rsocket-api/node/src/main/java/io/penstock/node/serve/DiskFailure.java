@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class DiskFailure {
   private DiskFailure() {}
 
-  /// Exception that a command ends with instead of `failure`; `failure` itself if it is not one of a disk.
+  /// Turns a failure of the disk into the exception that a command reports. Returns any other failure unchanged.
   static Throwable of(NodeConfig config, Throwable failure) {
     return switch (failure) {
       case EngineUnavailableException e -> told(config, NodeSettings.SSD_ENGINE, "one that this process can run", e);

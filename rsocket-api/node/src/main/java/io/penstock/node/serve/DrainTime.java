@@ -28,7 +28,7 @@ final class DrainTime {
     });
   }
 
-  /// Time left for the levels.
+  /// Time left to close the levels.
   Duration left() {
     return Duration.ofNanos(Math.clamp(allNanos - spentNanos, leastNanos, allNanos));
   }

@@ -65,7 +65,7 @@ final class MemoryFailure {
     }
   }
 
-  /// Exception that a command ends with instead of `failure`; `failure` itself if it is not one of memory.
+  /// Turns a failure to get memory into the exception that a command reports. Returns any other failure unchanged.
   static Throwable of(NodeConfig config, Throwable failure) {
     return !(failure instanceof HostMemoryRefusedException refused)
         ? failure

@@ -101,7 +101,7 @@ public final class Node {
   private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
-  /// Differs from start to start.
+  /// Number of this start of the node: another start has another one.
   private final long generation = System.currentTimeMillis();
   private final NodeAsRank rank;
   private @Nullable KvServer server;
@@ -137,8 +137,8 @@ public final class Node {
   ///     the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     // Checked before a disk is touched
-    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
-        .then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
+    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(DiskRoom.require(config))
+        .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
           return NodeSockets.open(config, security, new ConnectionReports(registry))
               .flatMap(sockets -> start(config, security, registry, sockets)

@@ -99,7 +99,7 @@ final class NodeAsRank {
     });
   }
 
-  /// Why the registry does not take this rank any more, as soon as it says so.
+  /// Emits the reason once the registry refuses this rank.
   Mono<Exception> refusal() {
     return refusal.asMono();
   }

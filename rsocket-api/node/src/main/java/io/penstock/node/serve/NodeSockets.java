@@ -215,7 +215,7 @@ final class NodeSockets {
     return loops;
   }
 
-  /// All transports as one; they accept when it is started.
+  /// One transport made of all bound ones. Starting it starts them all.
   BoundTransports transport() {
     return BoundTransports.of(bound);
   }

@@ -95,7 +95,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         node.kvEvents().stream().limit(1).flatMap(each -> each.ports().stream()).toList(), node.kvEvents(),
         space.model(),
         space.publicId(),
-        LayoutSettings.words(space.layout()), space.layout().blockBytes(),
+        LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
         config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Ready::place).orElse(null)))
             .orElse(null),

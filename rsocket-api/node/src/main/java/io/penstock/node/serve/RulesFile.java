@@ -1,5 +1,6 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.text.YamlReason;
 import io.penstock.wire.security.AccessRules;
 import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
@@ -46,12 +47,10 @@ final class RulesFile {
     try {
       return new RulesFile(file).rules(YAML.readTree(Files.readString(file)));
     } catch (JacksonException e) {
-      throw new IllegalArgumentException(file + " must be YAML (is not): " + firstLine(e.getOriginalMessage()), e);
+      YamlReason reason = YamlReason.of(file, e);
+      throw new IllegalArgumentException(
+          "%s must be YAML (is not, from line %d): %s".formatted(file, reason.line(), reason.words()), e);
     }
-  }
-
-  private static String firstLine(String message) {
-    return message.lines().findFirst().orElse("");
   }
 
   private AccessRules rules(JsonNode document) {

@@ -160,7 +160,6 @@ public final class ServeCommand implements Callable<Integer> {
     if (readyFile != null) {
       ready.write(readyFile);
     }
-    DefaultLayout.note(settings).ifPresent(console::say);
     console.say(ready.sentence());
     if (json) {
       console.json(ready);

@@ -7,6 +7,7 @@ import io.penstock.wire.report.StreamListener;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +28,7 @@ final class StreamReports implements StreamListener {
   public void ended(Report stream) {
     ErrorCode failure = stream.failure();
     meters.ended(stream.route(), stream.carrier().label(), stream.bytes(), stream.nanos(),
-        new StreamMeters.Waits(stream.peerNanos(), stream.budgetNanos(), stream.tierNanos()),
+        stream.byCulprit(),
         failure == null ? null : failure.name().toLowerCase(Locale.ROOT).replace('_', '-'));
     if (stream.nanos() >= slowNanos && LOG.isWarnEnabled()) {
       LOG.warn(line(stream));
@@ -45,10 +46,10 @@ final class StreamReports implements StreamListener {
   }
 
   static String line(Report stream) {
-    return ("slow %s of %s: %d ms for %d bytes, %s; waited %d ms for the peer, %d ms for the budget, "
-        + "%d ms for the tier%s%s")
+    return "slow %s of %s: %d ms for %d bytes, %s; waited %s%s%s"
         .formatted(stream.route(), stream.peer(), millis(stream.nanos()), stream.bytes(), stream.carrier().label(),
-            millis(stream.peerNanos()), millis(stream.budgetNanos()), millis(stream.tierNanos()),
+            stream.byCulprit().entrySet().stream().map(wait -> millis(wait.getValue()) + " ms for " + wait.getKey())
+                .collect(Collectors.joining(", ")),
             stream.failure() == null ? "" : "; failed: " + stream.failure(),
             stream.trace() == null ? "" : "; trace " + stream.trace().traceparent());
   }

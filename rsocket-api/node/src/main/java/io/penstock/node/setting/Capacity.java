@@ -19,7 +19,7 @@ public sealed interface Capacity {
   /// Blocks of `blockBytes` that fit: 0 if off, `Long.MAX_VALUE` if unbounded.
   ///
   /// @throws IllegalArgumentException if bytes were given and not even one block fits
-  long inBlocks(int blockBytes);
+  long inBlocks(long blockBytes);
 
   default boolean isOff() {
     return equals(OFF);
@@ -61,7 +61,7 @@ public sealed interface Capacity {
     }
 
     @Override
-    public long inBlocks(int blockBytes) {
+    public long inBlocks(long blockBytes) {
       if (bytes < blockBytes) {
         throw new IllegalArgumentException(
             "capacity must be >= one block of " + Sizes.exact(blockBytes) + " (was " + this + ")");
@@ -84,7 +84,7 @@ public sealed interface Capacity {
     }
 
     @Override
-    public long inBlocks(int blockBytes) {
+    public long inBlocks(long blockBytes) {
       return blocks;
     }
 
@@ -97,7 +97,7 @@ public sealed interface Capacity {
   /// No limit.
   record Unbounded() implements Capacity {
     @Override
-    public long inBlocks(int blockBytes) {
+    public long inBlocks(long blockBytes) {
       return Long.MAX_VALUE;
     }
 
@@ -110,7 +110,7 @@ public sealed interface Capacity {
   /// Nothing at all.
   record Off() implements Capacity {
     @Override
-    public long inBlocks(int blockBytes) {
+    public long inBlocks(long blockBytes) {
       return 0;
     }
 

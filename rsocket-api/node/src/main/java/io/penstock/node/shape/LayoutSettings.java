@@ -8,7 +8,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.text.Sizes;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -34,8 +34,24 @@ public final class LayoutSettings {
       "Elements of the latent of a layer (MLA), instead of heads; 512 in DeepSeek-V3.");
   public static final Setting<Optional<Integer>> ROPE_DIM = count("rope.dim", MAX_WIDTH,
       "Elements of the rotary part beside the latent (MLA); 64 in DeepSeek-V3.");
+  public static final Setting<Optional<KvShape.Planes>> PLANES = new Setting<>("planes",
+      SettingType.orAuto(new SettingType<>("PLANES", "tensors of a layer such as \"key 8x192 + value 8x128\", each KIND"
+          + " HEADSxWIDTH and perhaps a type, of kinds " + names(Plane.Kind.values()), KvShape.Planes::parse,
+          KvShape.Planes::toString)),
+      SettingType.AUTO,
+      "Tensors of a layer one by one, instead of heads or a latent: for keys and values of unlike width, scales, an"
+          + " indexer, or several types.");
+  public static final Setting<Optional<List<ModelGroup>>> GROUPS = new Setting<>("kv.groups",
+      SettingType.orAuto(new SettingType<>("GROUPS", ModelGroup.RULE, ModelGroup::parse, ModelGroup::text)),
+      SettingType.AUTO,
+      "KV cache groups of a model whose layers differ, separated by semicolons; auto is the model's own. Each has a"
+          + " space of its own.");
+  public static final Setting<Optional<String>> GROUP = new Setting<>("kv.group",
+      SettingType.orAuto(SettingType.text()), SettingType.AUTO,
+      "The one group whose blocks are meant, by its name; auto is all of them for a node.");
   public static final Setting<ElementType> DTYPE =
-      new Setting<>("dtype", SettingType.oneOf(ElementType.class), "bf16", "Type of an element.");
+      new Setting<>("dtype", SettingType.oneOf(ElementType.class), "bf16",
+          "Type of an element, where neither the model nor planes state it.");
   public static final Setting<TokenOrder> ORDER =
       new Setting<>("order", SettingType.oneOf(TokenOrder.class), "nhd",
           "Order of the axes inside a plane: tokens before heads, or heads before tokens.");
@@ -45,7 +61,7 @@ public final class LayoutSettings {
 
   /// All settings, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(MODEL, LAYERS, BLOCK_TOKENS, KV_HEADS, HEAD_DIM, LATENT_RANK,
-      ROPE_DIM, DTYPE, ORDER, BLOCK_BYTES);
+      ROPE_DIM, PLANES, GROUPS, GROUP, DTYPE, ORDER, BLOCK_BYTES);
 
   private LayoutSettings() {}
 
@@ -53,30 +69,51 @@ public final class LayoutSettings {
     return new Setting<>(key, SettingType.orAuto(SettingType.count(1, max)), SettingType.AUTO, description);
   }
 
+  private static String names(Enum<?>[] values) {
+    return Arrays.stream(values).map(LayoutSettings::lower).collect(Collectors.joining(", "));
+  }
+
   /// Flags that state `space` to another process.
+  ///
+  /// @throws IllegalArgumentException if it is the space of one of several groups, which flags state all together
   public static List<String> flags(CacheSpace space) {
+    if (!space.group().equals(CacheSpace.Group.of(0))) {
+      throw new IllegalArgumentException(
+          "kv.group must be left out where another process is started (was " + space.group() + ")");
+    }
     BlockLayout layout = space.layout();
-    Plane first = layout.planes().getFirst();
-    List<String> flags = new ArrayList<>(List.of(MODEL.flag(), space.model(), LAYERS.flag(), text(layout.layers()),
-        BLOCK_TOKENS.flag(), text(layout.tokens()), DTYPE.flag(), DTYPE.type().print().apply(first.type()),
-        ORDER.flag(), ORDER.type().print().apply(layout.order())));
-    flags.addAll(first.kind() == Plane.Kind.LATENT
-        ? List.of(LATENT_RANK.flag(), text(first.width()), ROPE_DIM.flag(), text(layout.planes().get(1).width()))
-        : List.of(KV_HEADS.flag(), text(first.heads()), HEAD_DIM.flag(), text(first.width())));
-    return flags;
+    return List.of(MODEL.flag(), space.model(), LAYERS.flag(), text(layout.layers()), BLOCK_TOKENS.flag(),
+        text(layout.tokens()), PLANES.flag(), planes(layout).toString(), ORDER.flag(),
+        ORDER.type().print().apply(layout.order()));
+  }
+
+  private static KvShape.Planes planes(BlockLayout layout) {
+    return new KvShape.Planes(layout.planes().stream()
+        .map(plane -> KvShape.Part.of(plane.kind(), plane.heads(), plane.width(), plane.type())).toList());
   }
 
   private static String text(int count) {
     return String.valueOf(count);
   }
 
-  /// `layout` as its product: `64 KiB = 8 layers x 16 tokens x (key 1x128 + value 1x128) x bf16, nhd`.
+  /// `layout` as its product: `64 KiB = 8 layers x 16 tokens x (key 1x128 + value 1x128) x bf16, nhd`. Planes of several
+  /// types are followed by their own: `(latent 1x512 fp8_e4m3 + rope 1x64 bf16)`.
   public static String words(BlockLayout layout) {
+    boolean isOneType = layout.planes().stream().map(Plane::type).distinct().count() == 1;
     String planes = layout.planes().stream()
-        .map(plane -> "%s %dx%d".formatted(lower(plane.kind()), plane.heads(), plane.width()))
+        .map(plane -> "%s %dx%d%s".formatted(lower(plane.kind()), plane.heads(), plane.width(),
+            isOneType ? "" : " " + lower(plane.type())))
         .collect(Collectors.joining(" + "));
-    return "%s = %d layers x %d tokens x (%s) x %s, %s".formatted(Sizes.exact(layout.blockBytes()), layout.layers(),
-        layout.tokens(), planes, lower(layout.planes().getFirst().type()), lower(layout.order()));
+    return "%s = %d layers x %d tokens x (%s)%s, %s".formatted(Sizes.exact(layout.blockBytes()), layout.layers(),
+        layout.tokens(), planes, isOneType ? " x " + lower(layout.planes().getFirst().type()) : "",
+        lower(layout.order()));
+  }
+
+  /// `space` as [#words(BlockLayout)], with the window of its group, or the distance of its states.
+  public static String words(CacheSpace space) {
+    CacheSpace.Group group = space.group();
+    return words(space.layout()) + (group.windowTokens() > 0 ? ", window of " + group.windowTokens() + " tokens" : "")
+        + (group.stateTokens() > 0 ? ", a state every " + group.stateTokens() + " tokens" : "");
   }
 
   private static String lower(Enum<?> name) {

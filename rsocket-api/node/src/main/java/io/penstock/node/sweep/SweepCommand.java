@@ -3,11 +3,18 @@ package io.penstock.node.sweep;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.config.Policies;
+import io.penstock.node.option.PrefillOption;
+import io.penstock.node.option.TraceLayout;
+import io.penstock.node.setting.Capacity;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
-import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.PeekedTrace;
+import io.penstock.node.trace.TraceReading;
+import io.penstock.node.trace.TraceSource;
 import io.penstock.node.trace.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,11 +24,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /// `penstock sweep`: policy × capacity over a trace.
 @Command(
@@ -30,31 +41,45 @@ import picocli.CommandLine.Parameters;
       "Each block of a request is touched if it is present, else inserted, in order, in one pool that is empty at"
           + " first. A hit is a block that is present when its turn comes. A prefix hit is a block of the longest"
           + " prefix of a request that is present when the request comes. No payload is made.",
+      "",
+      "Capacities are of the model: a block has as many bytes as its tokens take there.",
       ""},
     mixinStandardHelpOptions = true,
+    modelTransformer = TraceLayout.Options.class,
+    sortOptions = false,
+    abbreviateSynopsis = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock sweep conversation_trace.jsonl",
+    footer = {"  penstock sweep conversation_trace.jsonl --model llama-3.1-70b",
+      "  penstock sweep conversation_trace.jsonl --model qwen3-32b --capacities 512GiB,1TiB,2TiB,4TiB",
       "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html",
       "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive", ""})
 public final class SweepCommand implements Callable<Integer> {
+  private static final Pattern COUNT = Pattern.compile("(\\d{1,18})([kM]?)");
+
   private final Console console;
 
   @Parameters(index = "0", paramLabel = "TRACE", arity = "0..1",
-      description = "JSONL in the Mooncake or Qwen-Bailian form, also packed (.gz).")
+      description = TraceReading.FORMS + ".")
   private @Nullable Path file;
 
   @Mixin
   private final SweepWorkloads workloads = new SweepWorkloads();
 
+  @Mixin
+  private final TraceReading reading = new TraceReading();
+
   @Option(names = "--policies", paramLabel = "NAMES",
       description = "Policies, separated by commas: " + Policies.NAMES + " (default: all).")
   private @Nullable String policies;
 
-  @Option(names = "--capacities", paramLabel = "BLOCKS",
-      description = "Capacities in blocks, separated by commas; k stands for a thousand, M for a million (default:"
-          + " ${DEFAULT-VALUE}).",
+  @Option(names = "--capacities", paramLabel = "CAPACITIES",
+      description = "Capacities, separated by commas: numbers of blocks, where k stands for a thousand and M for a"
+          + " million, or sizes of the model in MiB, GiB or TiB (default: ${DEFAULT-VALUE}).",
       defaultValue = "1k,5k,10k,30k,50k,100k")
   private String capacities = "";
+
+  @Mixin
+  private final PrefillOption prefill = new PrefillOption();
 
   @Mixin
   private final ReportFiles reports = new ReportFiles();
@@ -62,61 +87,76 @@ public final class SweepCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print the results as a JSON array instead of a table.")
   private boolean json;
 
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
+
   SweepCommand(Console console) {
     this.console = console;
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Sweep sweep = new Sweep(policies == null
+    List<EvictionPolicy> compared = policies == null
         ? List.of(EvictionPolicy.values())
-        : each("--policies", policies, name -> Policies.parse("--policies", name)),
-        each("--capacities", capacities, SweepCommand::capacity));
+        : each("--policies", policies, name -> Policies.parse("--policies", name));
+    List<Capacity> wanted = each("--capacities", capacities, SweepCommand::capacity);
+    TraceLayout layout = Flag.named(() -> TraceLayout.of(spec));
+    double rate = prefill.rate();
     reports.require();
+    Function<ModelSize, Sweep> sweep = size -> new Sweep(compared, blocks(wanted, size));
     if (workloads.areNamed()) {
-      return matrix(sweep);
-    }
-    if (file == null) {
+      compare(layout, rate, sweep);
+    } else if (file == null) {
       throw new IllegalArgumentException("TRACE or --workloads must be given (was neither)");
-    }
-    SweepTrace trace = read(file);
-    List<SweepResult> results = run(sweep, trace);
-    if (json) {
-      console.json(results);
     } else {
-      console.out().print(SweepTable.of(results));
+      show(outcome(TraceReading.name(file), reading.open(file, console), layout, rate, sweep));
     }
-    console.requireHeard();
-    reports.write(console, Json.of(results) + "\n", () -> SweepPage.of(file.toString(), trace, sweep, results));
     return ExitCode.OK;
+  }
+
+  private SweepOutcome outcome(String name, TraceSource opened, TraceLayout layout, double rate,
+      Function<ModelSize, Sweep> sweepOf) throws InterruptedException {
+    SweepTrace trace;
+    ModelSize size;
+    try (PeekedTrace source = PeekedTrace.of(opened)) {
+      size = layout.size(source.blockTokens(), rate);
+      trace = SweepTrace.read(source, size.blockTokens());
+    }
+    return new SweepOutcome(name, size, trace.totals(), run(sweepOf.apply(size), trace));
   }
 
   /// One table of the generated workloads, and of the trace if there is one.
-  private int matrix(Sweep sweep) throws InterruptedException {
+  private void compare(TraceLayout layout, double rate, Function<ModelSize, Sweep> sweep)
+      throws IOException, InterruptedException {
     if (reports.hasPages()) {
-      throw new IllegalArgumentException("--report must be left out, or end in .json, with --workloads (was a page)");
+      throw new IllegalArgumentException("--report must end in .json with --workloads (was a page)");
     }
     Map<String, List<SweepResult>> results = new LinkedHashMap<>();
     for (Workload workload : workloads.named()) {
-      results.put(workload.print(), run(sweep, workloads.trace(workload)));
+      results.put(workload.print(), outcome(workload.print(), workloads.open(workload), layout, rate, sweep).results());
     }
     if (file != null) {
-      results.put(file.getFileName().toString(), run(sweep, read(file)));
+      String name = TraceReading.name(file);
+      results.put(name, outcome(name, reading.open(file, console), layout, rate, sweep).results());
     }
     if (json) {
       console.json(results);
     } else {
-      console.out().print(SweepMatrix.of(sweep, results));
+      console.out().print(SweepMatrix.of(results));
     }
     console.requireHeard();
     reports.write(console, Json.of(results) + "\n", () -> "");
-    return ExitCode.OK;
   }
 
-  private static SweepTrace read(Path file) {
-    try (TraceReader reader = TraceReader.open(file)) {
-      return SweepTrace.read(reader);
+  private void show(SweepOutcome outcome) {
+    outcome.totals().doubt().ifPresent(console::say);
+    if (json) {
+      console.json(outcome.rows());
+    } else {
+      console.out().print(SweepTable.of(outcome));
     }
+    console.requireHeard();
+    reports.write(console, Json.of(outcome.rows()) + "\n", () -> SweepPage.of(outcome));
   }
 
   private List<SweepResult> run(Sweep sweep, SweepTrace trace) throws InterruptedException {
@@ -128,27 +168,47 @@ public final class SweepCommand implements Callable<Integer> {
 
   static <T> List<T> each(String flag, String list, Function<String, T> parse) {
     List<T> values = Arrays.stream(list.split(",", -1)).map(String::strip).map(parse).toList();
-    if (values.stream().distinct().count() < values.size()) {
-      throw new IllegalArgumentException(flag + " must be distinct (was " + list + ")");
-    }
+    requireDistinct(flag, values, list);
     return values;
   }
 
-  private static long capacity(String text) {
+  private static void requireDistinct(String flag, List<?> values, String list) {
+    if (values.stream().distinct().count() < values.size()) {
+      throw new IllegalArgumentException(flag + " must be distinct (was " + list + ")");
+    }
+  }
+
+  /// Capacities in blocks of the model.
+  private List<Long> blocks(List<Capacity> wanted, ModelSize size) {
+    List<Long> blocks = wanted.stream().map(capacity -> size.blocks("--capacities", capacity)).toList();
+    requireDistinct("--capacities", blocks, capacities);
+    return blocks;
+  }
+
+  /// A number of blocks such as `30k`, or a size such as `64GiB`.
+  private static Capacity capacity(String text) {
     try {
-      long unit = text.endsWith("k") ? 1_000 : text.endsWith("M") ? 1_000_000 : 1;
-      long blocks = Math.multiplyExact(Long.parseLong(unit == 1 ? text : text.substring(0, text.length() - 1)), unit);
-      if (blocks > 0) {
-        return blocks;
+      Matcher count = COUNT.matcher(text);
+      Capacity capacity = count.matches()
+          ? Capacity.ofBlocks(Math.multiplyExact(Long.parseLong(count.group(1)), unit(count.group(2))))
+          : Capacity.parse(text);
+      if (!capacity.isOff() && !capacity.equals(Capacity.UNBOUNDED)) {
+        return capacity;
       }
-    } catch (NumberFormatException | ArithmeticException e) {
+    } catch (IllegalArgumentException | ArithmeticException e) {
       throw refused(text, e);
     }
     throw refused(text, null);
   }
 
+  private static long unit(String name) {
+    return name.equals("k") ? 1_000 : name.equals("M") ? 1_000_000 : 1;
+  }
+
   private static IllegalArgumentException refused(String text, @Nullable Exception cause) {
-    return new IllegalArgumentException("--capacities must be numbers of blocks > 0, such as 1000 or 30k (was " + text
-        + ")", cause);
+    return new IllegalArgumentException(
+        "--capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such"
+            + " as 64GiB (was " + text + ")",
+        cause);
   }
 }

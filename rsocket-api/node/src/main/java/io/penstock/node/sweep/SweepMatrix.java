@@ -13,39 +13,32 @@ import java.util.Map;
 final class SweepMatrix {
   private static final List<EvictionPolicy> CHOICE = List.of(EvictionPolicy.LRU, EvictionPolicy.REUSE_AWARE);
 
-  private final Sweep sweep;
-  private final TextTable table;
-  private final boolean compares;
+  private SweepMatrix() {}
 
-  private SweepMatrix(Sweep sweep) {
-    this.sweep = sweep;
-    this.compares = sweep.policies().contains(EvictionPolicy.ADAPTIVE) && sweep.policies().containsAll(CHOICE);
-    List<String> heads = new ArrayList<>(List.of("TRACE", "CAPACITY", "REFERENCES"));
-    sweep.policies().forEach(policy -> heads.add(Policies.print(policy).toUpperCase(Locale.ROOT)));
+  /// @param results of each trace, one policy after the other; all have the same policies and capacities
+  static TextTable of(Map<String, List<SweepResult>> results) {
+    List<EvictionPolicy> policies =
+        results.values().iterator().next().stream().map(SweepResult::policy).distinct().toList();
+    boolean compares = policies.contains(EvictionPolicy.ADAPTIVE) && policies.containsAll(CHOICE);
+    List<String> heads = new ArrayList<>(List.of("TRACE", "BLOCKS", "REFERENCES"));
+    policies.forEach(policy -> heads.add(Policies.print(policy).toUpperCase(Locale.ROOT)));
     if (compares) {
       heads.add("ADAPTIVE TO BETTER");
     }
-    this.table = new TextTable(heads.toArray(String[]::new));
+    TextTable table = new TextTable(heads.toArray(String[]::new));
+    results.forEach((trace, all) -> all.stream().map(SweepResult::capacity).distinct()
+        .forEach(capacity -> table.row(row(trace, capacity, all, compares))));
+    return table;
   }
 
-  /// @param results of each trace, in the order of [Sweep#run]
-  static TextTable of(Sweep sweep, Map<String, List<SweepResult>> results) {
-    SweepMatrix matrix = new SweepMatrix(sweep);
-    results.forEach(matrix::add);
-    return matrix.table;
-  }
-
-  private void add(String trace, List<SweepResult> results) {
-    for (int i = 0; i < sweep.capacities().size(); i++) {
-      long capacity = sweep.capacities().get(i);
-      List<SweepResult> row = results.stream().filter(result -> result.capacity() == capacity).toList();
-      List<Object> cells = new ArrayList<>(List.of(trace, capacity, row.getFirst().blockRefs()));
-      row.forEach(result -> cells.add(result.hits()));
-      if (compares) {
-        cells.add(difference(row));
-      }
-      table.row(cells.toArray());
+  private static Object[] row(String trace, long capacity, List<SweepResult> all, boolean compares) {
+    List<SweepResult> row = all.stream().filter(result -> result.capacity() == capacity).toList();
+    List<Object> cells = new ArrayList<>(List.of(trace, capacity, row.getFirst().blockRefs()));
+    row.forEach(result -> cells.add(result.hits()));
+    if (compares) {
+      cells.add(difference(row));
     }
+    return cells.toArray();
   }
 
   /// Hits of the adaptive policy against the most of those that it chooses from.

@@ -12,6 +12,7 @@ final class SweepRun {
   private final Ledger<Boolean> ledger;
   private long hits;
   private long prefixHits;
+  private long tokensReused;
 
   private SweepRun(SweepTrace trace, EvictionPolicy policy, long capacity) {
     this.trace = trace;
@@ -21,11 +22,14 @@ final class SweepRun {
   static SweepResult of(SweepTrace trace, EvictionPolicy policy, long capacity) {
     SweepRun run = new SweepRun(trace, policy, capacity);
     trace.requests().forEach(run::request);
-    return SweepResult.of(policy, capacity, trace.blockRefs(), run.hits, run.prefixHits);
+    return SweepResult.of(policy, capacity, trace.blockRefs(), run.hits, run.prefixHits, run.tokensReused);
   }
 
-  private void request(int... blocks) {
-    prefixHits += prefix(blocks);
+  private void request(SweepTrace.Prompt prompt) {
+    int[] blocks = prompt.blocks();
+    int prefix = prefix(blocks);
+    prefixHits += prefix;
+    tokensReused += prompt.tokens(prefix, trace.totals().blockTokens());
     for (int i = 0; i < blocks.length; i++) {
       BlockKey key = trace.keys().get(blocks[i]);
       if (ledger.touch(key, i, UNHEARD) != null) {

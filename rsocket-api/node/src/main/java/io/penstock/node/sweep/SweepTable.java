@@ -1,22 +1,68 @@
 package io.penstock.node.sweep;
 
 import io.penstock.node.config.Policies;
+import io.penstock.node.shape.ModelSize;
+import io.penstock.node.text.Numbers;
+import io.penstock.node.text.Plural;
 import io.penstock.node.text.TextTable;
-import java.util.List;
+import io.penstock.node.trace.TraceTotals;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/// The results of a sweep as text: one line for each policy and capacity.
+/// The results of a sweep as text: what the trace is, one line for each policy and capacity, and the ceiling.
 final class SweepTable {
   private SweepTable() {}
 
-  static TextTable of(List<SweepResult> results) {
-    TextTable table = new TextTable("POLICY", "CAPACITY", "HITS", "HIT RATE", "PREFIX HITS", "PREFIX HIT RATE");
-    results.forEach(result -> table.row(Policies.print(result.policy()), result.capacity(), result.hits(),
-        percent(result.hitRate()), result.prefixHits(), percent(result.prefixHitRate())));
-    return table;
+  static String of(SweepOutcome outcome) {
+    ModelSize size = outcome.size();
+    TraceTotals totals = outcome.totals();
+    TextTable table = new TextTable("POLICY", "BLOCKS", "SIZE", "HITS", "RATE", "PREFIX", "TOKENS", "PREFILL");
+    outcome.results().forEach(result -> table.row(Policies.print(result.policy()), result.capacity(),
+        size.gib(result.capacity()), result.hits(), percent(result.hitRate()), percent(result.prefixHitRate()),
+        ModelSize.tokensText(result.tokensReused()), seconds(size, result.tokensReused())));
+    table.row("(ceiling)", totals.distinctBlocks(), size.gib(totals.distinctBlocks()), totals.ceilingHits(),
+        percent(totals.ceiling()), percent(totals.prefixCeiling()), ModelSize.tokensText(totals.reusableTokens()),
+        seconds(size, totals.reusableTokens()));
+    return Stream.of(trace(outcome), legend(outcome)).map(line -> TextTable.wrapped(line, 0) + "\n")
+        .collect(Collectors.joining("", "", "\n")) + table
+        + outcome.knee().map(knee -> "\n" + TextTable.wrapped(knee(outcome, knee), 0) + "\n").orElse("");
+  }
+
+  private static String trace(SweepOutcome outcome) {
+    TraceTotals totals = outcome.totals();
+    return "%s: %s, %s to %s, %s of prompts. Model: %s.".formatted(outcome.trace(),
+        Plural.of(totals.requests(), "request"), Plural.of(totals.references(), "reference"),
+        Plural.of(totals.distinctBlocks(), "block"), tokens(totals.promptTokens()), outcome.size().words());
+  }
+
+  private static String legend(SweepOutcome outcome) {
+    ModelSize size = outcome.size();
+    return "PREFIX and TOKENS count the prefixes that an engine can reuse. PREFILL is the time that they save at "
+        + size.rateText() + ", of %s for all prompts. The ceiling is a cache without a bound.".formatted(
+            seconds(size, outcome.totals().promptTokens()));
+  }
+
+  /// One sentence about the knee.
+  static String knee(SweepOutcome outcome, SweepResult knee) {
+    ModelSize size = outcome.size();
+    return "Knee: %s, %s with %s: from there on, a block more brings less than on average.".formatted(
+        size.words(knee.capacity()), percent(knee.hitRate()), Policies.print(knee.policy()));
+  }
+
+  private static String tokens(long tokens) {
+    return tokens < 1e6 ? Plural.of(tokens, "token") : ModelSize.tokensText(tokens) + " tokens";
+  }
+
+  private static String seconds(ModelSize size, long tokens) {
+    return ModelSize.secondsText(size.seconds(tokens));
   }
 
   static String percent(double share) {
     return String.format(Locale.ROOT, "%.2f %%", 100 * share);
+  }
+
+  static String capacity(SweepOutcome outcome, long blocks) {
+    return Numbers.of(blocks) + " = " + outcome.size().gib(blocks);
   }
 }

@@ -5,6 +5,7 @@ import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
+import io.penstock.node.trace.TraceTotals;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,16 +14,29 @@ import java.util.Map;
 /// The block references of a trace, in memory: 4 bytes each, beside one key for each distinct block.
 ///
 /// @param keys of the distinct blocks
-/// @param requests for each request, the indices of its blocks in `keys`, in order
-/// @param blockRefs in all requests
-record SweepTrace(List<BlockKey> keys, List<int[]> requests, long blockRefs) {
+/// @param requests for each request, its prompt
+/// @param totals of the trace
+record SweepTrace(List<BlockKey> keys, List<Prompt> requests, TraceTotals totals) {
   static final SpaceId SPACE = new SpaceId(0, 0);
 
-  static SweepTrace read(TraceSource source) {
+  /// @param tokens length of the prompt
+  /// @param blocks indices of its blocks in `keys`, in order
+  @SuppressWarnings("ArrayRecordComponent") // not shared beyond this package
+  record Prompt(long tokens, int... blocks) {
+    /// Tokens of the first `prefix` blocks.
+    ///
+    /// @param blockTokens tokens of a whole block
+    long tokens(int prefix, int blockTokens) {
+      return Math.min(tokens, (long) prefix * blockTokens);
+    }
+  }
+
+  /// @param blockTokens tokens of a block
+  static SweepTrace read(TraceSource source, int blockTokens) {
     Map<Long, Integer> indices = new HashMap<>();
     List<BlockKey> keys = new ArrayList<>();
-    List<int[]> requests = new ArrayList<>();
-    long blockRefs = 0;
+    List<Prompt> requests = new ArrayList<>();
+    TraceTotals totals = new TraceTotals(blockTokens);
     for (TraceRequest request = source.next(); request != null; request = source.next()) {
       int[] blocks = new int[request.blocks()];
       for (int i = 0; i < blocks.length; i++) {
@@ -32,9 +46,14 @@ record SweepTrace(List<BlockKey> keys, List<int[]> requests, long blockRefs) {
           return keys.size() - 1;
         });
       }
-      requests.add(blocks);
-      blockRefs += blocks.length;
+      requests.add(new Prompt(request.inputTokens(), blocks));
+      totals.add(request);
     }
-    return new SweepTrace(keys, requests, blockRefs);
+    return new SweepTrace(keys, requests, totals);
+  }
+
+  /// References to blocks in all requests.
+  long blockRefs() {
+    return totals.references();
   }
 }

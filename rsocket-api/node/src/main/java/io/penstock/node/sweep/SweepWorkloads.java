@@ -2,6 +2,7 @@ package io.penstock.node.sweep;
 
 import io.penstock.node.cli.Flag;
 import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceSource;
 import io.penstock.node.trace.Workload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ final class SweepWorkloads {
         : SweepCommand.each(FLAG, names, name -> Workload.parse(FLAG, name));
   }
 
-  SweepTrace trace(Workload workload) {
-    return SweepTrace.read(workload.open(Flag.named(() -> new GeneratorOptions(requests, seed))));
+  TraceSource open(Workload workload) {
+    return workload.open(Flag.named(() -> new GeneratorOptions(requests, seed)));
   }
 }

@@ -1,7 +1,6 @@
 package io.penstock.node.text;
 
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 
@@ -23,11 +22,6 @@ public final class Nearest {
         .sorted(
             Comparator.comparingInt((String name) -> slips(bare, bare(name))).thenComparing(Comparator.naturalOrder()))
         .limit(MOST).toList();
-  }
-
-  /// The one of `names` that the fewest slips turn `word` into, however far off; the first of several.
-  public static String closest(String word, Collection<String> names) {
-    return Collections.min(names, Comparator.comparingInt(name -> slips(word, name)));
   }
 
   private static boolean isNear(String word, String name) {

@@ -7,7 +7,7 @@ import java.util.List;
 /// separators.
 public final class TextTable {
   private static final String GAP = "  ";
-  private static final String NUMBER = "-?[0-9][0-9.,]*( ?([KMGT]i?B|B|%|ms|s|us|GB/s|MB/s))?";
+  private static final String NUMBER = "-?[0-9][0-9.,]*( ?([KMGT]i?B|B|M|%|ms|s|us|GB/s|MB/s))?";
 
   private final List<String> heads;
   private final List<List<String>> rows = new ArrayList<>();

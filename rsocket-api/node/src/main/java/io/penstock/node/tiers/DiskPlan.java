@@ -70,7 +70,7 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
   /// The plan for one of several spaces, in a folder of its own in this folder.
   ///
   /// @param part of the space in the whole disk
-  DiskPlan ofSpace(String name, double part) {
+  public DiskPlan ofSpace(String name, double part) {
     return new DiskPlan(folder.resolve(name), engine, segmentBytes, durability, scrub, share.part(part), health,
         quarantine, opensBehind);
   }

@@ -70,6 +70,11 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         eventsKept, tiering, exact, holds, room);
   }
 
+  public TierPlan withDram(Capacity dram) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering, exact, holds, room);
+  }
+
   public TierPlan withDevice(DevicePlan device) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
         eventsKept, tiering, exact, holds, room);

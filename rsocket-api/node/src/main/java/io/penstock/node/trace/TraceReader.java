@@ -1,53 +1,63 @@
 package io.penstock.node.trace;
 
-import io.penstock.node.cli.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Comparator;
 import java.util.List;
-import java.util.zip.GZIPInputStream;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.exc.StreamConstraintsException;
-import tools.jackson.core.exc.StreamReadException;
-import tools.jackson.core.json.JsonFactory;
 
-/// Reads a trace line by line, in the Mooncake form, or in the Qwen-Bailian form, which has a `chat_id` in each line
-/// and counts seconds. `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a trace
-/// without a request breaks the form.
+/// Reads a trace line by line, in the Mooncake form, in AIPerf's form, or in the Qwen-Bailian form, which has a
+/// `chat_id` in each line and counts seconds. Packed traces are unpacked on the way. Empty lines and unknown fields are
+/// passed over; a trace without a request breaks the form.
+///
+/// Requests come in the order of the lines. A trace whose first line has a `session_id` is read whole before its first
+/// request, and its requests come in the order of their arrival: such traces list one session after another. Memory then
+/// holds 8 bytes for each block that a line adds to its session, 256 MiB at most.
 public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
-  private static final int IO_BUFFER_BYTES = 64 << 10;
-  private static final double MOST_SECONDS = 1e12;
-  private static final String SECONDS = "seconds in [0, 1e12]";
+  private static final int MAX_HELD_BLOCKS = 32 << 20;
 
-  private final JsonFactory json = new JsonFactory();
   private final String file;
   private final LineReader lines;
+  private final LineParser parser;
+  private final TraceOptions options;
+  private final Sessions sessions;
+  private final SkippedLines skipped;
+  private final Queue<ArrivedRow> held = new ArrayDeque<>();
+  private int blockTokens = Conversation.BLOCK_TOKENS;
   private long line;
   private boolean hasRequest;
 
   /// @param file named in errors
   TraceReader(String file, InputStream in) {
-    this.file = file;
-    this.lines = new LineReader(in, MAX_LINE_BYTES);
+    this(file, in, TraceOptions.defaults());
   }
 
-  /// Opens the trace in `file`.
+  /// @param file named in errors
+  TraceReader(String file, InputStream in, TraceOptions options) {
+    this.file = file;
+    this.lines = new LineReader(in, MAX_LINE_BYTES);
+    this.parser = new LineParser(file);
+    this.options = options;
+    this.sessions = new Sessions(options.turns());
+    this.skipped = new SkippedLines(file, options.skipBad());
+  }
+
+  /// Opens the trace in `file`, no line of which may break the form.
   ///
   /// @throws UncheckedIOException if there is no such file or it cannot be read
   public static TraceReader open(Path file) {
+    return open(file, TraceOptions.defaults());
+  }
+
+  static TraceReader open(Path file, TraceOptions options) {
     try {
-      InputStream in = Files.newInputStream(InputFile.of(file.toString()));
-      return new TraceReader(file.toString(), file.toString().endsWith(".gz") ? unpack(file, in) : in);
+      return new TraceReader(file.toString(), TraceStream.open(file), options);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -56,28 +66,26 @@ public final class TraceReader implements TraceSource {
   @Override
   public @Nullable TraceRequest next() {
     try {
-      while (lines.next()) {
-        line++;
-        if (lines.isTooLong()) {
-          throw broken("line", "<= " + MAX_LINE_BYTES + " bytes", "longer");
-        }
-        if (!isBlank()) {
-          hasRequest = true;
-          return parse();
-        }
-      }
-      if (!hasRequest) {
-        line++;
-        throw broken("request", "there at least once", "absent");
-      }
-      return null;
+      ArrivedRow next = held.isEmpty() ? read() : held.remove();
+      return next == null ? null : next.request();
     } catch (IOException e) {
       throw new UncheckedIOException(file + ": " + e.getMessage(), e);
     }
   }
 
   @Override
+  public int blockTokens() {
+    return blockTokens;
+  }
+
+  /// Number of lines that broke the form and were skipped so far.
+  long skipped() {
+    return skipped.count();
+  }
+
+  @Override
   public void close() {
+    skipped.note().ifPresent(options.notes());
     try {
       lines.close();
     } catch (IOException e) {
@@ -85,12 +93,55 @@ public final class TraceReader implements TraceSource {
     }
   }
 
-  private static InputStream unpack(Path file, InputStream in) throws IOException {
+  private @Nullable ArrivedRow read() throws IOException {
+    boolean isFirst = !hasRequest;
+    ArrivedRow row = row();
+    if (row == null && isFirst) {
+      throw parser.broken(line + 1, "request", "there at least once", "absent");
+    }
+    return row != null && isFirst && sessions.isUsed() ? earliest(row) : row;
+  }
+
+  /// Reads to the end, and holds all rows but the one that arrived first.
+  private ArrivedRow earliest(ArrivedRow first) throws IOException {
+    List<ArrivedRow> rows = new ArrayList<>();
+    for (ArrivedRow row = first; row != null; row = row()) {
+      rows.add(row);
+      if (sessions.blocks() > MAX_HELD_BLOCKS) {
+        throw parser.broken(line, "blocks of all sessions", "<= " + MAX_HELD_BLOCKS, String.valueOf(sessions.blocks()));
+      }
+    }
+    rows.sort(Comparator.comparingDouble(ArrivedRow::millis));
+    held.addAll(rows);
+    return held.remove();
+  }
+
+  /// The next line that keeps the form; null after the last one.
+  private @Nullable ArrivedRow row() throws IOException {
+    while (lines.next()) {
+      line++;
+      try {
+        if (lines.isTooLong()) {
+          throw parser.broken(line, "line", "<= " + MAX_LINE_BYTES + " bytes", "longer");
+        }
+        if (!isBlank()) {
+          return complete(parser.parse(line, lines.bytes(), lines.length()));
+        }
+      } catch (TraceFormatException e) {
+        skipped.add(e);
+      }
+    }
+    return null;
+  }
+
+  private ArrivedRow complete(TraceRow row) {
     try {
-      return new GZIPInputStream(in, IO_BUFFER_BYTES);
-    } catch (IOException e) {
-      in.close();
-      throw new FileSystemException(file.toString(), null, "not packed with gzip, as its name says");
+      ArrivedRow complete = sessions.complete(row);
+      blockTokens = row.blockTokens();
+      hasRequest = true;
+      return complete;
+    } catch (Sessions.Refused e) {
+      throw e.in(file, line);
     }
   }
 
@@ -101,108 +152,5 @@ public final class TraceReader implements TraceSource {
       }
     }
     return true;
-  }
-
-  private TraceRequest parse() {
-    try (JsonParser parser = json.createParser(ObjectReadContext.empty(), lines.bytes(), 0, lines.length())) {
-      if (parser.nextToken() != JsonToken.START_OBJECT) {
-        throw broken("line", "a JSON object", text());
-      }
-      TraceRequest request = fields(parser);
-      if (parser.nextToken() != null) {
-        throw broken("line", "one JSON object", text());
-      }
-      return request;
-    } catch (StreamConstraintsException e) {
-      throw broken("line", "JSON within limits", e.getOriginalMessage());
-    } catch (StreamReadException e) {
-      throw broken("line", "JSON, but " + e.getOriginalMessage().lines().findFirst().orElse("it is not"), text());
-    }
-  }
-
-  private TraceRequest fields(JsonParser parser) {
-    String timestamp = null;
-    boolean isBailian = false;
-    Long input = null;
-    Long output = null;
-    List<Long> ids = null;
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String field = parser.currentName();
-      parser.nextToken();
-      switch (field) {
-        case "timestamp" -> timestamp = text(parser);
-        case "chat_id" -> {
-          isBailian = true;
-          parser.skipChildren();
-        }
-        case "input_length" -> input = whole(parser, field);
-        case "output_length" -> output = whole(parser, field);
-        case "hash_ids" -> ids = ids(parser);
-        default -> parser.skipChildren();
-      }
-    }
-    String arrival = present("timestamp", timestamp);
-    return new TraceRequest(isBailian ? secondsInMillis(arrival) : millis(arrival), present("input_length", input),
-        present("output_length", output), present("hash_ids", ids));
-  }
-
-  private long millis(String timestamp) {
-    if (!timestamp.chars().allMatch(Character::isDigit)) {
-      throw broken("timestamp", "a whole number >= 0", timestamp);
-    }
-    return Long.parseLong(timestamp);
-  }
-
-  private long secondsInMillis(String timestamp) {
-    double seconds = Double.parseDouble(timestamp); // a number, as the parser has found
-    if (seconds < 0 || seconds > MOST_SECONDS) {
-      throw broken("timestamp", SECONDS, timestamp);
-    }
-    return Math.round(1000 * seconds);
-  }
-
-  private <T> T present(String field, @Nullable T value) {
-    if (value == null) {
-      throw broken(field, "present", "absent");
-    }
-    return value;
-  }
-
-  /// Text of a number as it is written; any other value is refused.
-  private String text(JsonParser parser) {
-    return parser.currentToken() == JsonToken.VALUE_NUMBER_FLOAT
-        ? parser.getString()
-        : String.valueOf(whole(parser, "timestamp"));
-  }
-
-  private long whole(JsonParser parser, String field) {
-    boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
-        && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
-    if (!fits || parser.getLongValue() < 0) {
-      throw broken(field, "a whole number >= 0", parser.currentToken() == null ? "absent" : parser.getString());
-    }
-    return parser.getLongValue();
-  }
-
-  private List<Long> ids(JsonParser parser) {
-    if (parser.currentToken() != JsonToken.START_ARRAY) {
-      throw broken("hash_ids", "an array of whole numbers", parser.getString());
-    }
-    List<Long> ids = new ArrayList<>();
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      ids.add(whole(parser, "hash_ids"));
-    }
-    if (new HashSet<>(ids).size() != ids.size()) {
-      throw broken("hash_ids", "distinct, as each stands for all before it", ids.toString());
-    }
-    return ids;
-  }
-
-  private String text() {
-    return new String(lines.bytes(), 0, Math.min(lines.length(), 256), StandardCharsets.UTF_8);
-  }
-
-  private TraceFormatException broken(String field, String rule, String value) {
-    return new TraceFormatException(file, line, field, rule, value);
   }
 }

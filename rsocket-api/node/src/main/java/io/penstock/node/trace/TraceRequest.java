@@ -9,8 +9,8 @@ import java.util.List;
 ///
 /// @param timestampMillis when it arrived, counted from the start of the trace
 /// @param inputTokens length of its prompt
-/// @param outputTokens length of its answer
-/// @param hashIds one id a block of the prompt; each stands for the block and all before it; distinct
+/// @param outputTokens length of its answer; 0 where the trace does not state it
+/// @param hashIds one id a block of the prompt; each stands for the block and all before it; unsigned and distinct
 public record TraceRequest(long timestampMillis, long inputTokens, long outputTokens, List<Long> hashIds) {
   public TraceRequest {
     Checks.notNegative("timestampMillis", timestampMillis);
@@ -22,5 +22,12 @@ public record TraceRequest(long timestampMillis, long inputTokens, long outputTo
   /// Blocks that the prompt references.
   public int blocks() {
     return hashIds.size();
+  }
+
+  /// Tokens of the first `prefix` blocks. The last block of a prompt may have fewer tokens than the others.
+  ///
+  /// @param blockTokens tokens of a whole block
+  public long tokens(int prefix, int blockTokens) {
+    return Math.min(inputTokens, (long) prefix * blockTokens);
   }
 }

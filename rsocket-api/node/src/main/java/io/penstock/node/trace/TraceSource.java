@@ -12,6 +12,11 @@ public interface TraceSource extends AutoCloseable {
   /// @throws java.io.UncheckedIOException if reading fails
   @Nullable TraceRequest next();
 
+  /// Tokens of a block in the form of this trace, known when the first request has been read: 512 in the Mooncake form.
+  default int blockTokens() {
+    return Conversation.BLOCK_TOKENS;
+  }
+
   /// Ends the source; idempotent.
   @Override
   default void close() {}

@@ -9,6 +9,8 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 
 /// Writes requests in the form, one a line, spaced as the published traces are; packs them when the file ends with
@@ -26,7 +28,7 @@ final class TraceWriter implements AutoCloseable {
   public static TraceWriter create(Path file) {
     try {
       OutputStream out = Files.newOutputStream(file);
-      return new TraceWriter(file.toString().endsWith(".gz") ? new GZIPOutputStream(out) : out);
+      return new TraceWriter(file.toString().toLowerCase(Locale.ROOT).endsWith(".gz") ? new GZIPOutputStream(out) : out);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -37,12 +39,16 @@ final class TraceWriter implements AutoCloseable {
     line.append("{\"timestamp\": ").append(request.timestampMillis())
         .append(", \"input_length\": ").append(request.inputTokens())
         .append(", \"output_length\": ").append(request.outputTokens())
-        .append(", \"hash_ids\": ").append(request.hashIds()).append("}\n");
+        .append(", \"hash_ids\": ").append(ids(request)).append("}\n");
     try {
       out.append(line);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static String ids(TraceRequest request) {
+    return request.hashIds().stream().map(Long::toUnsignedString).collect(Collectors.joining(", ", "[", "]"));
   }
 
   @Override

@@ -1,10 +1,10 @@
 package io.penstock.node.whatif;
 
 import io.penstock.node.setting.Capacity;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.pool.curve.WhatIf;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// Growth of the capacity of levels.
 ///
@@ -20,25 +20,16 @@ record CapacitySteps(List<Capacity> adds, List<String> levels) {
 
   /// Blocks to add to `level`, of which the first is 0; empty for a level that is not wanted. Levels without bound do
   /// not grow, and steps with equal numbers of blocks are one.
-  List<Long> of(WhatIf.Level level, @Nullable Long blockBytes) {
+  List<Long> of(WhatIf.Level level, ModelSize size) {
     List<Long> blocks = new ArrayList<>();
     if (levels.isEmpty() || levels.contains(level.name())) {
       blocks.add(0L);
       if (level.capacityBlocks() < Long.MAX_VALUE && adds.isEmpty()) {
         PARTS.forEach(part -> blocks.add(Math.max(1, Math.round(part * level.capacityBlocks()))));
       } else if (level.capacityBlocks() < Long.MAX_VALUE) {
-        adds.forEach(add -> blocks.add(blocks("--add", add, blockBytes)));
+        adds.forEach(add -> blocks.add(size.blocks("--add", add)));
       }
     }
     return blocks.stream().distinct().toList();
-  }
-
-  /// @param option for the complaint if the size of a block is needed and unknown
-  static long blocks(String option, Capacity capacity, @Nullable Long blockBytes) {
-    if (capacity instanceof Capacity.Bytes && blockBytes == null) {
-      throw new IllegalArgumentException(
-          option + " must be a number of blocks, or --block-bytes must be given (was " + capacity + ")");
-    }
-    return capacity.inBlocks(blockBytes == null ? 1 : Math.toIntExact(blockBytes));
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.node.whatif;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.pool.curve.HitRateCurve;
 import io.penstock.pool.curve.HitRateCurve.Point;
 import io.penstock.pool.curve.WhatIf;
@@ -20,17 +22,26 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
 
   /// @param space digest of the space, in hex; empty if the space has a salt
   /// @param tier that serves it
+  /// @param blockTokens tokens of one block
   /// @param blockBytes bytes of one block
   /// @param expected hit rates at multiples of the present capacity of each level
   /// @param whatIf the whole curve, to read other capacities from
-  record Space(String space, String tier, long blockBytes, List<Expected> expected, WhatIf whatIf) {
+  record Space(String space, String tier, int blockTokens, long blockBytes, List<Expected> expected, WhatIf whatIf) {
     Space {
       expected = List.copyOf(expected);
     }
 
     static Space of(TierInfo tier, WhatIf whatIf) {
-      return new Space(tier.space().publicId(), tier.name(), tier.space().layout().blockBytes(),
+      BlockLayout layout = tier.space().layout();
+      return new Space(tier.space().publicId(), tier.name(), layout.tokens(), layout.blockBytes(),
           WhatIfAnswer.expected(whatIf), rounded(whatIf));
+    }
+
+    /// Sizes of the blocks of the space.
+    ///
+    /// @param prefillRate tokens a second
+    ModelSize size(double prefillRate) {
+      return new ModelSize(tier, blockTokens, blockBytes, prefillRate);
     }
   }
 

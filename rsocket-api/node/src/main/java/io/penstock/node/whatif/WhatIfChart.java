@@ -1,6 +1,7 @@
 package io.penstock.node.whatif;
 
 import io.penstock.node.report.Escape;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Numbers;
 import io.penstock.node.text.Sizes;
 import io.penstock.pool.curve.HitRateCurve;
@@ -15,31 +16,46 @@ import org.jspecify.annotations.Nullable;
 /// is known, and the present capacities. The capacity has a logarithmic axis.
 final class WhatIfChart {
   private static final int WIDTH = 860;
-  private static final int HEIGHT = 460;
+  private static final int HEIGHT = 476;
   private static final int LEFT = 64;
   private static final int RIGHT = 24;
   private static final int TOP = 64;
-  private static final int BOTTOM = 62;
+  private static final int BOTTOM = 78;
   private static final int MOST_TICKS = 10;
   /// The axis begins at this part of the greatest capacity.
   private static final double SHOWN = 1.0 / 4_096;
 
   private final String title;
   private final WhatIf whatIf;
-  private final long blockBytes;
+  private final ModelSize size;
   private final @Nullable HitRateCurve exact;
+  private final @Nullable TraceWhatIf trace;
+  private final String present;
   private final double first;
   private final double last;
   private final StringBuilder svg = new StringBuilder();
 
+  /// The estimate of a node.
+  ///
   /// @param title subject of the curve
-  /// @param blockBytes bytes of one block; 0 if unknown, for an axis in blocks
-  /// @param exact the exact curve, if it is known
-  WhatIfChart(String title, WhatIf whatIf, long blockBytes, @Nullable HitRateCurve exact) {
+  /// @param size of its blocks
+  WhatIfChart(String title, WhatIf whatIf, ModelSize size) {
+    this(title, whatIf, size, null, false);
+  }
+
+  /// The estimate and the exact curve of a trace.
+  ///
+  /// @param title subject of the curve
+  /// @param size of its blocks
+  /// @param trace the exact curve; null if unknown
+  /// @param isAssumed whether the levels of `whatIf` were assumed
+  WhatIfChart(String title, WhatIf whatIf, ModelSize size, @Nullable TraceWhatIf trace, boolean isAssumed) {
     this.title = title;
     this.whatIf = whatIf;
-    this.blockBytes = blockBytes;
-    this.exact = exact;
+    this.size = size;
+    this.trace = trace;
+    this.exact = trace == null ? null : trace.exact();
+    this.present = isAssumed ? "assumed" : "now";
     long most = 16;
     for (Point point : whatIf.curve().points()) {
       most = Math.max(most, point.capacityBlocks());
@@ -61,7 +77,7 @@ final class WhatIfChart {
       long blocks = whatIf.blocksUpTo(i, level.capacityBlocks());
       if (blocks < whatIf.curve().depthBlocks()) {
         String name = i == 0 || whatIf.repeats() ? level.name() : "to " + level.name();
-        marks.add(new Mark(name + ", " + size(blocks), blocks));
+        marks.add(new Mark("%s, %s %s".formatted(name, size.words(blocks), present), blocks));
       }
     }
     return marks;
@@ -87,6 +103,9 @@ final class WhatIfChart {
       if (exact != null) {
         line(exact, "#c2571a", 1.2, "stroke-dasharray=\"5 3\"");
         legend();
+      }
+      if (trace != null) {
+        ceiling(trace.totals().ceiling());
       }
     }
     marks().forEach(this::mark);
@@ -124,29 +143,20 @@ final class WhatIfChart {
   }
 
   private void capacityAxis() {
-    double unit = blockBytes == 0 ? 1 : 1.0 / blockBytes;
-    int base = blockBytes == 0 ? 10 : 2;
-    double octaves = Math.log(last / first) / Math.log(base);
-    double step = Math.pow(base, Math.max(1, Math.ceil(octaves / MOST_TICKS)));
-    double tick = unit;
+    double octaves = Math.log(last / first) / Math.log(2);
+    double step = Math.pow(2, Math.max(1, Math.ceil(octaves / MOST_TICKS)));
+    double tick = 1.0 / size.blockBytes();
     while (tick < first * (1 - 1e-9)) {
       tick *= step;
     }
     for (; tick <= last * (1 + 1e-9); tick *= step) {
       double x = x(tick);
       stroke(x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 5, "#888", "");
-      text(x, HEIGHT - BOTTOM + 19, "middle", "", tickLabel(tick));
+      text(x, HEIGHT - BOTTOM + 19, "middle", "", Sizes.exact(Math.round(tick * size.blockBytes())));
+      text(x, HEIGHT - BOTTOM + 34, "middle", "fill=\"#666\"", Numbers.of(Math.round(tick)));
     }
-    text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "middle", "fill=\"#666\"",
-        blockBytes == 0 ? "capacity in blocks" : "capacity");
-  }
-
-  private String tickLabel(double blocks) {
-    return blockBytes == 0 ? Numbers.of(Math.round(blocks)) : Sizes.exact(Math.round(blocks * blockBytes));
-  }
-
-  private String size(long blocks) {
-    return blockBytes == 0 ? Numbers.of(blocks) + " blocks" : Sizes.human((double) blocks * blockBytes);
+    text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10, "middle", "fill=\"#666\"", "capacity, and blocks of "
+        + Sizes.human(size.blockBytes()));
   }
 
   // Curves
@@ -188,11 +198,17 @@ final class WhatIfChart {
     stroke(x, TOP - 4, x, HEIGHT - BOTTOM, "#555", "stroke-dasharray=\"2 3\"");
     boolean isRight = x > (LEFT + WIDTH - RIGHT) / 2.0;
     text(isRight ? x - 6 : x + 6, TOP + 12 + 16 * row, isRight ? "end" : "start", "fill=\"#333\"",
-        mark.label + " now");
+        mark.label);
     if (!whatIf.curve().points().isEmpty()) {
       svg.append(String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"#1f5fa8\"/>\n", x,
           y(whatIf.curve().at(mark.blocks).hitRate())));
     }
+  }
+
+  private void ceiling(double hitRate) {
+    stroke(LEFT, y(hitRate), WIDTH - RIGHT, y(hitRate), "#7a3b8f", "stroke-dasharray=\"8 4\"");
+    text(WIDTH - RIGHT, y(hitRate) - 6, "end", "fill=\"#7a3b8f\"",
+        String.format(Locale.ROOT, "ceiling, without a bound: %.1f %%", 100 * hitRate));
   }
 
   private void legend() {

@@ -3,13 +3,19 @@ package io.penstock.node.whatif;
 import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.link.HostPort;
-import io.penstock.node.option.SizeOption;
+import io.penstock.node.option.PrefillOption;
 import io.penstock.node.option.TimeOption;
+import io.penstock.node.option.TraceLayout;
 import io.penstock.node.setting.Capacity;
-import io.penstock.node.trace.TraceReader;
+import io.penstock.node.shape.ModelSize;
+import io.penstock.node.text.Json;
+import io.penstock.node.trace.PeekedTrace;
+import io.penstock.node.trace.TraceReading;
 import io.penstock.node.whatif.WhatIfAnswer.Space;
 import io.penstock.pool.curve.WhatIf;
 import java.io.IOException;
@@ -18,14 +24,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /// `penstock whatif`: the effect of more memory, for a running node or over a trace.
 @Command(
@@ -38,19 +48,30 @@ import picocli.CommandLine.Parameters;
       "",
       "The curve is that of LRU, whatever the policy of the node. `penstock sweep` compares policies over a trace. "
           + "A node forgets slowly: a reference counts half after as many references as 16 times its capacity.",
+      "",
+      "Capacities over a TRACE are of the model: a block has as many bytes as its tokens take there.",
       ""},
     mixinStandardHelpOptions = true,
+    modelTransformer = TraceLayout.Options.class,
+    sortOptions = false,
+    abbreviateSynopsis = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock whatif --add 64GiB,128GiB", "  penstock whatif --space chat --svg chat.svg",
       "  penstock whatif --level dram --svg curve.svg",
+      "  penstock whatif conversation_trace.jsonl --model llama-3.1-70b --dram 1TiB \\",
+      "      --add 1TiB,3TiB --report whatif.html",
       "  penstock whatif trace.jsonl --dram \"30000 blocks\" --json", ""})
 public final class WhatIfCommand implements Callable<Integer> {
+  private static final int SAMPLES = 8192;
+
   private final Console console;
 
   @Parameters(arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake or the Qwen-Bailian form, also packed (.gz); without one, a running node is"
-          + " asked.")
+      description = TraceReading.FORMS + ". Without one, a running node is asked.")
   private @Nullable Path trace;
+
+  @Mixin
+  private final TraceReading reading = new TraceReading();
 
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
@@ -78,16 +99,16 @@ public final class WhatIfCommand implements Callable<Integer> {
   private @Nullable Capacity hbm;
 
   @Option(names = "--dram", paramLabel = "CAPACITY", converter = Added.class,
-      description = "With TRACE: present capacity of host memory (default: a tenth of the trace's different blocks).")
+      description = "With TRACE: present capacity of host memory (default: an assumed tenth of the trace's different"
+          + " blocks).")
   private @Nullable Capacity dram;
 
   @Option(names = "--ssd", paramLabel = "CAPACITY", converter = Added.class,
       description = "With TRACE: present capacity of the disk.")
   private @Nullable Capacity ssd;
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "With TRACE: bytes of one block, to give and print capacities as sizes.")
-  private @Nullable Long blockBytes;
+  @Mixin
+  private final PrefillOption prefill = new PrefillOption();
 
   @Option(names = "--samples", paramLabel = "N",
       description = "With TRACE: most sampled keys (default: 8192).")
@@ -99,8 +120,14 @@ public final class WhatIfCommand implements Callable<Integer> {
   @Option(names = "--svg", paramLabel = "FILE", description = "Draw the curve there.")
   private @Nullable Path svg;
 
+  @Mixin
+  private final ReportFiles reports = new ReportFiles();
+
   @Option(names = "--json", description = "Print the result for machines.")
   private boolean json;
+
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
   WhatIfCommand(Console console) {
     this.console = console;
@@ -121,6 +148,8 @@ public final class WhatIfCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     requireTogether();
+    prefill.rate();
+    reports.require();
     OutputFile chart = svg == null ? null : OutputFile.of("--svg", svg);
     return trace == null ? ofNode(chart) : ofTrace(trace, chart);
   }
@@ -128,10 +157,11 @@ public final class WhatIfCommand implements Callable<Integer> {
   /// Refuses options that would otherwise be ignored without notice.
   private void requireTogether() {
     if (trace == null) {
+      reading.requireNone("without TRACE, for no trace is read");
       requireLeftOut("--hbm", hbm, "without TRACE, for the node knows its capacity");
       requireLeftOut("--dram", dram, "without TRACE, for the node knows its capacity");
       requireLeftOut("--ssd", ssd, "without TRACE, for the node knows its capacity");
-      requireLeftOut("--block-bytes", blockBytes, "without TRACE, for the node knows its blocks");
+      TraceLayout.requireNone(spec, "without TRACE, for the node knows its blocks");
       requireLeftOut("--samples", samples, "without TRACE, for the node has its setting whatif.samples");
       requireLeftOut("--seed", seed, "without TRACE, for the node draws its own");
     } else {
@@ -159,10 +189,10 @@ public final class WhatIfCommand implements Callable<Integer> {
           .formatted(names(asked)));
     }
     show(new WhatIfReport(address.toString(), answer.policy(), asked.stream().map(space -> WhatIfReport
-        .space(space.tier(), space.whatIf(), space.blockBytes(), null, steps(), null)).toList()));
+        .ofNode(space.tier(), space.whatIf(), space.size(prefill.rate()), steps())).toList()));
     if (chart != null) {
       Space space = asked.getFirst();
-      draw(chart, new WhatIfChart(space.tier() + " at " + address, space.whatIf(), space.blockBytes(), null));
+      draw(chart, new WhatIfChart(space.tier() + " at " + address, space.whatIf(), space.size(prefill.rate())));
     }
     return ExitCode.OK;
   }
@@ -181,18 +211,24 @@ public final class WhatIfCommand implements Callable<Integer> {
   }
 
   private int ofTrace(Path file, @Nullable OutputFile chart) throws IOException {
+    TraceLayout layout = Flag.named(() -> TraceLayout.of(spec));
+    int sampled = samples == null ? SAMPLES : Checks.positive("--samples", samples);
+    ModelSize size;
+    List<WhatIf.Level> given;
     TraceWhatIf read;
-    try (TraceReader source = TraceReader.open(file)) {
-      read = TraceWhatIf.of(source, samples == null ? 8192 : Checks.positive("--samples", samples),
-          seed == null ? 1 : seed);
+    try (PeekedTrace source = PeekedTrace.of(reading.open(file, console))) {
+      size = layout.size(source.blockTokens(), prefill.rate());
+      given = given(size);
+      read = TraceWhatIf.of(source, size.blockTokens(), sampled, seed == null ? 1 : seed);
     }
-    WhatIf whatIf = new WhatIf(read.sampled(), false, levels(read.workingSetBlocks()));
+    read.totals().doubt().ifPresent(console::say);
+    WhatIf whatIf = new WhatIf(read.sampled(), false, given.isEmpty() ? assumed(read) : given);
     requireLevels(whatIf.levels().stream());
-    String name = String.valueOf(file.getFileName());
-    show(new WhatIfReport(file.toString(), WhatIfAnswer.POLICY, List.of(WhatIfReport.space(name, whatIf, blockBytes,
-        read.workingSetBlocks(), steps(), read::exactHitRate))));
+    String name = TraceReading.name(Objects.requireNonNullElse(file.getFileName(), file));
+    WhatIfReport.Space space = WhatIfReport.ofTrace(name, whatIf, size, read, given.isEmpty(), steps());
+    show(new WhatIfReport(TraceReading.name(file), WhatIfAnswer.POLICY, List.of(space)));
     if (chart != null) {
-      draw(chart, new WhatIfChart(name, whatIf, blockBytes == null ? 0 : blockBytes, read.exact()));
+      draw(chart, new WhatIfChart(name, whatIf, size, read, given.isEmpty()));
     }
     return ExitCode.OK;
   }
@@ -201,19 +237,23 @@ public final class WhatIfCommand implements Callable<Integer> {
     return new CapacitySteps(adds, levels);
   }
 
-  private List<WhatIf.Level> levels(long workingSetBlocks) {
-    List<WhatIf.Level> present = new ArrayList<>();
-    add(present, "hbm", hbm);
-    add(present, "dram", dram);
-    add(present, "ssd", ssd);
-    return present.isEmpty()
-        ? List.of(new WhatIf.Level("dram", Math.max(1, workingSetBlocks / 10)))
-        : present;
+  /// The levels whose capacities the options state.
+  private List<WhatIf.Level> given(ModelSize size) {
+    List<WhatIf.Level> given = new ArrayList<>();
+    add(given, "hbm", hbm, size);
+    add(given, "dram", dram, size);
+    add(given, "ssd", ssd, size);
+    return given;
   }
 
-  private void add(List<WhatIf.Level> present, String name, @Nullable Capacity capacity) {
+  /// A present capacity where none was given: steps need one to begin from.
+  private static List<WhatIf.Level> assumed(TraceWhatIf read) {
+    return List.of(new WhatIf.Level("dram", Math.max(1, read.totals().distinctBlocks() / 10)));
+  }
+
+  private static void add(List<WhatIf.Level> given, String name, @Nullable Capacity capacity, ModelSize size) {
     if (capacity != null) {
-      present.add(new WhatIf.Level(name, CapacitySteps.blocks("--" + name, capacity, blockBytes)));
+      given.add(new WhatIf.Level(name, size.blocks("--" + name, capacity)));
     }
   }
 
@@ -230,8 +270,13 @@ public final class WhatIfCommand implements Callable<Integer> {
   private void show(WhatIfReport report) {
     if (json) {
       console.json(report);
-      return;
+    } else {
+      print(report);
     }
+    reports.write(console, Json.of(report) + "\n", () -> WhatIfPage.of(report));
+  }
+
+  private void print(WhatIfReport report) {
     String between = "";
     for (WhatIfReport.Space space : report.spaces()) {
       if (space.curve().isEmpty()) {

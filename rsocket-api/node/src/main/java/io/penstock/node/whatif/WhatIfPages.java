@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.meter.WhatIfGauges;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.tier.TierInfo;
@@ -30,7 +31,7 @@ public final class WhatIfPages {
     }
 
     private String svg() {
-      return new WhatIfChart(tier.name(), estimate.get(), tier.space().layout().blockBytes(), null).svg();
+      return new WhatIfChart(tier.name(), estimate.get(), ModelSize.of(tier.name(), tier.space().layout())).svg();
     }
   }
 

@@ -1,11 +1,11 @@
 package io.penstock.node.whatif;
 
+import io.penstock.node.shape.ModelSize;
 import io.penstock.pool.curve.HitRateCurve;
 import io.penstock.pool.curve.HitRateCurve.Point;
 import io.penstock.pool.curve.WhatIf;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Result of `penstock whatif`.
@@ -19,19 +19,34 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
   }
 
   /// @param name of the tier, or of the trace
-  /// @param blockBytes bytes of one block; null if unknown
+  /// @param size of the blocks
   /// @param references that the curve has seen
-  /// @param workingSetBlocks different blocks; null if unknown
+  /// @param trace facts that only a trace tells; null for a node
   /// @param rate part of the keys that are sampled
   /// @param samples sampled keys
   /// @param depthBlocks greatest capacity that the curve covers
   /// @param steps by level: the present capacity, then the steps
   /// @param curve the hit rate by capacity
-  record Space(String name, @Nullable Long blockBytes, long references, @Nullable Long workingSetBlocks, double rate,
-      int samples, long depthBlocks, List<Step> steps, List<At> curve) {
+  record Space(String name, ModelSize size, long references, @Nullable OfTrace trace, double rate, int samples,
+      long depthBlocks, List<Step> steps, List<At> curve) {
     Space {
       steps = List.copyOf(steps);
       curve = List.copyOf(curve);
+    }
+  }
+
+  /// @param workingSetBlocks different blocks
+  /// @param workingSetBytes their bytes
+  /// @param ceilingHitRate hit rate without a bound
+  /// @param promptTokens tokens of all prompts
+  /// @param kneeBlocks capacity at the knee of the exact curve; null without hits
+  /// @param isAssumed whether the present capacity was assumed, because none was given
+  record OfTrace(long workingSetBlocks, long workingSetBytes, double ceilingHitRate, long promptTokens,
+      @Nullable Long kneeBlocks, boolean isAssumed) {
+    static OfTrace of(TraceWhatIf read, ModelSize size, boolean isAssumed) {
+      long distinct = read.totals().distinctBlocks();
+      return new OfTrace(distinct, size.bytes(distinct), read.totals().ceiling(), read.totals().promptTokens(),
+          read.kneeBlocks().orElse(null), isAssumed);
     }
   }
 
@@ -39,12 +54,15 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
   ///
   /// @param addBlocks blocks beyond the present capacity; 0 for the present capacity
   /// @param capacityBlocks capacity of the level with them
+  /// @param capacityBytes its bytes
   /// @param tier the whole tier with them
   /// @param upToLevel this level and the faster ones with them
   /// @param exactHitRate of the whole tier; null if unknown
   /// @param beyond whether the capacity is beyond the curve, so that the hit rates are lower bounds
-  record Step(String level, long addBlocks, long capacityBlocks, Change tier, Change upToLevel,
-      @Nullable Double exactHitRate, boolean beyond) {}
+  /// @param tokensReused tokens of the hits of the whole tier, exact where the hit rate is
+  /// @param prefillSecondsSaved time that an engine would need for them
+  record Step(String level, long addBlocks, long capacityBlocks, long capacityBytes, Change tier, Change upToLevel,
+      @Nullable Double exactHitRate, boolean beyond, long tokensReused, double prefillSecondsSaved) {}
 
   /// A hit rate and how much it is above that of the present capacity, each with half the width of its 95 % interval.
   record Change(double hitRate, double plusMinus, double gain, double gainPlusMinus) {
@@ -56,34 +74,59 @@ record WhatIfReport(String source, String policy, List<Space> spaces) {
   /// A point of the curve.
   ///
   /// @param exactHitRate null if unknown
-  record At(long capacityBlocks, double hitRate, double plusMinus, @Nullable Double exactHitRate) {}
+  /// @param tokensReused tokens of the hits, exact where the hit rate is
+  record At(long capacityBlocks, double hitRate, double plusMinus, @Nullable Double exactHitRate, long tokensReused) {}
 
-  /// @param exact the exact hit rate of a capacity in blocks; null if unknown
-  static Space space(String name, WhatIf whatIf, @Nullable Long blockBytes, @Nullable Long workingSetBlocks,
-      CapacitySteps wanted, @Nullable LongToDoubleFunction exact) {
-    HitRateCurve curve = whatIf.curve();
-    List<Step> steps = new ArrayList<>();
-    for (int i = 0; i < whatIf.levels().size(); i++) {
-      for (long add : wanted.of(whatIf.levels().get(i), blockBytes)) {
-        steps.add(step(whatIf, i, add, exact));
+  /// The space of a node.
+  static Space ofNode(String name, WhatIf whatIf, ModelSize size, CapacitySteps wanted) {
+    return new Maker(whatIf, size, null).space(name, null, wanted);
+  }
+
+  /// The space of a trace.
+  ///
+  /// @param isAssumed whether the levels of `whatIf` were assumed
+  static Space ofTrace(String name, WhatIf whatIf, ModelSize size, TraceWhatIf read, boolean isAssumed,
+      CapacitySteps wanted) {
+    return new Maker(whatIf, size, read).space(name, OfTrace.of(read, size, isAssumed), wanted);
+  }
+
+  /// @param read the exact curve; null if unknown
+  private record Maker(WhatIf whatIf, ModelSize size, @Nullable TraceWhatIf read) {
+    Space space(String name, @Nullable OfTrace trace, CapacitySteps wanted) {
+      HitRateCurve curve = whatIf.curve();
+      List<Step> steps = new ArrayList<>();
+      for (int i = 0; i < whatIf.levels().size(); i++) {
+        for (long add : wanted.of(whatIf.levels().get(i), size)) {
+          steps.add(step(i, add));
+        }
       }
+      return new Space(name, size, curve.references(), trace, curve.rate(), curve.samples(), curve.depthBlocks(), steps,
+          curve.points().stream().map(this::at).toList());
     }
-    return new Space(name, blockBytes, curve.references(), workingSetBlocks, curve.rate(), curve.samples(),
-        curve.depthBlocks(), steps, curve.points().stream().map(point -> at(point, exact)).toList());
-  }
 
-  private static Step step(WhatIf whatIf, int number, long add, @Nullable LongToDoubleFunction exact) {
-    WhatIf.Level level = whatIf.levels().get(number);
-    long capacity = level.capacityBlocks() > Long.MAX_VALUE - add ? Long.MAX_VALUE : level.capacityBlocks() + add;
-    Point whole = whatIf.whole(number, capacity);
-    return new Step(level.name(), add, capacity, Change.of(whole, whatIf.gainOfWhole(number, capacity)),
-        Change.of(whatIf.upTo(number, capacity), whatIf.gainUpTo(number, capacity)),
-        exact == null ? null : (Double) exact.applyAsDouble(whole.capacityBlocks()),
-        whole.capacityBlocks() > whatIf.curve().depthBlocks());
-  }
+    private Step step(int number, long add) {
+      WhatIf.Level level = whatIf.levels().get(number);
+      long capacity = level.capacityBlocks() > Long.MAX_VALUE - add ? Long.MAX_VALUE : level.capacityBlocks() + add;
+      Point whole = whatIf.whole(number, capacity);
+      long tokens = tokens(whole);
+      return new Step(level.name(), add, capacity, size.bytes(capacity),
+          Change.of(whole, whatIf.gainOfWhole(number, capacity)),
+          Change.of(whatIf.upTo(number, capacity), whatIf.gainUpTo(number, capacity)), exact(whole),
+          whole.capacityBlocks() > whatIf.curve().depthBlocks(), tokens, size.seconds(tokens));
+    }
 
-  private static At at(Point point, @Nullable LongToDoubleFunction exact) {
-    return new At(point.capacityBlocks(), point.hitRate(), point.plusMinus(),
-        exact == null ? null : (Double) exact.applyAsDouble(point.capacityBlocks()));
+    private long tokens(Point whole) {
+      return read == null
+          ? Math.round(whole.hitRate() * whatIf.curve().references() * size.blockTokens())
+          : read.tokens(whole.capacityBlocks());
+    }
+
+    private At at(Point point) {
+      return new At(point.capacityBlocks(), point.hitRate(), point.plusMinus(), exact(point), tokens(point));
+    }
+
+    private @Nullable Double exact(Point point) {
+      return read == null ? null : (Double) read.exactHitRate(point.capacityBlocks());
+    }
   }
 }

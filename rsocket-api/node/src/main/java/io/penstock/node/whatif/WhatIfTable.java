@@ -1,9 +1,10 @@
 package io.penstock.node.whatif;
 
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Plural;
-import io.penstock.node.text.Sizes;
 import io.penstock.node.text.TextTable;
 import io.penstock.node.whatif.WhatIfReport.Change;
+import io.penstock.node.whatif.WhatIfReport.OfTrace;
 import io.penstock.node.whatif.WhatIfReport.Space;
 import io.penstock.node.whatif.WhatIfReport.Step;
 import java.util.ArrayList;
@@ -11,41 +12,57 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// The report of `penstock whatif` for people.
+/// The report of `penstock whatif` for people: hit rates, then what they save.
 final class WhatIfTable {
   private final Space space;
+  private final ModelSize size;
+  private final @Nullable OfTrace trace;
   /// Whether there are several levels: then the hit rate up to a level differs from that of the whole tier.
   private final boolean hasLevels;
-  private final boolean isExact;
 
   WhatIfTable(Space space) {
     this.space = space;
+    this.size = space.size();
+    this.trace = space.trace();
     this.hasLevels = space.steps().stream().map(Step::level).distinct().count() > 1;
-    this.isExact = space.workingSetBlocks() != null;
   }
 
   @Override
   public String toString() {
-    List<String> heads = new ArrayList<>(List.of("LEVEL", "STEP", "CAPACITY"));
+    TextTable rates = new TextTable(heads().toArray(String[]::new));
+    space.steps().forEach(step -> rates.row(row(step)));
+    TextTable savings = new TextTable("LEVEL", "STEP", "TOKENS REUSED", "PREFILL SAVED", "MORE");
+    space.steps().forEach(step -> savings.row(saving(step)));
+    return summary() + "\n\n" + rates + "\n" + savings;
+  }
+
+  private List<String> heads() {
+    List<String> heads = new ArrayList<>(List.of("LEVEL", "STEP", "BLOCKS", "CAPACITY"));
     if (hasLevels) {
       heads.addAll(List.of("UP TO THE LEVEL", "GAIN"));
     }
     heads.addAll(List.of(hasLevels ? "ALL LEVELS" : "HIT RATE", "GAIN"));
-    if (isExact) {
+    if (trace != null) {
       heads.add("EXACT");
     }
-    TextTable table = new TextTable(heads.toArray(String[]::new));
-    space.steps().forEach(step -> table.row(row(step)));
-    return summary() + "\n\n" + table;
+    return heads;
   }
 
   private String summary() {
-    Long distinct = space.workingSetBlocks();
-    return TextTable.wrapped("%s: %s%s. LRU, from %s (%s). ± is a 95 %% interval.".formatted(
-        space.name(),
+    String sampled = "%s: %s%s. LRU, from %s (%s). ± is a 95 %% interval. PREFILL is at %s.".formatted(space.name(),
         Plural.of(space.references(), "reference"),
-        distinct == null ? "" : " to " + blocks(distinct) + " of working set",
-        Plural.of(space.samples(), "sampled key"), share(space.rate())), 0);
+        trace == null ? "" : " to " + Plural.of(trace.workingSetBlocks(), "different block"),
+        Plural.of(space.samples(), "sampled key"), share(space.rate()), size.rateText());
+    return TextTable.wrapped(sampled, 0) + (trace == null ? "" : "\n" + TextTable.wrapped(facts(trace), 0));
+  }
+
+  private String facts(OfTrace of) {
+    Long knee = of.kneeBlocks();
+    return "Model: %s. Ceiling, without a bound: %s at %s.%s%s".formatted(size.words(), exact(of.ceilingHitRate()),
+        size.words(of.workingSetBlocks()), knee == null ? "" : " Knee: " + size.words(knee) + ".",
+        of.isAssumed()
+            ? " No capacity was given, so a tenth of the different blocks is assumed; --dram states yours."
+            : "");
   }
 
   /// Part of all keys that is sampled.
@@ -55,19 +72,41 @@ final class WhatIfTable {
 
   private Object[] row(Step step) {
     List<Object> row = new ArrayList<>();
+    boolean isUnbounded = step.capacityBlocks() == Long.MAX_VALUE;
     row.add(step.level());
-    row.add(step.addBlocks() == 0 ? "now" : "+" + blocks(step.addBlocks()));
-    row.add(step.capacityBlocks() == Long.MAX_VALUE ? "unbounded" : blocks(step.capacityBlocks()));
+    row.add(name(step));
+    row.add(isUnbounded ? "unbounded" : (Object) step.capacityBlocks());
+    row.add(isUnbounded ? "" : size.gib(step.capacityBlocks()));
     if (hasLevels) {
       row.add(rate(step, step.upToLevel()));
       row.add(gain(step, step.upToLevel()));
     }
     row.add(rate(step, step.tier()));
     row.add(gain(step, step.tier()));
-    if (isExact) {
+    if (trace != null) {
       row.add(exact(step.exactHitRate()));
     }
     return row.toArray();
+  }
+
+  private Object[] saving(Step step) {
+    double more = step.prefillSecondsSaved() - present(step.level());
+    return new Object[] {step.level(), name(step), bound(step) + ModelSize.tokensText(step.tokensReused()),
+      bound(step) + ModelSize.secondsText(step.prefillSecondsSaved()),
+      step.addBlocks() == 0 ? "" : bound(step) + "+" + ModelSize.secondsText(Math.max(0, more))};
+  }
+
+  /// Seconds saved at the present capacity of `level`.
+  private double present(String level) {
+    return space.steps().stream().filter(step -> step.level().equals(level) && step.addBlocks() == 0).findFirst()
+        .map(Step::prefillSecondsSaved).orElse(0.0);
+  }
+
+  /// The present capacity is called an assumption where it is one.
+  private String name(Step step) {
+    return step.addBlocks() > 0
+        ? "+" + size.gib(step.addBlocks())
+        : trace != null && trace.isAssumed() ? "assumed" : "now";
   }
 
   private static String rate(Step step, Change change) {
@@ -86,13 +125,7 @@ final class WhatIfTable {
     return step.beyond() ? ">= " : "";
   }
 
-  private static String exact(@Nullable Double hitRate) {
+  static String exact(@Nullable Double hitRate) {
     return hitRate == null ? "" : String.format(Locale.ROOT, "%.1f %%", 100 * hitRate);
   }
-
-  private String blocks(long blocks) {
-    Long bytes = space.blockBytes();
-    return bytes == null ? Plural.of(blocks, "block") : Sizes.human((double) blocks * bytes);
-  }
-
 }

@@ -90,7 +90,7 @@ final class AdminServerTest {
         .isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
             + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
             + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,"
-            + "\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
+            + "\"blocks\":1,\"storedBlocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
     assertThat(health.get("degraded").asBoolean()).isFalse();
   }
 

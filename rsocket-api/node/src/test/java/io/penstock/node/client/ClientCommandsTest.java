@@ -79,7 +79,7 @@ final class ClientCommandsTest {
     assertThat(put.exitCode()).as(put.err()).isZero();
     assertThat(put.out().lines()).hasSize(21).doesNotHaveDuplicates();
     assertThat(put.err()).matches("""
-        21 blocks, 80.0 KiB: 21 stored, 0 there already, in frames over tcp; \
+        21 blocks, 80.0 KiB: 21 stored \\(21 volatile\\), 0 there already, in frames over tcp; \
         3 puts, p50 [0-9.]+ ms, p99 [0-9.]+ ms
         4,079 zero bytes at the end fill the last block; get them out again with: penstock get --bytes 81937
         """);
@@ -96,8 +96,8 @@ final class ClientCommandsTest {
     CommandLineRun one = runWith(first, "put");
     CommandLineRun two = runWith(second, "put", "-", "--json");
 
-    assertThat(one.err()).isEqualTo("4 blocks, 16.0 KiB: 4 stored, 0 there already, in frames over tcp\n");
-    assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored, 4 there already, in frames over tcp\n");
+    assertThat(one.err()).isEqualTo("4 blocks, 16.0 KiB: 4 stored (4 volatile), 0 there already, in frames over tcp\n");
+    assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored (1 volatile), 4 there already, in frames over tcp\n");
     List<String> keys = one.out().lines().toList();
     List<String> lines = two.out().lines().toList();
     assertThat(lines.get(0)).isEqualTo(

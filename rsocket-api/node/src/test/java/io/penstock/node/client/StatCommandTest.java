@@ -39,7 +39,7 @@ final class StatCommandTest {
       @Override
       public Mono<ServerStat> stat() {
         return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, 0L, false, List.of(),
-            ServerStat.Moved.NONE));
+            ServerStat.Moved.NONE, Map.of("reader", 13_964L, "budget", 0L)));
       }
 
       @Override
@@ -68,6 +68,21 @@ final class StatCommandTest {
         .containsPattern(
             "disk damage +4 blocks damaged since, 6 unreadable; of all that was damaged, 2 not kept aside\n")
         .containsPattern("disk problem +sync: could not\n");
+  }
+
+  /// The ledger has every block of a write-through node on its fastest level: the disk has them all the same.
+  @Test
+  void diskThatIsWrittenThrough_countsItsCopies() {
+    assertThat(stat(DRAM, new TierStat.Level("ssd", Medium.DISK, 300, 0, 100, 0, 100)))
+        .containsPattern("level dram +1 block here; 1 of 10 on no faster level, 0 hits\n")
+        .containsPattern("level ssd +100 blocks here; 0 of 300 on no faster level, 0 hits\n");
+  }
+
+  @Test
+  void waits_areToldByCulprit_withoutThoseOfNoTime() {
+    assertThat(stat(DRAM))
+        .containsPattern("\nwaited +13,964 ms for readers that gave no credit, or did not take their bytes\n")
+        .doesNotContain("for the budget");
   }
 
   @Test

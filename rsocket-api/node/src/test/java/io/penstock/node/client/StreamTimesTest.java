@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.node.link.StreamTimes;
 import io.penstock.wire.report.StreamListener.Report;
+import io.penstock.wire.report.StreamListener.Waits;
 import org.junit.jupiter.api.Test;
 
 final class StreamTimesTest {
   private static Report took(String route, long millis) {
-    return new Report(route, "node", "tcp", false, 1, 0, millis * 1_000_000, 0, 0, 0, null, null);
+    return new Report(route, "node", "tcp", false, 1, 0, millis * 1_000_000, Waits.NONE, null, null);
   }
 
   @Test

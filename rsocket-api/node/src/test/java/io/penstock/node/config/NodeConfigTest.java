@@ -121,6 +121,7 @@ final class NodeConfigTest {
     "layer: 8 | key must be one that `penstock serve --help` lists (was layer, from FILE line 1; did you mean layers?)",
     "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did "
         + "you mean block.bytes?)",
+    "colour: red | key must be one that `penstock serve --help` lists (was colour, from FILE line 1)",
     "[1, 2] | config must be a map of keys to values (was a list, from FILE line 1)",
     "just text | config must be a map of keys to values (was a single value, from FILE line 1)",
     "block.bytes: 100 | block.bytes must be a multiple of 32 B, which is layers 8 x block.tokens 1 x 2 planes x 2 B, "
@@ -223,6 +224,17 @@ final class NodeConfigTest {
 
     assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
         .hasMessageStartingWith("config must be YAML (was not, from " + file + " line ");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"block:\\n\\tbytes: 64KiB | 2", "layers: 8\\nblock:\\n \\tbytes: 64KiB | 3",
+    "layers:\\t@8 | 1"})
+  void file_withATab_saysSo(String yaml, int line) throws IOException {
+    Path file = file(yaml.translateEscapes());
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
+        .hasMessage("config must be YAML (was not, from %s line %d): a tab stands where YAML takes only spaces", file,
+            line);
   }
 
   @Test

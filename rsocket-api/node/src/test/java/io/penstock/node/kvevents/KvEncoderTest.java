@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// The bytes of vLLM's two layouts, written down by hand from the MessagePack specification.
+/// The bytes of vLLM's three layouts, written down by hand from the MessagePack specification.
 final class KvEncoderTest {
   /// A low half above the largest signed 64-bit integer, and one below.
   private static final List<BlockHash> HASHES =
@@ -25,6 +25,13 @@ final class KvEncoderTest {
         + "9a" + text("BlockStored") + INTS + "c0 90 10 c0" + text("CPU") + "c0 c0 03"
         + "94" + text("BlockRemoved") + "91 cffedcba9876543210" + text("STORAGE") + "03"
         + "c0");
+  }
+
+  @Test
+  void mapBatch_namesTimeAndEvents() {
+    byte[] packed = new KvEncoder(KvLayout.MAP_BATCH, HashForm.INT, 16, 3).pack(1.5, EVENTS.subList(0, 1));
+    assertThat(packed).isEqualTo(bytes("82" + text("ts") + "cb3ff8000000000000" + text("events") + "91"
+        + "81" + text("type") + text("AllBlocksCleared")));
   }
 
   @Test

@@ -59,7 +59,7 @@ final class KvEventsPublisherTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"ARRAY, INT, 1", "MAP, BYTES, 2"})
+  @CsvSource({"ARRAY, INT, 1", "MAP, BYTES, 2", "MAP_BATCH, INT, 3"})
   void subscriber_knowsWhatTheTierHas_alsoAfterGaps(KvLayout layout, HashForm hashes, int seed) throws IOException {
     Random random = new Random(seed);
     put(random.nextInt(KEYS));

@@ -16,7 +16,7 @@ import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
 /// A consumer as a router has one: it subscribes, notices gaps, has them replayed, and keeps the media of each block.
-/// It reads both layouts and ignores types that it does not know. One thread.
+/// It reads all layouts and ignores types that it does not know. One thread.
 public final class KvIndex implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 20;
 
@@ -88,7 +88,12 @@ public final class KvIndex implements AutoCloseable {
   /// Applies one batch.
   void apply(byte[] payload) {
     try (var unpacker = MessagePack.newDefaultUnpacker(payload)) {
-      ArrayValue batch = unpacker.unpackValue().asArrayValue();
+      Value unpacked = unpacker.unpackValue();
+      if (unpacked.isMapValue()) {
+        unpacked.asMapValue().map().get(ValueFactory.newString("events")).asArrayValue().forEach(this::apply);
+        return;
+      }
+      ArrayValue batch = unpacked.asArrayValue();
       if (batch.size() != 3 || !batch.get(0).isFloatValue() || !batch.get(2).isNilValue()) {
         throw new AssertionError("a batch must be [time, events, nil] (was " + batch + ")");
       }

@@ -1,6 +1,7 @@
 package io.penstock.node.party;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.node.replay.LoopbackCounter;
@@ -126,7 +127,9 @@ final class LoopbackReplayTest {
     assertThat(report.fillByTier()).containsOnlyKeys("dram");
     assertThat(report.fillByTier().get("dram")).isEqualTo(new TierFill(50, 50, 50L));
     assertThat(report.firstLayerMicros().p99()).isGreaterThanOrEqualTo(report.firstLayerMicros().p50()).isPositive();
-    assertThat(report.firstLayerMicros().p50() / 1e3).isLessThanOrEqualTo(report.firstLayerMillis().p50() + 0.001);
+    assertThat(report.firstLayerMicros().p50() / 1e3).isCloseTo(report.firstLayerMillis().p50(), within(0.001));
+    assertThat(report.firstSliceMicros().p50()).isLessThanOrEqualTo(report.firstLayerMicros().p50());
+    assertThat(report.overlap()).isBetween(0.0, 1.0);
     assertThat(report.lastLayerMillis().max()).isGreaterThanOrEqualTo(report.firstLayerMillis().max()).isPositive();
   }
 

@@ -81,6 +81,27 @@ final class ReplayTest {
     }
   }
 
+  @Test
+  void deliveries_ofMoreBlocksThanAQuestionMayHave_comeInParts() {
+    try (Bench bench = new Bench(1_000, 3)) {
+      List<Delivery> deliveries = bench.replay(ReplayPace.defaults(), 4);
+
+      LruModel model = new LruModel(1_000);
+      List<TraceRequest> requests = requests(4);
+      assertThat(deliveries.stream().map(Delivery::hits).toList())
+          .isEqualTo(requests.stream().map(request -> model.request(request.hashIds()).hits()).toList());
+      assertThat(deliveries.stream().map(Delivery::blocks).toList())
+          .isEqualTo(requests.stream().map(TraceRequest::blocks).toList());
+      assertThat(deliveries).allSatisfy(delivery -> {
+        assertThat(delivery.passes()).isEqualTo(1);
+        assertThat(delivery.prefixHits()).isLessThanOrEqualTo(delivery.hits());
+        assertThat(delivery.bytesVerified()).isEqualTo((long) delivery.blocks() * SPACE.layout().blockBytes());
+        assertThat(delivery.lastLayerNanos()).isGreaterThanOrEqualTo(delivery.firstLayerNanos()).isPositive();
+      });
+      assertThat(bench.leakedBlocks()).isZero();
+    }
+  }
+
   private static long hits(List<Delivery> deliveries) {
     return deliveries.stream().mapToLong(Delivery::hits).sum();
   }
@@ -116,18 +137,29 @@ final class ReplayTest {
     private final Permits none = new Permits("none", 1, 1);
     private final SlabArena produced = new SlabArena("prefill", SPACE.layout(), 64, 64);
 
+    private final int partBlocks;
+
     Bench(long capacityBlocks) {
-      this(capacityBlocks, StackOptions.defaults("dram"));
+      this(capacityBlocks, 65_536);
+    }
+
+    Bench(long capacityBlocks, int partBlocks) {
+      this(capacityBlocks, StackOptions.defaults("dram"), partBlocks);
     }
 
     Bench(long capacityBlocks, StackOptions options) {
+      this(capacityBlocks, options, 65_536);
+    }
+
+    Bench(long capacityBlocks, StackOptions options, int partBlocks) {
+      this.partBlocks = partBlocks;
       tier = new HostTier(SPACE, capacityBlocks, options, TierListener.noop());
     }
 
     List<Delivery> replay(ReplayPace pace, long seed) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
       SliceShape shape = new SliceShape(16, 4 << 10, SliceShape.Order.LAYER_FIRST, 0);
-      DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(), none, System::nanoTime);
+      DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(), none, System::nanoTime, partBlocks);
       PrefillParty prefill = new Prefiller(tier, shape, keys, produced);
       return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList()
           .block(Duration.ofSeconds(30));

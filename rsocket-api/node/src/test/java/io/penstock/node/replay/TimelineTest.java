@@ -60,7 +60,7 @@ final class TimelineTest {
     assertThat(sum(series.bytesDelivered())).isEqualTo(64L * samples);
     assertThat(sum(series.hitsByTier().get("dram"))).isEqualTo(2L * samples);
     assertThat(sum(series.misses())).isEqualTo(3L * samples);
-    assertThat(timeline.points().stream().mapToLong(point -> point.firstSlices().getTotalCount()).sum())
+    assertThat(timeline.points().stream().mapToLong(point -> point.firstLayers().getTotalCount()).sum())
         .isEqualTo(samples);
     assertThat(series.inFlightBytes()).last().isEqualTo((long) samples);
   }

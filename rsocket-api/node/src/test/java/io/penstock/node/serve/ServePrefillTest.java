@@ -36,6 +36,9 @@ import io.penstock.disagg.request.MoveFailure.PeerRestartedException;
 import io.penstock.disagg.request.PlannedOrder;
 import io.penstock.disagg.request.ReceiveOrder;
 import io.penstock.disagg.request.Received;
+import io.penstock.disagg.request.Release;
+import io.penstock.disagg.request.RequestAnswer;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal;
 import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
@@ -182,7 +185,8 @@ final class ServePrefillTest {
 
   private boolean keep(String request, int rank) {
     RemoteRequests engine = engine(rank);
-    boolean kept = requireNonNull(engine.keep(request, FROM.get(rank).space().id(), keys(rank)).block(SOON));
+    boolean kept =
+        requireNonNull(engine.keep(request, FROM.get(rank).space().id(), keys(rank)).block(SOON)).isKept();
     engine.close().block(SOON);
     return kept;
   }
@@ -283,15 +287,21 @@ final class ServePrefillTest {
     requireEnds(1, "expired", 1);
     put(0);
     keep("cancelled", 0);
-    signals.send(who(0), new Signal(Signal.Kind.CANCEL, "cancelled", SELF, 1)).block(SOON);
+    assertThat(signals.send(who(0), new Signal(Signal.Kind.CANCEL, "cancelled", SELF, 1)).block(SOON))
+        .isEqualTo(new RequestAnswer(Outcome.APPLIED, null));
     requireEnds(0, "cancelled", 1);
+    assertThat(signals.send(who(0), new Signal(Signal.Kind.RENEW, "cancelled", SELF, 1)).block(SOON)).as("too late")
+        .isEqualTo(new RequestAnswer(Outcome.OVER, Release.CANCELLED));
     requests.reject("rejected", List.of(who(0))).block(SOON);
     assertThat(keep("rejected", 0)).as("it was refused before").isFalse();
     requireEnds(0, "rejected", 1);
     RemoteRequests engine = engine(0);
     engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON);
-    engine.withdraw("withdrawn").block(SOON);
+    assertThat(engine.withdraw("withdrawn").block(SOON)).isEqualTo(new RequestAnswer(Outcome.APPLIED, null));
     requireEnds(0, "withdrawn", 1);
+    assertThat(engine.withdraw("withdrawn").block(SOON))
+        .isEqualTo(new RequestAnswer(Outcome.OVER, Release.WITHDRAWN));
+    assertThat(engine.withdraw("never kept").block(SOON)).isEqualTo(new RequestAnswer(Outcome.UNKNOWN, null));
     assertThatThrownBy(() -> engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON))
         .hasMessageContaining("request must be new (withdrawn was OVER)");
     assertThatThrownBy(() -> engine.keep("absent", FROM.getFirst().space().id(), List.of(FROM.getFirst().key(99)))
@@ -306,8 +316,15 @@ final class ServePrefillTest {
     assertThat(command("put", rank, "--count", "4").exitCode()).isZero();
     assertThat(command("keep", rank, "--request", "r", "--trace-id", "0-3").out())
         .isEqualTo("4 blocks kept for request r\n");
+    assertThat(command("keep", rank, "--request", "r", "--trace-id", "0-3").out())
+        .isEqualTo("4 blocks were kept for request r already\n");
     assertThat(command("keep", rank, "--request", "r", "--withdraw", "--json").out())
-        .contains("\"request\":\"r\"", "\"kept\":false");
+        .contains("\"request\":\"r\"", "\"kept\":false", "\"outcome\":\"applied\"");
+    assertThat(command("keep", rank, "--request", "r", "--withdraw").out())
+        .isEqualTo("request r had ended already: it was withdrawn\n");
+    CommandLineRun unknown = command("keep", rank, "--request", "typo", "--withdraw");
+    assertThat(unknown.exitCode()).isOne();
+    assertThat(unknown.out()).isEqualTo("request typo is not known to the node: nothing was withdrawn\n");
     assertThat(command("keep", rank, "--request", "r", "--trace-id", "0").err())
         .contains("request must be new (r was OVER)");
     assertThat(command("keep", rank, "--request", "s", "--trace-id", "0-4").err())
@@ -316,7 +333,7 @@ final class ServePrefillTest {
         .contains("--trace-id must be left out with --withdraw (was given)");
     CommandLineRun other = command("keep", nodes.getFirst(), "--request", "r", "--trace-id", "0");
     assertThat(other.exitCode()).isEqualTo(69);
-    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node");
+    assertThat(other.err()).contains("rank.side must be prefill in the settings of the node at ");
   }
 
   private static CommandLineRun command(String name, Node node, String... arguments) {

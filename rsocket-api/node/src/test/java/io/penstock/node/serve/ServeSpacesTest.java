@@ -446,7 +446,7 @@ final class ServeSpacesTest {
     new Party(node, wide()).put(0, 10).block(SOON);
     assertThat(first.read(0, 40).block(SOON)).hasSize(40);
     assertThatThrownBy(() -> new Party(node, space("other", 1, 1, 32, "")))
-        .hasMessageContaining("all that there may be");
+        .hasMessageContaining("this node opens no others");
     assertThatThrownBy(() -> new Party(node, narrow("salted"))).hasMessageContaining("space.tenantSalt");
     assertThat(Objects.requireNonNull(first.client.stat().block(SOON)).spaces()).hasSize(3);
     assertThat(http(node, "/health")).contains("\"name\":\"main\"", "\"name\":\"open-");
@@ -521,7 +521,7 @@ final class ServeSpacesTest {
     assertThatThrownBy(() -> config(
         "write.policy: write_through\nssd: 64GiB\nssd.dir: x\nspaces:\n  a: {model: m, block.bytes: 4KiB}\n"))
         .hasMessageContaining("write.policy must not be write_through with spaces (was write_through, from ");
-    assertThatThrownBy(() -> config("spaces:\n  a: {model: m}\n  b: {model: m}\n"))
+    assertThatThrownBy(() -> config("spaces:\n  a: {model: m, layers: 2}\n  b: {model: m, layers: 2}\n"))
         .hasMessageContaining("spaces.b must differ from spaces.a");
     assertThatThrownBy(() -> config("spaces:\n  a: {model: m, block.bytes: 4MiB, quota: 1MiB}\n"))
         .hasMessageStartingWith("spaces.a: quota must be >= one block of 4 MiB (was 1 MiB, from ");

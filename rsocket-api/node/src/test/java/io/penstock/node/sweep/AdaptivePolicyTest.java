@@ -53,7 +53,7 @@ final class AdaptivePolicyTest {
   void hits_onTheConversationTrace_areAtMostOnePercentBelowTheBetter() {
     assumeTrue(Files.isReadable(CONVERSATIONS), CONVERSATIONS + " is absent");
     try (TraceReader reader = TraceReader.open(CONVERSATIONS)) {
-      assertClose(SweepTrace.read(reader), MANY);
+      assertClose(SweepTrace.read(reader, 512), MANY);
     }
   }
 
@@ -96,14 +96,14 @@ final class AdaptivePolicyTest {
   }
 
   private static SweepTrace trace(Workload workload, int requests, long seed) {
-    return SweepTrace.read(workload.open(new GeneratorOptions(requests, seed)));
+    return SweepTrace.read(workload.open(new GeneratorOptions(requests, seed)), 512);
   }
 
   private static long caffeine(SweepTrace trace, long capacity) {
     Cache<Key, Boolean> cache = Caffeine.newBuilder().maximumSize(capacity).executor(Runnable::run).build();
     long hits = 0;
-    for (int[] request : trace.requests()) {
-      for (int block : request) {
+    for (SweepTrace.Prompt request : trace.requests()) {
+      for (int block : request.blocks()) {
         Key key = new Key(trace.keys().get(block));
         if (cache.getIfPresent(key) == null) {
           cache.put(key, true);

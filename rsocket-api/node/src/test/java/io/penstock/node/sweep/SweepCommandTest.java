@@ -1,9 +1,9 @@
 package io.penstock.node.sweep;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.block.EvictionPolicy;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -45,10 +45,27 @@ final class SweepCommandTest {
         "--json");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).isEqualTo(
-        "[{\"policy\":\"lru\",\"capacity\":3,\"blockRefs\":8,\"hits\":3,\"hitRate\":0.375,\"prefixHits\":2,"
-            + "\"prefixHitRate\":0.25},{\"policy\":\"lru\",\"capacity\":1000,\"blockRefs\":8,\"hits\":3,"
-            + "\"hitRate\":0.375,\"prefixHits\":2,\"prefixHitRate\":0.25}]\n");
+    String row = "{\"model\":\"llama-3.1-8b\",\"blockTokens\":512,\"policy\":\"lru\",\"capacity\":%d,"
+        + "\"capacityBytes\":%d,\"blockRefs\":8,\"hits\":3,\"hitRate\":0.375,\"prefixHits\":2,\"prefixHitRate\":0.25,"
+        + "\"tokensReused\":1024,\"prefillSecondsSaved\":0.102,\"ceilingHitRate\":0.375,\"ceilingBlocks\":5}";
+    assertThat(run.out())
+        .isEqualTo("[" + row.formatted(3, 3L << 26) + "," + row.formatted(1_000, 1_000L << 26) + "]\n");
+  }
+
+  @Test
+  void capacities_areSizesOfTheModelToo() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(trace, request(0, 1, 2, 3) + request(1, 1, 2, 4) + request(2, 9, 2));
+
+    CommandLineRun run = CommandLineRun.of("sweep", trace.toString(), "--model", "llama-3.1-70b", "--policies", "lru",
+        "--capacities", "500MiB,1k", "--prefill-rate", "512", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode results = JsonMapper.shared().readTree(run.out());
+    assertThat(results).extracting(result -> result.get("capacity").intValue()).containsExactly(3, 1_000);
+    assertThat(results).extracting(result -> result.get("capacityBytes").longValue()).containsExactly((3L * 160) << 20,
+        (1_000L * 160) << 20);
+    assertThat(results).extracting(result -> result.get("prefillSecondsSaved").doubleValue()).containsOnly(2.0);
   }
 
   @Test
@@ -63,10 +80,21 @@ final class SweepCommandTest {
     CommandLineRun run = CommandLineRun.of("sweep", trace.toString(), "--capacities", "2,3");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out().lines().toList()).hasSize(1 + EvictionPolicy.values().length * 2)
-        .first().isEqualTo("POLICY        CAPACITY  HITS  HIT RATE  PREFIX HITS  PREFIX HIT RATE");
-    assertThat(run.out()).contains("lru                  2     0    0.00 %            0           0.00 %\n",
-        "s3_fifo              3     3   50.00 %            3          50.00 %\n");
+    assertThat(run.out().lines()).allMatch(text -> text.length() <= 80);
+    assertThat(run.out().replace('\n', ' ')).contains("2 requests, 6 references to 3 blocks, 3,072 tokens of prompts.",
+        "Model: llama-3.1-8b, 128 KiB a token, 2 MiB a block of 16 tokens.",
+        "at 10,000 tokens/s, of 0.31 s for all prompts.");
+    assertThat(run.out()).contains("""
+        POLICY        BLOCKS      SIZE  HITS     RATE   PREFIX  TOKENS  PREFILL
+        """, """
+        lru                2  4.00 MiB     0   0.00 %   0.00 %       0   0.00 s
+        """, """
+        s3_fifo            3  6.00 MiB     3  50.00 %  50.00 %      48   0.01 s
+        """, """
+        (ceiling)          3  6.00 MiB     3  50.00 %  50.00 %      48   0.01 s
+        """);
+    assertThat(run.err()).contains("prompts of 3,072 tokens in 6 blocks are about 512 tokens a block, not 16: "
+        + "--block-tokens states them\n");
   }
 
   @Test
@@ -81,7 +109,7 @@ final class SweepCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(Files.readString(page)).contains("Eviction policies on ", "\"Hit rate\"", "\"Prefix hit rate\"",
-        "\"points\":\"blocks\"", "s3_fifo");
+        "\"Prefill saved\"", "\"points\":\"blocks\"", "s3_fifo", "\"blockBytes\":67108864", "1 = 0.06 GiB", "ceiling");
     assertThat(JsonMapper.shared().readTree(document.toFile())).hasSize(4);
   }
 
@@ -90,10 +118,15 @@ final class SweepCommandTest {
     "--policies random | --policies must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, "
         + "cost_aware, reuse_aware, adaptive (was random)",
     "--policies lru,lru | --policies must be distinct (was lru,lru)",
-    "--capacities 1,0 | --capacities must be numbers of blocks > 0, such as 1000 or 30k (was 0)",
     "--workloads chess | --workloads must be one of conversation, agents, scans, drift, mixture, phases (was chess)",
     "--workloads all --requests 0 | --requests must be > 0 (was 0)",
-    "--capacities 5x | --capacities must be numbers of blocks > 0, such as 1000 or 30k (was 5x)",
+    "--capacities 1,0 | --capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such as 64GiB "
+        + "(was 0)",
+    "--capacities 5x | --capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such as 64GiB "
+        + "(was 5x)",
+    "--capacities 1,64MiB | --capacities must be distinct (was 1,64MiB)",
+    "--capacities 1MiB | --capacities must be >= one block of 64 MiB (was 1 MiB)",
+    "--prefill-rate -1 | --prefill-rate must be > 0 tokens a second (was -1.0)",
   })
   void misuse_isNamed(String arguments, String said) throws IOException {
     Path trace = folder.resolve("t.jsonl");
@@ -164,6 +197,8 @@ final class SweepCommandTest {
       JsonNode result = results.get(i);
       List<Integer> expected = EXPECTED.get(result.get("policy").asString());
       assertThat(result.get("blockRefs").asLong()).isEqualTo(288_500);
+      assertThat(result.get("ceilingHitRate").asDouble()).as("36.6 %%").isEqualTo(1 - 182_790.0 / 288_500,
+          within(1e-9));
       if (expected == null) {
         assertThat(result.get("hits").asInt()).as("%s", result).isGreaterThan(EXPECTED.get("lru").get(i % count));
       } else {

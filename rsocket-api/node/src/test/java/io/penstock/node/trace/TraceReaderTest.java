@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.penstock.node.cli.DataException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,26 +64,32 @@ final class TraceReaderTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
-    "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number "
-        + ">= 0 | -1",
-    "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number "
-        + ">= 0 | 1.5",
+    "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | milliseconds "
+        + "in [0, 1e15] | -1",
+    "{\"timestamp\": \"now\", \"input_length\": 1, \"hash_ids\": [1]} | timestamp | a number | now",
+    "{\"delay\": 1, \"input_length\": 1, \"hash_ids\": [1]} | session_id | present beside delay | absent",
+    "{\"delay\": 1, \"session_id\": \"a\", \"input_length\": 1, \"hash_ids\": [1]} | timestamp | present in the "
+        + "first line of a session | absent",
     "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a "
         + "whole number >= 0 | many",
     "{\"timestamp\": 1, \"input_length\": \" \", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole "
         + "number >= 0 | blank",
-    "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
+    "{\"timestamp\": 1, \"hash_ids\": [1]} | input_length | present | absent",
+    "{\"timestamp\": 1, \"messages\": [{}], \"output_length\": 5} | input_length | present beside messages, since "
+        + "Penstock does not cut a text into blocks | absent",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole "
         + "numbers | 7",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole "
-        + "number >= 0 | null",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids "
-        + "| a whole number >= 0 | 99999999999999999999",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | whole "
+        + "numbers in [0, 2^64 - 1] | null",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [18446744073709551616]} | hash_ids "
+        + "| whole numbers in [0, 2^64 - 1] | 18446744073709551616",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [-1]} | hash_ids | whole numbers in "
+        + "[0, 2^64 - 1] | -1",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, "
         + "as each stands for all before it | [4, 5, 4]",
     "[1, 2] | line | a JSON object | [1, 2]",
-    "{} {} | timestamp | present | absent",
+    "{} {} | input_length | present | absent",
   })
   void next_badLine_namesFileLineFieldRuleAndValue(String line, String field, String rule, String value) {
     TraceReader reader = reader(GOOD + line + "\n");
@@ -133,6 +144,101 @@ final class TraceReaderTest {
       writer.write(new TraceRequest(5, 700, 9, List.of(1L, 2L)));
     }
     assertThat(out.toString(StandardCharsets.US_ASCII)).isEqualTo(GOOD);
+  }
+
+  @Test
+  void next_fractionsNullsAndUnsignedIds_areRead() {
+    String line = "{\"timestamp\": 27482.5, \"delay\": null, \"input_length\": 700, \"output_length\": null, "
+        + "\"hash_ids\": [18446744073709551615, 9223372036854775808]}";
+
+    assertThat(all(reader(line))).containsExactly(
+        new TraceRequest(27_483, 700, 0, List.of(-1L, Long.MIN_VALUE)));
+  }
+
+  @Test
+  void write_unsignedIds_areReadAgain() {
+    TraceRequest request = new TraceRequest(5, 700, 9, List.of(-1L, 7L));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (TraceWriter writer = new TraceWriter(out)) {
+      writer.write(request);
+    }
+    assertThat(all(reader(out.toString(StandardCharsets.US_ASCII)))).containsExactly(request);
+  }
+
+  @Test
+  void next_badLines_areSkippedUpToTheNumberThatMayBe() {
+    List<String> notes = new ArrayList<>();
+    String text = GOOD + "not json\n" + GOOD + "{}\n" + GOOD;
+    TraceReader two = reader(text, TraceOptions.defaults().withSkipBad(2, notes::add));
+    TraceReader one = reader(text, TraceOptions.defaults().withSkipBad(1, notes::add));
+
+    assertThat(all(two)).hasSize(3);
+    assertThat(two.skipped()).isEqualTo(2);
+    two.close();
+    assertThat(notes).singleElement().asString()
+        .startsWith("t.jsonl: 2 lines skipped, the first is t.jsonl, line 2: line must be JSON");
+    assertThatThrownBy(() -> all(one)).hasMessageStartingWith("t.jsonl, line 4: input_length must be present");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"t.GZ", "t.jsonl"})
+  void next_severalGzipMembers_areAllRead_whateverTheName(String name, @TempDir Path folder) throws IOException {
+    Path file = folder.resolve(name);
+    Files.write(file, concat(packed(GOOD), packed(""), packed(GOOD), new byte[40]));
+    try (TraceReader reader = TraceReader.open(file)) {
+      assertThat(all(reader)).hasSize(2);
+    }
+    Files.write(file, concat(packed(GOOD), packed(GOOD), GOOD.getBytes(StandardCharsets.UTF_8)));
+    try (TraceReader reader = TraceReader.open(file)) {
+      assertThatThrownBy(() -> all(reader)).hasMessageContaining("must end with a whole member");
+    }
+  }
+
+  /// A pipe reports no available byte between two members.
+  @Test
+  void next_membersFromAPipe_areAllRead() throws IOException {
+    InputStream pipe = new FilterInputStream(new ByteArrayInputStream(concat(packed(GOOD), packed(GOOD)))) {
+      @Override
+      public int available() {
+        return 0;
+      }
+
+      @Override
+      public int read(byte[] bytes, int offset, int length) throws IOException {
+        return super.read(bytes, offset, Math.min(length, 7));
+      }
+    };
+
+    assertThat(all(new TraceReader("-", TraceStream.unpacked("-", pipe), TraceOptions.defaults()))).hasSize(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"28b52ffd00, zstd", "5041523115, Parquet"})
+  void open_otherPacking_isNamed(String bytes, String name) {
+    byte[] file = HexFormat.of().parseHex(bytes);
+
+    assertThatThrownBy(() -> TraceStream.unpacked("t", new ByteArrayInputStream(file)))
+        .isInstanceOf(DataException.class).hasMessageStartingWith("t must be text or gzip (was " + name);
+  }
+
+  private static byte[] packed(String text) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+      gzip.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return out.toByteArray();
+  }
+
+  private static byte[] concat(byte[]... parts) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (byte[] part : parts) {
+      all.write(part);
+    }
+    return all.toByteArray();
+  }
+
+  private static TraceReader reader(String text, TraceOptions options) {
+    return new TraceReader("t.jsonl", new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)), options);
   }
 
   static List<TraceRequest> all(TraceSource source) {

@@ -88,7 +88,7 @@ final class WhatIfCommandTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode space = JsonMapper.shared().readTree(run.out()).at("/spaces/0");
     assertThat(space.get("references").asLong()).isEqualTo(references.size());
-    assertThat(space.get("workingSetBlocks").asLong()).isEqualTo(references.stream().distinct().count());
+    assertThat(space.at("/trace/workingSetBlocks").asLong()).isEqualTo(references.stream().distinct().count());
     assertThat(space.get("steps")).hasSize(6).allSatisfy(step -> {
       long whole = 1_500 + step.get("addBlocks").asLong();
       double exact = (double) plainLru(references, whole) / references.size();
@@ -115,13 +115,20 @@ final class WhatIfCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).isEqualTo("""
-        small.jsonl: 80 references to 8.00 GiB of working set. LRU, from 8 sampled keys
-        (all). ± is a 95 % interval.
+        small.jsonl: 80 references to 8 different blocks. LRU, from 8 sampled keys
+        (all). ± is a 95 % interval. PREFILL is at 10,000 tokens/s.
+        Model: a block of a stated size, 2 MiB a token, 1 GiB a block of 512 tokens.
+        Ceiling, without a bound: 90.0 % at 8 blocks = 8.00 GiB.
 
-        LEVEL  STEP       CAPACITY  HIT RATE      GAIN                 EXACT
-        dram   now        4.00 GiB  0.0 ± 0.0 %                        0.0 %
-        dram   +4.00 GiB  8.00 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
-        dram   +8.00 GiB  12.0 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
+        LEVEL  STEP       BLOCKS  CAPACITY  HIT RATE      GAIN                 EXACT
+        dram   now             4  4.00 GiB  0.0 ± 0.0 %                        0.0 %
+        dram   +4.00 GiB       8  8.00 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
+        dram   +8.00 GiB      12  12.0 GiB  90.0 ± 0.0 %  +90.0 ± 0.0 points  90.0 %
+
+        LEVEL  STEP       TOKENS REUSED  PREFILL SAVED  MORE
+        dram   now                    0         0.00 s
+        dram   +4.00 GiB         36,864         3.69 s  +3.69 s
+        dram   +8.00 GiB         36,864         3.69 s  +3.69 s
         """);
     assertThat(run.err()).isEqualTo("curve in " + chart.toRealPath() + "\n");
     CommandLineRun tiny = CommandLineRun.of("whatif", trace.toString(), "--dram", "1 block", "--json");
@@ -129,7 +136,36 @@ final class WhatIfCommandTest {
         .extracting(step -> step.get("addBlocks").asLong()).containsExactly(0L, 1L, 3L);
     String svg = Files.readString(chart);
     DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(svg)));
-    assertThat(svg).contains("Hit rate by capacity: small.jsonl", "dram, 4.00 GiB now", ">exact<");
+    assertThat(svg).contains("Hit rate by capacity: small.jsonl", "dram, 4 blocks = 4.00 GiB now", ">exact<",
+        ">ceiling, without a bound: 90.0 %<");
+  }
+
+  @Test
+  void trace_withoutACapacity_saysThatItIsAssumed_andTheModelIsStated() throws Exception {
+    Path trace = trace(300, 4);
+    Path page = folder.resolve("whatif.html");
+    Path document = folder.resolve("whatif.json");
+    Path chart = folder.resolve("curve.svg");
+
+    CommandLineRun run = CommandLineRun.of("whatif", trace.toString(), "--model", "llama-3.1-70b", "--prefill-rate",
+        "20000", "--report", page.toString(), "--report", document.toString(), "--svg", chart.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out().replace('\n', ' ')).contains("No capacity was given, so a tenth of the different blocks is "
+        + "assumed; --dram states yours.", "Model: llama-3.1-70b, 320 KiB a token, 160 MiB a block of 512 tokens.");
+    assertThat(run.out().lines().filter(line -> line.startsWith("dram   ")))
+        .hasSize(8).noneMatch(line -> line.contains("now")).anyMatch(line -> line.startsWith("dram   assumed "));
+    assertThat(Files.readString(chart)).contains(" GiB assumed<").doesNotContain(" now<");
+    JsonNode space = JsonMapper.shared().readTree(document.toFile()).at("/spaces/0");
+    assertThat(space.at("/trace/isAssumed").asBoolean()).isTrue();
+    assertThat(space.at("/steps/3/capacityBytes").asLong())
+        .isEqualTo(space.at("/steps/3/capacityBlocks").asLong() * (160 << 20));
+    assertThat(space.at("/steps/3/prefillSecondsSaved").asDouble())
+        .isEqualTo(space.at("/steps/3/tokensReused").asLong() / 2e4, within(1e-3));
+    assertThat(Files.readString(page)).contains("The present capacity is assumed, because none was given.",
+        "\"blockBytes\":167772160", "\"label\":\"knee\"", "\"ceiling\"");
+    assertThat(CommandLineRun.of("whatif", trace.toString(), "--dram", "1TiB").out()).contains("dram   now ")
+        .doesNotContain("assumed");
   }
 
   @Test
@@ -143,20 +179,26 @@ final class WhatIfCommandTest {
       assertThat(table.exitCode()).as(table.err()).isZero();
       assertThat(table.out()).isEqualTo("""
           dram: 24 references. LRU, from 8 sampled keys (all). ± is a 95 % interval.
+          PREFILL is at 10,000 tokens/s.
 
-          LEVEL  STEP      CAPACITY  HIT RATE      GAIN
-          dram   now        256 KiB  0.0 ± 0.0 %
-          dram   +256 KiB   512 KiB  66.7 ± 0.0 %  +66.7 ± 0.0 points
+          LEVEL  STEP      BLOCKS  CAPACITY  HIT RATE      GAIN
+          dram   now            4   256 KiB  0.0 ± 0.0 %
+          dram   +256 KiB       8   512 KiB  66.7 ± 0.0 %  +66.7 ± 0.0 points
+
+          LEVEL  STEP      TOKENS REUSED  PREFILL SAVED  MORE
+          dram   now                   0         0.00 s
+          dram   +256 KiB            256         0.03 s  +0.03 s
           """);
 
       CommandLineRun json = CommandLineRun.of("whatif", "--admin", served.address(), "--json", "--svg",
-          folder.resolve("node.svg").toString());
+          folder.resolve("node.svg").toString(), "--report", folder.resolve("node.html").toString());
       JsonNode steps = JsonMapper.shared().readTree(json.out()).at("/spaces/0/steps");
       assertThat(steps).extracting(step -> step.get("addBlocks").asLong()).containsExactly(0L, 2L, 4L, 12L);
       assertThat(steps).extracting(step -> step.at("/tier/hitRate").asDouble())
           .satisfiesExactly(rate -> assertThat(rate).isZero(), rate -> assertThat(rate).isZero(),
               rate -> assertThat(rate).isCloseTo(2.0 / 3, within(1e-4)),
               rate -> assertThat(rate).isCloseTo(2.0 / 3, within(1e-4)));
+      assertThat(folder.resolve("node.html")).content().contains("Hit rate of dram", "\"blockBytes\":65536");
       assertThat(folder.resolve("node.svg")).content().contains("dram at " + served.address());
     }
   }
@@ -180,7 +222,10 @@ final class WhatIfCommandTest {
   @CsvSource(delimiter = '|', value = {
     "--dram 1GiB | 2 | --dram must be left out without TRACE, for the node knows its capacity (was 1 GiB)",
     "small.jsonl --admin 127.0.0.1:1 | 2 | --admin must be left out with TRACE, for no node is asked",
-    "small.jsonl --add 1GiB | 2 | --add must be a number of blocks, or --block-bytes must be given (was 1 GiB)",
+    "--model glm-4-9b | 2 | --model must be left out without TRACE, for the node knows its blocks (was glm-4-9b)",
+    "--block-bytes 1MiB | 2 | --block-bytes must be left out without TRACE, for the node knows its blocks (was 1MiB)",
+    "small.jsonl --add 1MiB | 2 | --add must be >= one block of 64 MiB (was 1 MiB)",
+    "small.jsonl --prefill-rate 0 | 2 | --prefill-rate must be > 0 tokens a second (was 0.0)",
     "small.jsonl --add 0 | 2 | --add must be a size or \"N blocks\", above 0 (was 0)",
     "small.jsonl --level hbm | 2 | --level must be one of dram (was hbm)",
     "small.jsonl --samples 0 | 2 | --samples must be > 0 (was 0)", "--admin 127.0.0.1:1 | 69 | no admin server",

@@ -108,7 +108,9 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
   private static Mono<KvClient.Reached> nearer(KvClient.Reached first, KvClient.Reached second) {
     long generation = first.client().generation();
     boolean same = generation != 0 && generation == second.client().generation();
-    return same ? first.client().close().thenReturn(second) : second.client().close().thenReturn(first);
+    Mono<KvClient.Reached> one =
+        same ? first.client().close().thenReturn(second) : second.client().close().thenReturn(first);
+    return one.doOnCancel(second.client().connection()::end); // the caller ends the first
   }
 
   /// Figures of a node, over a connection of its own that names no space.

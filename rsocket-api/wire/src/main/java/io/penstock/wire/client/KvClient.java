@@ -12,6 +12,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.PutTerms;
@@ -201,6 +202,11 @@ public final class KvClient {
     return questions.contains(keys);
   }
 
+  /// Keys that the node has, with at least `durability`; see [io.penstock.tier.BlockTier#contains(List, Durability)].
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    return questions.contains(keys, durability);
+  }
+
   /// Removes `keys` and reports which were there.
   public Mono<Presence> remove(List<BlockKey> keys) {
     return questions.remove(keys);
@@ -213,7 +219,7 @@ public final class KvClient {
     return questions.stat();
   }
 
-  /// History of the node's tier from after `sequence`, then later events.
+  /// Emits the events of the node's tier with numbers above `sequence`: first those of its log, then later ones.
   public Flux<TierEvent> events(long sequence) {
     return questions.events(sequence, null);
   }

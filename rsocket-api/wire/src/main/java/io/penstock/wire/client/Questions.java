@@ -3,6 +3,7 @@ package io.penstock.wire.client;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierEvent;
 import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.EventMessage;
@@ -25,6 +26,14 @@ record Questions(NodeConnection connection, SpaceId space, LookUps lookUps) {
 
   Mono<Presence> contains(List<BlockKey> keys) {
     return lookUps.of(BlockKey.distinct(keys, space));
+  }
+
+  Mono<Presence> contains(List<BlockKey> keys, Durability least) {
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
+    return connection
+        .ask(Routes.EXISTS, new Messages.KeysRequest(Messages.Keys.of(space, asked), null, least.name()),
+            Messages.ExistsReply.class)
+        .map(reply -> reply.of(asked.size(), least));
   }
 
   Mono<Presence> remove(List<BlockKey> keys) {

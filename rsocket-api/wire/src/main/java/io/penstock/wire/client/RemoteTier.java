@@ -14,6 +14,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
@@ -58,6 +59,11 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     return open(client.contains(keys));
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys, Durability durability) {
+    return open(client.contains(keys, durability));
   }
 
   @Override

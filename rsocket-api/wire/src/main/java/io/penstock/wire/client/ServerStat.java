@@ -2,8 +2,10 @@ package io.penstock.wire.client;
 
 import io.penstock.tier.TierStat;
 import io.penstock.wire.protocol.StatMessages;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// Figures of a node at one moment: the answer to [KvClient#stat].
@@ -17,11 +19,14 @@ import org.jspecify.annotations.Nullable;
 /// @param outgoingBytes those of `inFlightBytes` that are on their way out; null if the node did not tell
 /// @param spaces all spaces of the node; empty if the node did not tell
 /// @param carried bytes of streams since the node started, by what carried them; empty if it did not tell
+/// @param waitedMillis waits of streams since the node started, by culprit: `reader` and `writer` (a client is slow),
+///     `budget` (other clients hold the byte budget), `rate`, `slots` (of memory), `tier`; empty if it did not tell
 public record ServerStat(String node, String tier, String medium, TierStat stat, long inFlightBytes,
     long peakInFlightBytes, long budgetBytes, @Nullable Long outgoingBytes, boolean draining,
-    List<SpaceStat> spaces, Moved carried) {
+    List<SpaceStat> spaces, Moved carried, Map<String, Long> waitedMillis) {
   public ServerStat {
     spaces = List.copyOf(spaces);
+    waitedMillis = Collections.unmodifiableMap(new TreeMap<>(waitedMillis));
   }
 
   /// Bytes by the label of their carrier.
@@ -48,6 +53,7 @@ public record ServerStat(String node, String tier, String medium, TierStat stat,
     return new ServerStat(told.node(), told.tier(), told.medium(), told.stat().stat(), told.inFlightBytes(),
         told.peakInFlightBytes(), told.budgetBytes(), told.outgoingBytes(), told.draining(),
         spaces == null ? List.of() : spaces.stream().map(SpaceStat::of).toList(),
-        carried == null ? Moved.NONE : Moved.of(carried));
+        carried == null ? Moved.NONE : Moved.of(carried),
+        told.waitedMillis() == null ? Map.of() : told.waitedMillis());
   }
 }

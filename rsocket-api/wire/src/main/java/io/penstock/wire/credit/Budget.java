@@ -1,6 +1,7 @@
 package io.penstock.wire.credit;
 
 import io.penstock.budget.Permits;
+import io.penstock.wire.report.StreamClock.Wait;
 import java.util.function.Consumer;
 
 /// Bytes that may be in flight: taken before they leave, given back when they have landed or left.
@@ -25,11 +26,41 @@ public interface Budget {
   /// Gives `bytes` back and serves the queue.
   void release(long bytes);
 
+  /// The party that holds what a waiter waits for.
+  enum Holder {
+    /// The party of the waiter itself: bytes that its peer has not taken, or not sent.
+    OWN,
+    /// Other parties.
+    OTHERS,
+    /// No party: the rate of the connection allows no more bytes yet.
+    RATE;
+
+    /// The culprit of a wait for the bytes. Bytes of the party itself lie in the budget because its peer has not taken,
+    /// or not sent, them: a larger budget would only hold more of them.
+    public Wait culprit() {
+      return switch (this) {
+        case OWN -> Wait.PEER;
+        case OTHERS -> Wait.BUDGET;
+        case RATE -> Wait.RATE;
+      };
+    }
+  }
+
   /// A place in a queue.
   @FunctionalInterface
   interface Place {
     /// Leaves the queue; true if the grant will not come, false if it came or is coming.
     boolean cancel();
+
+    /// The present holder of the bytes.
+    default Holder holder() {
+      return Holder.OTHERS;
+    }
+
+    /// Runs `changed` on any thread whenever [#holder()] has changed, until the wait ends.
+    default void onHolderChange(Runnable changed) {
+      // a budget that knows one holder only
+    }
   }
 
   /// `permits` themselves.

@@ -30,6 +30,8 @@ public final class BudgetLane implements Budget {
   @GuardedBy("this") private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
   @GuardedBy("this") private long inUse;
   @GuardedBy("this") private long returned;
+  /// Whether the party had bytes, when that was last looked at.
+  @GuardedBy("this") private boolean held;
   /// The first of the queue, whose bytes count here already, while it waits for the budget.
   @GuardedBy("this") private @Nullable Waiter first;
 
@@ -154,11 +156,26 @@ public final class BudgetLane implements Budget {
 
   /// @param back part of `bytes` that the party had, and gives back
   private void giveUp(long bytes, long back) {
+    List<Waiter> told;
     synchronized (this) {
       inUse -= bytes;
       returned += back;
+      told = toldOfHolder();
     }
+    told.forEach(Waiter::holderChanged);
     retry();
+  }
+
+  /// Whether the party has bytes, beside those with which the first of the queue waits for the budget.
+  @GuardedBy("this") private boolean hasBytes() {
+    return inUse > (first == null ? 0 : first.bytes);
+  }
+
+  /// Waiters for whom the holder of the bytes has changed.
+  @GuardedBy("this") private List<Waiter> toldOfHolder() {
+    boolean before = held;
+    held = hasBytes();
+    return before == held || queue.isEmpty() ? List.of() : List.copyOf(queue);
   }
 
   /// Serves this lane and its parts that wait, because more may be free.
@@ -227,11 +244,14 @@ public final class BudgetLane implements Budget {
   /// The budget granted the bytes of `waiter`.
   private void arrived(Waiter waiter) {
     boolean wanted;
+    List<Waiter> told;
     synchronized (this) {
       first = null;
       wanted = queue.remove(waiter);
       inUse -= wanted ? 0 : waiter.bytes;
+      told = toldOfHolder();
     }
+    told.forEach(Waiter::holderChanged);
     try {
       if (wanted) {
         waiter.granted.run();
@@ -286,6 +306,7 @@ public final class BudgetLane implements Budget {
     private final Consumer<? super RuntimeException> refused;
     /// Place in the queue of the budget; null before, and if the grant came at once.
     private volatile @Nullable Place place;
+    private volatile @Nullable Runnable changed;
 
     Waiter(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
       this.bytes = bytes;
@@ -295,6 +316,28 @@ public final class BudgetLane implements Budget {
 
     void waitsAt(Place atBudget) {
       place = atBudget;
+    }
+
+    private void holderChanged() {
+      Runnable told = changed;
+      if (told != null) {
+        told.run();
+      }
+    }
+
+    @Override
+    public Holder holder() {
+      synchronized (BudgetLane.this) {
+        return hasBytes() ? Holder.OWN : Holder.OTHERS;
+      }
+    }
+
+    @Override
+    public void onHolderChange(Runnable changed) {
+      this.changed = changed;
+      synchronized (BudgetLane.this) {
+        held = hasBytes();
+      }
     }
 
     @Override

@@ -53,12 +53,25 @@ final class RateBudget implements Budget {
   }
 
   private Place left(long bytes, Place place) {
-    return () -> {
-      boolean left = place.cancel();
-      if (left) {
-        rate.giveBack(bytes);
+    return new Place() {
+      @Override
+      public boolean cancel() {
+        boolean left = place.cancel();
+        if (left) {
+          rate.giveBack(bytes);
+        }
+        return left;
       }
-      return left;
+
+      @Override
+      public Holder holder() {
+        return place.holder();
+      }
+
+      @Override
+      public void onHolderChange(Runnable changed) {
+        place.onHolderChange(changed);
+      }
     };
   }
 
@@ -88,6 +101,7 @@ final class RateBudget implements Budget {
     private final AtomicBoolean due = new AtomicBoolean();
     private final Disposable.Swap timer = Disposables.swap();
     private volatile @Nullable Place place;
+    private volatile @Nullable Runnable changed;
 
     Delayed(long bytes, long nanos, Runnable granted, Consumer<? super RuntimeException> refused) {
       this.bytes = bytes;
@@ -101,10 +115,31 @@ final class RateBudget implements Budget {
         return;
       }
       try {
-        place = left(bytes, budget.acquire(bytes, granted, refused));
+        Place behind = left(bytes, budget.acquire(bytes, granted, refused));
+        place = behind;
+        Runnable told = changed;
+        if (told != null) {
+          behind.onHolderChange(told);
+          told.run();
+        }
       } catch (RuntimeException e) {
         rate.giveBack(bytes);
         refused.accept(e);
+      }
+    }
+
+    @Override
+    public Holder holder() {
+      Place behind = place;
+      return behind == null ? Holder.RATE : behind.holder();
+    }
+
+    @Override
+    public void onHolderChange(Runnable told) {
+      changed = told;
+      Place behind = place;
+      if (behind != null) {
+        behind.onHolderChange(told);
       }
     }
 

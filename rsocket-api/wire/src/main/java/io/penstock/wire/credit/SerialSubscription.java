@@ -9,10 +9,10 @@ import org.reactivestreams.Subscription;
 /// only such steps touch needs no other care.
 @SuppressWarnings("this-escape") // kept until the first step, which no constructor runs
 public abstract class SerialSubscription implements Subscription {
-  public final Serial serial = new Serial(this::fail);
+  protected final Serial serial = new Serial(this::fail);
   /// Number of elements that were requested and not sent; touched by steps only.
-  public long requested;
-  public volatile boolean done;
+  protected long requested;
+  protected volatile boolean done;
 
   @Override
   public final void request(long n) {

@@ -54,6 +54,11 @@ public final class SliceCredit {
     return place != null;
   }
 
+  /// The party that holds what this waits for; [Budget.Holder#OTHERS] if it does not wait.
+  public Budget.Holder holder() {
+    return place == null ? Budget.Holder.OTHERS : place.holder();
+  }
+
   /// Number of slices that were requested and have not arrived.
   public long outstanding() {
     return outstanding;
@@ -71,6 +76,7 @@ public final class SliceCredit {
       place = budget.acquire(sliceBytes, () -> serial.run(this::turn), refusal -> serial.run(() -> {
         throw refusal; // fails the stream
       }));
+      place.onHolderChange(() -> serial.run(proceed));
     }
   }
 

@@ -16,8 +16,12 @@ import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.disagg.request.Release;
+import io.penstock.disagg.request.RequestAnswer;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -286,7 +290,44 @@ public final class DisaggMessages {
   }
 
   /// @param kept whether the rank keeps the request now: one whose receivers are all done has ended already
-  public record KeepReply(boolean kept) {}
+  /// @param outcome name of a [RequestAnswer.Outcome]; null from a node of an earlier release
+  /// @param release name of the [Release] with which the request had ended; null unless `outcome` is `OVER`
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record KeepReply(boolean kept, @Nullable String outcome, @Nullable String release) {
+    public static KeepReply of(RequestAnswer answer, boolean kept) {
+      return new KeepReply(kept, answer.outcome().name(), word(answer.release()));
+    }
+
+    /// The answer to a `keep` with keys. A node of an earlier release that keeps nothing then has no reason but the end of
+    /// the request.
+    public RequestAnswer answer() {
+      return outcome != null
+          ? answered(outcome, release)
+          : kept ? new RequestAnswer(Outcome.APPLIED, null) : new RequestAnswer(Outcome.OVER, Release.DONE);
+    }
+
+    /// The answer to a `keep` without keys, which ends the request.
+    public RequestAnswer ended() {
+      return answered(outcome, release);
+    }
+  }
+
+  private static @Nullable String word(@Nullable Release release) {
+    return release == null ? null : release.name();
+  }
+
+  /// A word that this release does not know says no more than an acknowledgement.
+  private static RequestAnswer answered(@Nullable String outcome, @Nullable String release) {
+    Outcome known = known(Outcome.values(), outcome);
+    Release how = known(Release.values(), release);
+    return known == null || (known == Outcome.OVER) != (how != null)
+        ? new RequestAnswer(Outcome.ACKNOWLEDGED, null)
+        : new RequestAnswer(known, how);
+  }
+
+  private static <E extends Enum<E>> @Nullable E known(E[] constants, @Nullable String word) {
+    return Arrays.stream(constants).filter(each -> each.name().equals(word)).findFirst().orElse(null);
+  }
 
   /// Signal of a receiving rank for a prefill rank.
   ///
@@ -310,5 +351,17 @@ public final class DisaggMessages {
     }
   }
 
-  public record SignalReply(boolean acknowledged) {}
+  /// @param acknowledged always true: that the signal was heard, not that it came in time
+  /// @param outcome name of a [RequestAnswer.Outcome]; null from a node of an earlier release
+  /// @param release name of the [Release] with which the request had ended; null unless `outcome` is `OVER`
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record SignalReply(boolean acknowledged, @Nullable String outcome, @Nullable String release) {
+    public static SignalReply of(RequestAnswer answer) {
+      return new SignalReply(true, answer.outcome().name(), word(answer.release()));
+    }
+
+    public RequestAnswer answer() {
+      return answered(outcome, release);
+    }
+  }
 }

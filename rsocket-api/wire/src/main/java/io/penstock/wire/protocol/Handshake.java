@@ -36,10 +36,12 @@ public final class Handshake {
 
   /// Space of a peer; the salt itself never travels, its effect is in `id`.
   ///
+  /// @param group number of the KV cache group
   /// @param shard null for all layers and heads of the model
+  /// @param kind what else is known of the group; null for full attention in layers without numbers
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group,
-      @Nullable ShardShape shard) {
+      @Nullable ShardShape shard, @Nullable GroupShape kind) {
     public Space {
       exactly("space.id", id, SpaceId.BYTES);
       present("space.model", model);
@@ -50,7 +52,8 @@ public final class Handshake {
     public static Space of(CacheSpace space) {
       BlockLayout layout = space.layout();
       return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
-          layout.planes().stream().map(PlaneShape::of).toList(), space.group(), ShardShape.of(space));
+          layout.planes().stream().map(PlaneShape::of).toList(), space.group().number(), ShardShape.of(space),
+          GroupShape.of(space.group()));
     }
 
     /// The first field in which `mine` and this space differ, or null.
@@ -75,7 +78,8 @@ public final class Handshake {
     CacheSpace with(String salt) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
-      CacheSpace whole = new CacheSpace(model, layout, group, salt);
+      CacheSpace whole =
+          new CacheSpace(model, layout, kind == null ? CacheSpace.Group.of(group) : kind.group(group), salt);
       return shard == null ? whole : whole.withShard(shard.shard());
     }
 
@@ -95,6 +99,23 @@ public final class Handshake {
 
     CacheSpace.Shard shard() {
       return new CacheSpace.Shard(layers, firstLayer, heads, firstHead);
+    }
+  }
+
+  /// See [CacheSpace.Group].
+  record GroupShape(int windowTokens, int stateTokens, List<Integer> layers) {
+    GroupShape {
+      layers = copied("space.kind.layers", layers);
+    }
+
+    static @Nullable GroupShape of(CacheSpace.Group group) {
+      return group.equals(CacheSpace.Group.of(group.number()))
+          ? null
+          : new GroupShape(group.windowTokens(), group.stateTokens(), group.layers());
+    }
+
+    CacheSpace.Group group(int number) {
+      return new CacheSpace.Group(number, windowTokens, stateTokens, layers);
     }
   }
 

@@ -130,28 +130,36 @@ public final class HoldMessages {
 
   /// The outcomes of a `remove` or a `pin`: bits of the keys that it was done for, and why it was not for the others.
   /// Counts of a `remove` by pattern, or of all.
+  ///
+  /// @param unchanged bits of the keys of `bits` for which there was nothing to do; null if there is none
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Outcomes(int size, byte[] bits, @Nullable List<Outcome> outcomes, @Nullable Long removed,
-      @Nullable Long leased, @Nullable Long notReady) {
+      @Nullable Long leased, @Nullable Long notReady, byte @Nullable [] unchanged) {
     public Outcomes {
       new Messages.Bits(size, bits); // checks them
+      if (unchanged != null) {
+        new Messages.Bits(size, unchanged);
+      }
       outcomes = outcomes == null ? null : Fields.copied("outcomes", outcomes);
     }
 
     public static Outcomes of(List<KeyOutcome> all) {
       BitSet done = new BitSet(all.size());
+      BitSet unchanged = new BitSet();
       List<Outcome> others = new ArrayList<>();
       for (int i = 0; i < all.size(); i++) {
-        done.set(i, all.get(i) == KeyOutcome.OK);
-        if (all.get(i) != KeyOutcome.OK) {
+        done.set(i, all.get(i).isDone());
+        unchanged.set(i, all.get(i) == KeyOutcome.UNCHANGED);
+        if (!all.get(i).isDone()) {
           others.add(new Outcome(i, all.get(i).code()));
         }
       }
-      return new Outcomes(all.size(), done.toByteArray(), others, null, null, null);
+      return new Outcomes(all.size(), done.toByteArray(), others, null, null, null,
+          unchanged.isEmpty() ? null : unchanged.toByteArray());
     }
 
     public static Outcomes of(RemovalCount count) {
-      return new Outcomes(0, new byte[0], null, count.removed(), count.leased(), count.notReady());
+      return new Outcomes(0, new byte[0], null, count.removed(), count.leased(), count.notReady(), null);
     }
 
     /// @throws WireFormatException if these are not outcomes of `keys` keys
@@ -159,6 +167,11 @@ public final class HoldMessages {
       BitSet done = new Messages.Bits(size, bits).of(keys).bits();
       List<KeyOutcome> all = new ArrayList<>(Collections.nCopies(keys, KeyOutcome.NOT_FOUND));
       done.stream().forEach(i -> all.set(i, KeyOutcome.OK));
+      if (unchanged != null) {
+        BitSet same = new Messages.Bits(size, unchanged).of(keys).bits();
+        same.and(done);
+        same.stream().forEach(i -> all.set(i, KeyOutcome.UNCHANGED));
+      }
       for (Outcome outcome : outcomes == null ? List.<Outcome>of() : outcomes) {
         if (outcome.position() < 0 || outcome.position() >= keys || done.get(outcome.position())) {
           throw WireFormatException.request("outcomes.position", "one of " + keys + " whose bit is 0",

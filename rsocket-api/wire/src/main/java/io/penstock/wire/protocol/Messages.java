@@ -15,6 +15,7 @@ import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt.Durability;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
@@ -67,14 +68,27 @@ public final class Messages {
   }
 
   /// @param lease null to lease nothing
+  /// @param durability least promise that a key of the reply has, a name of [Durability]; null for any. `exists` alone
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  public record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease) {
+  public record KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease, @Nullable String durability) {
     public KeysRequest {
       present("keys", keys);
+      if (durability != null && lease != null) {
+        throw WireFormatException.request("durability", "absent with a lease", durability);
+      }
+    }
+
+    public KeysRequest(Keys keys, HoldMessages.@Nullable LeaseWanted lease) {
+      this(keys, lease, null);
     }
 
     public KeysRequest(Keys keys) {
       this(keys, null);
+    }
+
+    /// Null if the request asks for visible blocks, whatever they promise.
+    public @Nullable Durability least() {
+      return durability == null ? null : oneOf(Durability.class, "durability", durability);
     }
   }
 
@@ -136,20 +150,37 @@ public final class Messages {
     }
   }
 
-  /// Bits with a lease.
+  /// Bits with a lease, or of keys with a durability.
+  ///
+  /// @param durability that the request asked for; null if it asked for none
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  public record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease) {
+  public record ExistsReply(int size, byte[] bits, HoldMessages.@Nullable LeaseGiven lease,
+      @Nullable String durability) {
     public ExistsReply {
       new Bits(size, bits); // checks them
     }
 
     public static ExistsReply of(Presence presence, HoldMessages.@Nullable LeaseGiven lease) {
-      return new ExistsReply(presence.size(), presence.bits().toByteArray(), lease);
+      return new ExistsReply(presence.size(), presence.bits().toByteArray(), lease, null);
+    }
+
+    public static ExistsReply of(Presence presence, Durability durability) {
+      return new ExistsReply(presence.size(), presence.bits().toByteArray(), null, durability.name());
     }
 
     /// @throws WireFormatException if these are not bits for `keys` keys
     public Presence of(int keys) {
       return new Bits(size, bits).of(keys);
+    }
+
+    /// @throws WireFormatException if a node of an earlier release answered, which reports visible blocks whatever they
+    ///     promise
+    public Presence of(int keys, Durability least) {
+      if (!least.name().equals(durability)) {
+        throw WireFormatException.request("durability", "repeated by the node, as nodes do that know it",
+            String.valueOf(durability));
+      }
+      return of(keys);
     }
   }
 

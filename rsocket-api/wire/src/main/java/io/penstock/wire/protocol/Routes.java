@@ -7,8 +7,6 @@ import java.util.List;
 public final class Routes {
   /// Protocol version spoken here.
   public static final int VERSION = 1;
-  /// Data MIME type of a slice, for information: responses carry slices whatever the data MIME type of the connection.
-  public static final String SLICE_MIME_TYPE = "application/vnd.penstock.slice.v1";
 
   static final String PREFIX = "penstock.v1.";
   /// Agrees on version, space and limits; first on every connection.

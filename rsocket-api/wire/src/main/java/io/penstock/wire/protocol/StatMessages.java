@@ -4,6 +4,7 @@ import static io.penstock.wire.protocol.Fields.copied;
 import static io.penstock.wire.protocol.Fields.oneOf;
 import static io.penstock.wire.protocol.Fields.present;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierInfo;
@@ -20,9 +21,11 @@ public final class StatMessages {
   /// @param outgoingBytes null from a node that does not tell
   /// @param spaces null from a node that does not tell
   /// @param carried null from a node that does not tell
+  /// @param waitedMillis by culprit; null from a node that does not tell
   public record StatReply(String node, String tier, String medium, TierFigures stat, long inFlightBytes,
       long peakInFlightBytes, long budgetBytes, @Nullable Long outgoingBytes, boolean draining,
-      @Nullable List<SpaceFigures> spaces, @Nullable Moved carried) {
+      @Nullable List<SpaceFigures> spaces, @Nullable Moved carried,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Long> waitedMillis) {
     public StatReply {
       present("stat", stat);
       spaces = spaces == null ? null : copied("spaces", spaces);

@@ -139,7 +139,7 @@ public final class WireErrors {
       case ClosedChannelException e -> new ConnectionLostException(peer, e);
       case IOException e -> new ConnectionLostException(peer, e);
       case IllegalStateException e when Exceptions.isOverflow(e) ->
-        WireFormatException.slice("count", "<= what was asked for", "more");
+        WireFormatException.slice("count", "<= the slices requested", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
       case IllegalArgumentException e when isOfRSocket(e) -> new ConnectionLostException(peer, e);
       default -> error;

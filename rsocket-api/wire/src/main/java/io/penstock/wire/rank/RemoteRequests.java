@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.disagg.RankId;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
@@ -39,32 +40,32 @@ public final class RemoteRequests {
   /// Asks the node to keep `keys` for receivers that are not known yet: each states their number.
   ///
   /// @return see [#keep(String, SpaceId, List, Set)]
-  public Mono<Boolean> keep(String request, SpaceId space, List<BlockKey> keys) {
+  public Mono<RequestAnswer> keep(String request, SpaceId space, List<BlockKey> keys) {
     return keep(request, space, keys, Set.of());
   }
 
-  /// Has the node keep `keys` until all `receivers` are done, one of them cancels, or the lease expires.
+  /// Asks the node to keep `keys` until all `receivers` are done, one of them cancels, or the lease expires.
   ///
   /// @param request a name that serves one request
   /// @param keys of blocks that the node has; may be none
   /// @param receivers the ranks that read from it, or the one that releases it; empty if they are not known
-  /// @return cold; false if the request has ended already, because its receivers were done before. Signals
-  ///     `RemotePermanentException` if a block is not there or the name was used,
+  /// @return cold; whether the node keeps it now, or how the request has ended already, because its receivers were done
+  ///     before. Signals `RemotePermanentException` if a block is not there or the name was used,
   ///     [io.penstock.tier.TierHolds.HoldLimitException] if the node would keep too many blocks
-  public Mono<Boolean> keep(String request, SpaceId space, List<BlockKey> keys, Set<RankId> receivers) {
-    return ask(DisaggMessages.KeepRequest.of(request, Messages.Keys.of(space, keys), receivers));
+  public Mono<RequestAnswer> keep(String request, SpaceId space, List<BlockKey> keys, Set<RankId> receivers) {
+    return ask(DisaggMessages.KeepRequest.of(request, Messages.Keys.of(space, keys), receivers))
+        .map(DisaggMessages.KeepReply::answer);
   }
 
-  /// Ends a request; does nothing if the node does not keep it.
+  /// Ends a request.
   ///
-  /// @return cold
-  public Mono<Void> withdraw(String request) {
-    return ask(new DisaggMessages.KeepRequest(request, null, null)).then();
+  /// @return cold; how the request had ended, if it had, or that the node does not know it
+  public Mono<RequestAnswer> withdraw(String request) {
+    return ask(new DisaggMessages.KeepRequest(request, null, null)).map(DisaggMessages.KeepReply::ended);
   }
 
-  private Mono<Boolean> ask(DisaggMessages.KeepRequest message) {
-    return lane.with(node -> node.ask(Routes.KEEP, message, DisaggMessages.KeepReply.class)).next()
-        .map(DisaggMessages.KeepReply::kept);
+  private Mono<DisaggMessages.KeepReply> ask(DisaggMessages.KeepRequest message) {
+    return lane.with(node -> node.ask(Routes.KEEP, message, DisaggMessages.KeepReply.class)).next();
   }
 
   /// Ends the connections; work that runs fails. Lazy and idempotent.

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.request.PeerSignals;
+import io.penstock.disagg.request.RequestAnswer;
 import io.penstock.disagg.request.Signal;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
@@ -46,9 +47,9 @@ public final class WireSignals implements PeerSignals {
   }
 
   @Override
-  public Mono<Void> send(Incarnation to, Signal signal) {
+  public Mono<RequestAnswer> send(Incarnation to, Signal signal) {
     return lane(to).flatMap(lane -> lane.with(node -> node.ask(Routes.SIGNAL,
-        DisaggMessages.SignalRequest.of(signal, to.generation()), DisaggMessages.SignalReply.class)).next()).then();
+        DisaggMessages.SignalRequest.of(signal, to.generation()), DisaggMessages.SignalReply.class)).next()).map(DisaggMessages.SignalReply::answer);
   }
 
   private Mono<Lane<NodeConnection>> lane(Incarnation to) {

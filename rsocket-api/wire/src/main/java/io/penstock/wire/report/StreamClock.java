@@ -3,6 +3,7 @@ package io.penstock.wire.report;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.wire.protocol.WireErrors;
 import io.penstock.wire.trace.TraceContext;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
@@ -11,14 +12,25 @@ import reactor.core.publisher.Flux;
 public final class StreamClock implements Carried {
   /// Clock of streams without a listener.
   public static final StreamClock NONE =
-      new StreamClock(StreamListener.NOOP, 0, "", "", "", false, Carried.UNCOUNTED, null);
+      new StreamClock(StreamListener.NOOP, System::nanoTime, 0, "", "", "", false, Carried.UNCOUNTED, null);
 
-  /// Reason of a wait of a stream.
+  /// The culprit of a wait of a stream.
   public enum Wait {
-    NOTHING, PEER, BUDGET, TIER
+    NOTHING,
+    /// The peer: a reader gives no credit or does not take its bytes, a writer does not send.
+    PEER,
+    /// Other parties, which hold the byte budget.
+    BUDGET,
+    /// The rate that the node allows to the connection.
+    RATE,
+    /// Room for blocks: slots of memory, or the write queue behind them.
+    ROOM,
+    /// The tier, which reads blocks from a slower level, writes them to it, or awaits their writer.
+    TIER
   }
 
   private final StreamListener listener;
+  private final LongSupplier nanos;
   private final boolean runs;
   private final String route;
   private final Object peer;
@@ -34,8 +46,9 @@ public final class StreamClock implements Carried {
   private long shared;
   @GuardedBy("this") private boolean over;
 
-  private StreamClock(StreamListener listener, long began, String route, Object peer, String transport,
+  private StreamClock(StreamListener listener, LongSupplier nanos, long began, String route, Object peer, String transport,
       boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    this.nanos = nanos;
     this.transport = transport;
     this.trace = trace;
     this.listener = listener;
@@ -65,8 +78,18 @@ public final class StreamClock implements Carried {
 
   private static StreamClock of(StreamListener listener, long began, String route, Object peer, String transport,
       boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
+    return of(listener, System::nanoTime, began, route, peer, transport, isOutgoing, all, trace);
+  }
+
+  /// A clock that starts now and reads `nanos`.
+  static StreamClock of(StreamListener listener, LongSupplier nanos, String route, Object peer, boolean isOutgoing) {
+    return of(listener, nanos, nanos.getAsLong(), route, peer, "", isOutgoing, Carried.UNCOUNTED, null);
+  }
+
+  private static StreamClock of(StreamListener listener, LongSupplier nanos, long began, String route, Object peer,
+      String transport, boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     String word = route.substring(route.lastIndexOf('.') + 1);
-    return new StreamClock(listener, began, word, peer, transport, isOutgoing, all, trace);
+    return new StreamClock(listener, nanos, began, word, peer, transport, isOutgoing, all, trace);
   }
 
   /// The time, for [#moved]; 0 if `listener` ignores streams.
@@ -90,7 +113,7 @@ public final class StreamClock implements Carried {
   /// Starts a wait for `who`.
   public void waits(Wait who) {
     if (runs && who != now) {
-      long at = System.nanoTime();
+      long at = nanos.getAsLong();
       waited[now.ordinal()] += at - since;
       now = who;
       since = at;
@@ -132,7 +155,8 @@ public final class StreamClock implements Carried {
     }
     waits(Wait.NOTHING);
     listener.ended(new StreamListener.Report(route, peer.toString(), transport, isOutgoing, inline, shared,
-        System.nanoTime() - began, waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
-        waited[Wait.TIER.ordinal()], error == null ? null : WireErrors.codeOf(error), trace));
+        nanos.getAsLong() - began, new StreamListener.Waits(waited[Wait.PEER.ordinal()], waited[Wait.BUDGET.ordinal()],
+            waited[Wait.RATE.ordinal()], waited[Wait.ROOM.ordinal()], waited[Wait.TIER.ordinal()]),
+        error == null ? null : WireErrors.codeOf(error), trace));
   }
 }

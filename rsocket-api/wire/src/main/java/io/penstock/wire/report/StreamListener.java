@@ -3,6 +3,8 @@ package io.penstock.wire.report;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.ErrorCode;
 import io.penstock.wire.trace.TraceContext;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Hears of the streams of slices of a `KvServer`, or of the gets and puts of a `KvClient`, for meters and the log:
@@ -42,22 +44,42 @@ public interface StreamListener {
   /// @param inlineBytes that came or went in frames
   /// @param sharedBytes that were read in the memory of the sender
   /// @param nanos from its beginning to its end
-  /// @param peerNanos it waited for the peer: for credit of a reader, for slices of a writer
-  /// @param budgetNanos it waited for room in the budget, or in the send window
-  /// @param tierNanos it waited for the tier, to give blocks or to make room for them
+  /// @param waits by culprit
   /// @param failure null if it did not fail
   /// @param trace that it belongs to; null for none
   record Report(String route, String peer, String transport, boolean isOutgoing, long inlineBytes, long sharedBytes,
-      long nanos,
-      long peerNanos, long budgetNanos, long tierNanos, @Nullable ErrorCode failure,
+      long nanos, Waits waits, @Nullable ErrorCode failure,
       @Nullable TraceContext trace) {
     public long bytes() {
       return inlineBytes + sharedBytes;
+    }
+
+    /// Nanoseconds of the waits by the word for their culprit, in a fixed order: the peer is a `reader` or a `writer`.
+    public Map<String, Long> byCulprit() {
+      Map<String, Long> nanosOf = new LinkedHashMap<>();
+      nanosOf.put(isOutgoing ? "reader" : "writer", waits.peer());
+      nanosOf.put("budget", waits.budget());
+      nanosOf.put("rate", waits.rate());
+      nanosOf.put("slots", waits.room());
+      nanosOf.put("tier", waits.tier());
+      return nanosOf;
     }
 
     /// Carrier of the bytes, of most of them if there were two.
     public Carrier carrier() {
       return sharedBytes > inlineBytes ? Carrier.SHARED_MEMORY : Carrier.INLINE;
     }
+  }
+
+  /// Waits of a stream by culprit, in nanoseconds.
+  ///
+  /// @param peer for credit of a reader, for a reader to take bytes that lie in the budget, or for slices of a writer
+  /// @param budget for bytes that other parties hold
+  /// @param rate until the rate of the connection allows more bytes
+  /// @param room for slots of memory
+  /// @param tier for the tier to give blocks from a slower level, to write them, or to get them from their writer
+  record Waits(long peer, long budget, long rate, long room, long tier) {
+    /// No waits.
+    public static final Waits NONE = new Waits(0, 0, 0, 0, 0);
   }
 }

@@ -75,7 +75,7 @@ public final class ConnectionWrites {
         return;
       }
     }
-    throw WireFormatException.request("connection", "the last of its engine", "an earlier one");
+    throw WireFormatException.request("connection", "the latest of its engine", "an earlier one");
   }
 
   public void leave(SegmentReceiver write) {

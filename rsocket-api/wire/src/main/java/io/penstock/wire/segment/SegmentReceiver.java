@@ -133,7 +133,7 @@ public final class SegmentReceiver extends SerialSubscription implements CoreSub
       end(out::onComplete);
       return;
     }
-    clock.waits(credit.isWaiting() ? StreamClock.Wait.BUDGET : StreamClock.Wait.PEER);
+    clock.waits(credit.isWaiting() ? credit.holder().culprit() : StreamClock.Wait.PEER);
     silence.watch();
   }
 
@@ -144,7 +144,7 @@ public final class SegmentReceiver extends SerialSubscription implements CoreSub
 
   /// The engine of the sender has a later connection.
   void end() {
-    serial.run(() -> fail(WireFormatException.request("connection", "the last of its engine", "an earlier one")));
+    serial.run(() -> fail(WireFormatException.request("connection", "the latest of its engine", "an earlier one")));
   }
 
   private void end(Runnable last) {

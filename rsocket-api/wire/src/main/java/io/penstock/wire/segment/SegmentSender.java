@@ -134,12 +134,13 @@ public final class SegmentSender extends SerialSubscription implements Publisher
       } else {
         place = setting.window().acquire(bytes, () -> serial.run(() -> granted(bytes)),
             refusal -> serial.run(() -> fail(refusal)));
+        place.onHolderChange(() -> serial.run(this::proceed));
       }
     }
     if (!done && head == null && from.left() == 0 && (isAnswered || unlanded.isEmpty())) {
       finish();
     } else if (!done && silence != null) {
-      setting.clock().waits(place == null ? StreamClock.Wait.PEER : StreamClock.Wait.BUDGET);
+      setting.clock().waits(place == null ? StreamClock.Wait.PEER : place.holder().culprit());
       silence.watch();
     }
   }

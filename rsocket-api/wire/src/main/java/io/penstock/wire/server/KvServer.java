@@ -58,16 +58,22 @@ public final class KvServer {
   /// The connections that are open: not every transport drops them when it stops listening.
   private static final class Connections {
     private final Set<RSocket> open = new LinkedHashSet<>();
+    private boolean dropped;
 
     /// @param served disposed when the connection is gone, even if RSocket's own end of it is lost
     void enter(RSocket peer, RSocket served) {
+      boolean late;
       synchronized (open) {
+        late = dropped;
         open.add(peer);
       }
       peer.onClose().onErrorComplete().doFinally(end -> {
         leave(peer);
         served.dispose();
       }).subscribe();
+      if (late) { // its password was compared while the server closed
+        peer.dispose();
+      }
     }
 
     private void leave(RSocket peer) {
@@ -77,11 +83,12 @@ public final class KvServer {
     }
 
     void drop() {
-      List<RSocket> dropped;
+      List<RSocket> now;
       synchronized (open) {
-        dropped = List.copyOf(open);
+        dropped = true;
+        now = List.copyOf(open);
       }
-      dropped.forEach(RSocket::dispose);
+      now.forEach(RSocket::dispose);
     }
   }
 

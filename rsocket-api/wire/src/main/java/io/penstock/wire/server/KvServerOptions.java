@@ -127,10 +127,6 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     return with().rates(most).build();
   }
 
-  public KvServerOptions withMostLifetime(Duration lifetime) {
-    return with().mostLifetime(lifetime).build();
-  }
-
   /// Builder that starts with the defaults.
   public static final class Builder {
     private String node = "penstock";

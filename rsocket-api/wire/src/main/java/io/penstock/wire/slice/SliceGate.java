@@ -126,7 +126,7 @@ public final class SliceGate extends SerialSubscription implements CoreSubscribe
 
   private StreamClock.Wait waitsFor() {
     if (place != null) {
-      return StreamClock.Wait.BUDGET;
+      return place.holder().culprit();
     } else if (requested == 0 || ended) {
       return StreamClock.Wait.PEER;
     }
@@ -158,6 +158,7 @@ public final class SliceGate extends SerialSubscription implements CoreSubscribe
       send(bytes);
     } else {
       place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)), this::onError);
+      place.onHolderChange(() -> serial.run(this::watch));
       watch();
     }
   }

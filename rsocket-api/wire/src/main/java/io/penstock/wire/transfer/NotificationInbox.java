@@ -3,6 +3,7 @@ package io.penstock.wire.transfer;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.check.Checks;
+import io.penstock.check.Uncaught;
 import io.penstock.operator.Demand;
 import io.penstock.operator.SerialLoop;
 import java.util.ArrayDeque;
@@ -13,6 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
@@ -24,7 +26,7 @@ final class NotificationInbox {
   private static final int NUMBERS = 1024;
 
   private final int capacity;
-  private final SerialLoop delivery = new SerialLoop(this::deliver, this::fail);
+  private final SerialLoop delivery = new SerialLoop(this::deliver, Uncaught::report);
   @GuardedBy("this") private final ArrayDeque<Notification> waiting = new ArrayDeque<>();
   @GuardedBy("this") private final Map<Long, Set<Long>> known = new LinkedHashMap<>(16, 0.75f, true);
   @GuardedBy("this") private @Nullable Reader reader;
@@ -79,11 +81,21 @@ final class NotificationInbox {
 
   private void deliver() {
     for (Delivery next = next(); next != null; next = next()) {
-      next.to.onNext(next.notification);
+      next.run();
     }
   }
 
-  private record Delivery(Notification notification, CoreSubscriber<? super Notification> to) {}
+  private record Delivery(Notification notification, Reader to) {
+    /// A reader that throws gets the error, unless it cancelled before.
+    void run() {
+      try {
+        to.actual.onNext(notification);
+      } catch (Throwable e) {
+        Exceptions.throwIfFatal(e);
+        to.fail(e);
+      }
+    }
+  }
 
   private synchronized @Nullable Delivery next() {
     Reader asking = reader;
@@ -91,23 +103,14 @@ final class NotificationInbox {
       return null;
     }
     asking.requested = Demand.minus(asking.requested, 1);
-    return new Delivery(waiting.remove(), asking.actual);
+    return new Delivery(waiting.remove(), asking);
   }
 
-  /// Ends the reader, which threw.
-  private void fail(Throwable error) {
-    Reader thrower;
-    synchronized (this) {
-      thrower = reader;
-      reader = null;
-    }
-    if (thrower != null) {
-      thrower.actual.onError(error);
-    }
-  }
-
-  private synchronized void leave(Reader left) {
-    reader = reader == left ? null : reader;
+  /// Whether `left` was the reader until now.
+  private synchronized boolean leave(Reader left) {
+    boolean wasReader = reader == left;
+    reader = wasReader ? null : reader;
+    return wasReader;
   }
 
   private final class Reader implements Subscription {
@@ -121,8 +124,9 @@ final class NotificationInbox {
     @Override
     public void request(long n) {
       if (n <= 0) {
-        leave(this);
-        actual.onError(Demand.refusal(n));
+        if (leave(this)) {
+          actual.onError(Demand.refusal(n));
+        }
         return;
       }
       synchronized (NotificationInbox.this) {
@@ -134,6 +138,14 @@ final class NotificationInbox {
     @Override
     public void cancel() {
       leave(this);
+    }
+
+    private void fail(Throwable error) {
+      if (leave(this)) {
+        actual.onError(error);
+      } else {
+        Uncaught.report(error);
+      }
     }
   }
 }

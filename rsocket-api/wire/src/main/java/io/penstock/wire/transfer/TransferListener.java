@@ -71,7 +71,7 @@ public interface TransferListener {
     }
   }
 
-  /// Passes on to several.
+  /// Passes each event to several listeners.
   record Listeners(List<TransferListener> told) implements TransferListener {
     public Listeners {
       told = List.copyOf(told);

@@ -1,20 +1,27 @@
 package io.penstock.wire.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane;
 import io.penstock.block.SliceShape;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.Registration;
+import io.penstock.disagg.request.Release;
+import io.penstock.disagg.request.RequestAnswer;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.disagg.request.Signal;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.Pin;
 import io.penstock.tier.TierStat;
 import java.nio.charset.StandardCharsets;
@@ -66,7 +73,7 @@ final class ProtocolVersionTest {
     return new StatMessages.StatReply("node", "stack", "HOST", StatMessages.TierFigures.of(FULL), 1, 2, 3, 4L, true,
         List.of(new StatMessages.SpaceFigures("stack", "HOST", "00ff", "model", 5,
             StatMessages.TierFigures.of(PLAIN))),
-        new StatMessages.Moved(Map.of("inline", 1L), Map.of("shared-memory", 2L)));
+        new StatMessages.Moved(Map.of("inline", 1L), Map.of("shared-memory", 2L)), null);
   }
 
   @Test
@@ -115,8 +122,50 @@ final class ProtocolVersionTest {
         .isEqualTo("{\"who\":{\"instance\":\"prefill\",\"rank\":1,\"generation\":2},\"leaving\":true}");
     assertThat(json(new Handshake.Hello(List.of(1), null, "c", null, List.of("views"))))
         .isEqualTo("{\"versions\":[1],\"client\":\"c\",\"features\":[\"views\"]}");
+    CacheSpace sliding = new CacheSpace("m", BlockLayout.attention(2, 16, 1, 8, Plane.ElementType.BF16),
+        new CacheSpace.Group(1, 64, 0, List.of(0, 3)), "");
+    assertThat(json(Handshake.Space.of(sliding))).endsWith(
+        ",\"group\":1,\"kind\":{\"windowTokens\":64,\"stateTokens\":0,\"layers\":[0,3]}}");
+    assertThat(json(Handshake.Space.of(CacheSpace.of("m", sliding.layout())))).endsWith(",\"group\":0}");
+    assertThat(Handshake.Space.of(sliding).withoutSalt()).isEqualTo(sliding);
     assertThat(json(new SegmentMessages.ItemRequest(1, 2, 3, 4, 5, 6)))
         .isEqualTo("{\"generation\":1,\"segment\":2,\"offset\":3,\"length\":4,\"maxSliceBytes\":5,\"item\":6}");
+  }
+
+  /// Fields that say what became of a request came later: an answer without them keeps its bytes, and is read.
+  @Test
+  void answersThatSayMore_addFields_andThoseOfEarlierNodesAreRead() {
+    assertThat(json(new DisaggMessages.SignalReply(true, null, null))).isEqualTo("{\"acknowledged\":true}");
+    assertThat(json(DisaggMessages.SignalReply.of(new RequestAnswer(Outcome.OVER, Release.EXPIRED))))
+        .isEqualTo("{\"acknowledged\":true,\"outcome\":\"OVER\",\"release\":\"EXPIRED\"}");
+    assertThat(json(DisaggMessages.KeepReply.of(new RequestAnswer(Outcome.REPEATED, null), true)))
+        .isEqualTo("{\"kept\":true,\"outcome\":\"REPEATED\"}");
+    RequestAnswer unsaid = new RequestAnswer(Outcome.ACKNOWLEDGED, null);
+    assertThat(read("{\"acknowledged\":true}", DisaggMessages.SignalReply.class).answer()).isEqualTo(unsaid);
+    assertThat(read("{\"kept\":false,\"outcome\":\"LATER_WORD\"}", DisaggMessages.KeepReply.class).answer())
+        .isEqualTo(unsaid);
+    assertThat(read("{\"kept\":false,\"outcome\":\"OVER\"}", DisaggMessages.KeepReply.class).answer()).as("no release")
+        .isEqualTo(unsaid);
+    assertThat(read("{\"kept\":true}", DisaggMessages.KeepReply.class).answer().isKept()).isTrue();
+    assertThat(read("{\"kept\":false}", DisaggMessages.KeepReply.class).answer()).as("kept nothing")
+        .isEqualTo(new RequestAnswer(Outcome.OVER, Release.DONE));
+    assertThat(read("{\"kept\":false}", DisaggMessages.KeepReply.class).ended()).as("withdrawn, or not")
+        .isEqualTo(unsaid);
+    List<KeyOutcome> outcomes = List.of(KeyOutcome.OK, KeyOutcome.UNCHANGED, KeyOutcome.NOT_FOUND);
+    HoldMessages.Outcomes unpinned = HoldMessages.Outcomes.of(outcomes);
+    assertThat(json(unpinned)).isEqualTo(
+        "{\"size\":3,\"bits\":\"Aw==\",\"outcomes\":[{\"position\":2,\"code\":-704}],\"unchanged\":\"Ag==\"}");
+    assertThat(unpinned.outcomes(3)).isEqualTo(outcomes);
+    Messages.Keys keys = new Messages.Keys(new byte[16], new byte[0]);
+    assertThat(json(new Messages.KeysRequest(keys))).doesNotContain("durability");
+    assertThat(json(new Messages.KeysRequest(keys, null, "WRITTEN"))).endsWith(",\"durability\":\"WRITTEN\"}");
+    Messages.ExistsReply earlier = read("{\"size\":1,\"bits\":\"AQ==\"}", Messages.ExistsReply.class);
+    assertThatThrownBy(() -> earlier.of(1, Durability.WRITTEN)).as("a node that ignored the question")
+        .hasMessageContaining("durability must be repeated by the node");
+  }
+
+  private static <T> T read(String json, Class<T> type) {
+    return ControlCodec.JSON.decode(Unpooled.copiedBuffer(json, StandardCharsets.UTF_8), type);
   }
 
   @Test
@@ -128,9 +177,11 @@ final class ProtocolVersionTest {
     assertThat(words(Durability.values())).isEqualTo("VOLATILE WRITTEN FORCED");
     assertThat(words(Pin.Kind.values())).isEqualTo("NONE SOFT HARD");
     assertThat(words(TokenOrder.values())).isEqualTo("NHD HND");
-    assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES");
+    assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES STATE CONVOLUTION");
     assertThat(words(Plane.ElementType.values())).isEqualTo("BF16 FP16 FP32 FP8_E4M3 FP8_E5M2 INT8");
     assertThat(words(Signal.Kind.values())).isEqualTo("DONE RENEW CANCEL REJECT");
+    assertThat(words(Outcome.values())).isEqualTo("APPLIED EARLY REPEATED OVER STALE STRANGER FULL UNKNOWN ACKNOWLEDGED");
+    assertThat(words(Release.values())).isEqualTo("DONE CANCELLED REJECTED EXPIRED WITHDRAWN");
     assertThat(words(Registration.Side.values())).isEqualTo("PREFILL DECODE");
     assertThat(words(InstanceView.State.values())).isEqualTo("COMING READY FAILED");
   }

@@ -15,9 +15,11 @@ import io.penstock.system.NativeMemory;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClientOptions;
+import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.client.segment.SegmentConnector;
 import io.penstock.wire.protocol.Carrier;
 import io.penstock.wire.protocol.Limits;
+import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SegmentMessages;
 import io.penstock.wire.protocol.SegmentSlice;
 import io.penstock.wire.protocol.WireFormatException;
@@ -30,6 +32,7 @@ import io.penstock.wire.simulate.LinkFault;
 import io.penstock.wire.simulate.LinkPlan;
 import io.penstock.wire.simulate.SimulatedLink;
 import io.penstock.wire.simulate.SimulatedTime;
+import io.penstock.wire.transfer.Segment;
 import io.penstock.wire.transfer.SegmentLink;
 import io.penstock.wire.transfer.SegmentRegistry;
 import io.penstock.wire.transfer.Transfer;
@@ -38,6 +41,7 @@ import io.penstock.wire.transfer.TransferEngine;
 import io.penstock.wire.transfer.TransferListener;
 import io.penstock.wire.transfer.TransferOptions;
 import io.penstock.wire.transfer.TransferState;
+import io.rsocket.Payload;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -121,6 +125,32 @@ final class SharedSegmentsTest {
   private Transfer.BatchResult moved(TransferEngine engine, TransferBatch.Direction direction, MemorySegment local) {
     return now(engine.submit(TransferBatch.builder()
         .add(new TransferBatch.Item(direction, "node", "kv", null, 0, List.of(local))).build()).done());
+  }
+
+  @Test
+  void readWithAWrongProof_isRefused_andHoldsNothing() {
+    Segment served = registry.register("kv", arena.allocate(BYTES, 8));
+    SimulatedLink link = SimulatedLink.of(time, "node", UnpooledByteBufAllocator.DEFAULT, LinkPlan.quiet());
+    KvServerOptions options =
+        KvServerOptions.builder().limits(new Limits(SLICE, 4, 16)).carriers(List.of(Carrier.values())).build();
+    KvServer server = now(KvServer.bind(link.server(), NodeSpaces.none(), registry, options,
+        leaks.watch(new ByteBudget("node", 8 << 20, 64)), time.scheduler(), Schedulers.immediate()));
+    closing.add(() -> now(server.close()));
+    NodeConnection connection =
+        now(NodeConnection.open(link.client(), KvClientOptions.builder().build().link(), "the node"));
+    closing.add(connection::end);
+    now(connection.ask(Routes.SEGMENTS, new SegmentMessages.SegmentsRequest(1L, 1L, null),
+        SegmentMessages.SegmentsReply.class));
+
+    SegmentMessages.ItemRequest wrong = SegmentMessages.ItemRequest.of(
+        List.of(new SegmentLink.Range(served.generation(), served.number(), 0, SLICE)), SLICE, 1, new byte[16]);
+    CompletableFuture<?> read = connection.rsocket().requestStream(NodeConnection.request(Routes.READ, wrong))
+        .doOnNext(Payload::release).then().toFuture();
+
+    assertThat(time.runUntil(read::isDone, Duration.ofMinutes(1))).isTrue();
+    assertThat(read).isCompletedExceptionally();
+    assertThat(server.runningStreams()).isZero();
+    now(registry.unregister(served).thenReturn(true));
   }
 
   /// A write, then a read of what was written; none of the bytes go in frames.

@@ -7,12 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
 
 final class NotificationInboxTest {
   private final List<String> heard = new ArrayList<>();
   private final NotificationInbox inbox = new NotificationInbox(4);
 
-  private final class Reader implements CoreSubscriber<Notification> {
+  private class Reader implements CoreSubscriber<Notification> {
     private final long n;
     private final boolean throwing;
 
@@ -68,5 +69,40 @@ final class NotificationInboxTest {
     inbox.flux().subscribe(new Reader(1, false));
 
     assertThat(heard).last().isEqualTo("message 1");
+  }
+
+  @Test
+  void readerThatCancelledBeforeItThrew_failsNoOther() {
+    Reader next = new Reader(Long.MAX_VALUE, false);
+    inbox.flux().subscribe(new Reader(1, true) {
+      private Subscription subscription = Operators.emptySubscription();
+
+      @Override
+      public void onSubscribe(Subscription given) {
+        subscription = given;
+        super.onSubscribe(given);
+      }
+
+      @Override
+      public void onNext(Notification notification) {
+        subscription.cancel();
+        inbox.flux().subscribe(next);
+        super.onNext(notification);
+      }
+    });
+
+    Thread thread = Thread.currentThread();
+    Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+    List<Throwable> reported = new ArrayList<>();
+    thread.setUncaughtExceptionHandler((of, error) -> reported.add(error));
+    try {
+      accept(1);
+    } finally {
+      thread.setUncaughtExceptionHandler(before);
+    }
+    accept(2);
+
+    assertThat(reported).extracting(Throwable::getMessage).containsExactly("reader threw");
+    assertThat(heard).containsExactly("message 2");
   }
 }

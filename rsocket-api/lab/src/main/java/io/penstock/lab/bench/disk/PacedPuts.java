@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.disk;
 
+import io.penstock.KvException;
 import io.penstock.storage.JournalStore;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,9 @@ final class PacedPuts implements AutoCloseable {
       thread.join();
     } catch (InterruptedException e) {
       throw new IllegalStateException("a benchmark must not be interrupted", e);
+    }
+    if (failure instanceof KvException refused) {
+      throw refused;
     }
     if (failure != null) {
       throw new IllegalStateException("a put failed", failure);

@@ -1,5 +1,6 @@
 package io.penstock.lab.bench.disk;
 
+import io.penstock.KvException;
 import io.penstock.storage.JournalStore;
 import java.util.SplittableRandom;
 import java.util.concurrent.Semaphore;
@@ -51,6 +52,9 @@ final class PacedReads implements AutoCloseable {
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("a benchmark must not be interrupted", e);
+    }
+    if (failure instanceof KvException refused) {
+      throw refused;
     }
     if (failure != null) {
       throw new IllegalStateException("a read failed", failure);

@@ -12,6 +12,7 @@ import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,13 +23,11 @@ import picocli.CommandLine.Option;
     name = "reclaim",
     description = {"Measures what compaction costs readers and the disk.", "",
       "Fills a journal, overwrites random blocks until compaction is steady, then reads blocks at a fixed rate:"
-          + " first while"
-          + " nothing is put, then while blocks are put, and so others moved, at a fixed rate as well. A read's"
-          + " time counts"
-          + " from the moment it was due.",
+          + " first while nothing is put, then while blocks are put at a fixed rate, which makes compaction move"
+          + " others. A read's time counts from the moment it was due.",
       "",
-      "Ends with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification differs"
-          + " from its model by more than a tenth; with 74 if nothing could be measured.",
+      "Exits with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification"
+          + " differs from its model by more than a tenth; with 74 if nothing could be measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -84,6 +83,8 @@ public final class ReclaimCommand extends Bench<ReclaimReport> {
   @Mixin
   private final ReportFiles reports = new ReportFiles();
 
+  private Supplier<String> page = () -> "";
+
   ReclaimCommand(Console console) {
     super(console);
   }
@@ -99,8 +100,13 @@ public final class ReclaimCommand extends Bench<ReclaimReport> {
     try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
       ReclaimReport report = bench.run(console);
-      reports.write(console, Json.of(report) + "\n", () -> ReclaimPage.of(report, load, bench.series()));
+      page = () -> ReclaimPage.of(report, load, bench.series());
       return report;
     }
+  }
+
+  @Override
+  protected void shown(ReclaimReport report) throws IOException {
+    reports.write(console, Json.of(report) + "\n", page);
   }
 }

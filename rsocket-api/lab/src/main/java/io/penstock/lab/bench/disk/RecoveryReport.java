@@ -2,6 +2,7 @@ package io.penstock.lab.bench.disk;
 
 import io.penstock.PenstockVersion;
 import io.penstock.lab.bench.side.Bench;
+import io.penstock.lab.bench.side.Turns;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -61,8 +62,7 @@ record RecoveryReport(String penstock, String engine, int blockBytes, long segme
   }
 
   private static double median(List<Round> rounds, ToDoubleFunction<Round> of) {
-    double[] sorted = rounds.stream().mapToDouble(of).sorted().toArray();
-    return sorted[sorted.length / 2];
+    return Turns.median(rounds.stream().mapToDouble(of).toArray());
   }
 
   boolean checksFast() {

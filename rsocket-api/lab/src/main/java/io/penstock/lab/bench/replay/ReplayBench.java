@@ -10,6 +10,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
 import io.penstock.lab.bench.side.ProcessCpu;
+import io.penstock.lab.bench.side.WrongBytesException;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.content.KvPattern;
 import io.penstock.node.party.DecodeParty;
@@ -134,8 +135,7 @@ final class ReplayBench implements AutoCloseable {
     new Replay(decode, prefill, pace, driver).deliveries(new Requests(requests.iterator())).doOnNext(tally::add)
         .then().block(PATIENCE);
     if (tally.sums().bytesVerified() != readBytes) {
-      throw new IllegalStateException(
-          "verified bytes must be " + readBytes + " (was " + tally.sums().bytesVerified() + ")");
+      throw new WrongBytesException(readBytes - tally.sums().bytesVerified() + " of " + readBytes + " bytes");
     }
   }
 
@@ -185,7 +185,7 @@ final class ReplayBench implements AutoCloseable {
   private void compare(List<BlockKey> keys) {
     for (int i = 0; i < readBytes / blockBytes(); i++) {
       if (KvPattern.mismatch(keys.get(i % keys.size()), layout(), all(), piece(i % keys.size())) >= 0) {
-        throw new IllegalStateException("bytes must be as made (differ)");
+        throw new WrongBytesException(keys.get(i % keys.size()));
       }
     }
   }

@@ -106,7 +106,7 @@ public final class ReplayBenchCommand extends Bench<ReplayBenchReport> {
   private List<TraceRequest> requests() {
     List<TraceRequest> requests = new ArrayList<>();
     long most = Math.min(trace.limit(), trace.limit() == Long.MAX_VALUE ? REQUESTS : Integer.MAX_VALUE);
-    try (TraceSource source = trace.open()) {
+    try (TraceSource source = trace.open(console)) {
       for (TraceRequest next = source.next(); next != null && requests.size() < most; next = source.next()) {
         requests.add(next);
       }

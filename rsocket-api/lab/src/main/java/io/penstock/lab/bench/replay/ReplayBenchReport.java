@@ -2,6 +2,7 @@ package io.penstock.lab.bench.replay;
 
 import io.penstock.PenstockVersion;
 import io.penstock.lab.bench.side.Bench;
+import io.penstock.lab.bench.side.Turns;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
@@ -69,8 +70,7 @@ record ReplayBenchReport(String penstock, int blockBytes, int layers, int sliceB
   }
 
   private static double median(List<Round> rounds, ToDoubleFunction<Round> of) {
-    double[] sorted = rounds.stream().mapToDouble(of).sorted().toArray();
-    return sorted[sorted.length / 2];
+    return Turns.median(rounds.stream().mapToDouble(of).toArray());
   }
 
   /// Table for people.

@@ -1,4 +1,4 @@
-/// The bench of a replay: its rate over a given number of rounds, without a report of the trace.
+/// `penstock bench replay`: CPU time of a replay beside the CPU time of its parts.
 @NullMarked
 package io.penstock.lab.bench.replay;
 

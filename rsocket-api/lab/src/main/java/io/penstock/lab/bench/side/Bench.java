@@ -47,6 +47,9 @@ public abstract class Bench<R extends Bench.Report> implements Callable<Integer>
   /// @throws KvException if a store does not take or give blocks
   protected abstract @Nullable R measured() throws IOException;
 
+  /// Called once the figures have been shown; writes what the user asked for besides.
+  protected void shown(R report) throws IOException {}
+
   @Override
   public final Integer call() throws IOException {
     R report;
@@ -66,6 +69,7 @@ public abstract class Bench<R extends Bench.Report> implements Callable<Integer>
       console.out().print(report.table());
     }
     console.requireHeard();
+    shown(report);
     return report.meetsTargets() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 }

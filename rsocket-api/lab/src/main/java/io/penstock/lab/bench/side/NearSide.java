@@ -144,7 +144,7 @@ public final class NearSide implements AutoCloseable {
   /// Look-ups of `batch` keys that the node has; the units are keys.
   public Load lookUps(int batch, int underWay) {
     BenchBlocks made = new BenchBlocks(LOOKED_UP_BYTES, 1);
-    String node = node(setting.transport(), LOOKED_UP_BYTES, setting.layers(), LOOKED_UP_BLOCKS, true);
+    String node = node(setting.transport(), LOOKED_UP_BYTES, 1, LOOKED_UP_BLOCKS, true);
     List<List<BlockKey>> keys = new ArrayList<>();
     for (int from = 0; from + batch <= LOOKED_UP_BLOCKS; from += batch) {
       keys.add(made.keys(from, from + batch));

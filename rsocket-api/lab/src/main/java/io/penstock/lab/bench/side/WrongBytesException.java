@@ -4,12 +4,12 @@ import io.penstock.block.BlockKey;
 
 /// Received bytes differ from the generated ones, and no checksum reported it.
 public final class WrongBytesException extends RuntimeException {
-  WrongBytesException(BlockKey key) {
+  public WrongBytesException(BlockKey key) {
     this("bytes of block " + key.hash());
   }
 
   /// @param what description of the difference
-  WrongBytesException(String what) {
+  public WrongBytesException(String what) {
     super(what + " differ from the bytes that were made");
   }
 }

@@ -66,7 +66,7 @@ public final class WireCommand extends Bench<WireReport> {
   private final SideOptions side = new SideOptions();
 
   @Option(names = "--peer", paramLabel = "NAME",
-      description = "Measure the same reads of another store beside: redis, if a redis-server is installed.")
+      description = "Also measures the same reads from another store: redis, which needs an installed redis-server.")
   private BenchPeer peer = BenchPeer.NONE;
 
   WireCommand(Console console) {

@@ -53,6 +53,14 @@ final class WireCommandTest {
   }
 
   @Test
+  void latency_ofBlocksWithSeveralLayers_hasLookUpsToo() {
+    CommandLineRun run = run("latency", "--transport", "tcp", "--blocks", "4KiB", "--layers", "2", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(JsonMapper.shared().readTree(run.out()).at("/lookUps/perSecond").asDouble()).isPositive();
+  }
+
+  @Test
   void theTable_tellsTheSetting_andAPeerThatIsNotInstalledIsSkippedInAWord() {
     CommandLineRun run = run("wire", "--direction", "put", "--transport", "uds", "--blocks", "64KiB", "--batch",
         "3", "--congestion", "system", "--peer", "redis");

@@ -4,6 +4,7 @@ import io.penstock.node.report.ReportPage;
 import io.penstock.node.report.Summary;
 import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,9 +37,13 @@ final class ReplayPage {
   private static List<Row> tiles(ReplayReport r) {
     return List.of(tile("Requests", "%,d", r.requests()),
         tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
+        tile("Ceiling, without a bound", "%.2f %%", 100 * r.reuse().ceiling().hitRate()),
+        tile("Tokens reused", "%s", ModelSize.tokensText(r.reuse().tokensReused())),
+        tile("Prefill saved", "%s", ModelSize.secondsText(r.reuse().prefillSecondsSaved())),
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
         tile("Steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()),
-        tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
+        tile("First layer of a request, median", "%.3f ms", r.firstLayerMillis().p50()),
+        tile("Time left at the first layer", "%.1f %%", 100 * r.overlap()),
         tile("Largest share of the budget in flight", "%.1f %%",
             100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }

@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
 /// @param penstock version of this build
 /// @param trace what was replayed
 /// @param parties who ran where
-/// @param blockBytes bytes of a block
-/// @param layers layers of a block
+/// @param blockBytes bytes of the payload of a block
+/// @param layers layers of the payload
+/// @param model the blocks in bytes of the model
+/// @param reuse what the hits save, and the ceiling
 /// @param capacities for each tier what it may keep
 /// @param policy who leaves first
 /// @param concurrency requests under way at a time
@@ -41,28 +43,37 @@ import org.jspecify.annotations.Nullable;
 /// @param elapsedSeconds from the first request to the last byte
 /// @param gigabytesPerSecond delivered and verified over the whole run, in 10⁹ bytes
 /// @param steadyGigabytesPerSecond the same over the last quarter of its time
-/// @param firstLayerMicros until the first bytes of layer 0 of a request had been verified: from then on its decoder
-///     has something to do
-/// @param firstLayerMillis until the first layer of every block of a request had been verified
+/// @param firstSliceMicros until the first bytes of layer 0 of any block of a request had been verified
+/// @param firstLayerMicros until layer 0 of every block of a request had been verified: its decoder can begin
+/// @param firstLayerMillis `firstLayerMicros` in milliseconds
 /// @param lastLayerMillis until every layer had been
+/// @param overlap share of the time of all requests that was left when the first layer of each had come: what a
+///     decoder that begins then gains over one that waits for the whole request
 /// @param times of the gets and puts at their clients; absent for parties in processes of their own
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
-    Map<String, String> capacities,
+    ModelBlocks model, Reuse reuse, Map<String, String> capacities,
     String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
     Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier,
     long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
     long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds,
     double gigabytesPerSecond, double steadyGigabytesPerSecond,
-    Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, StreamTimes.Times> times,
+    Micros firstSliceMicros, Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, double overlap,
+    Map<String, StreamTimes.Times> times,
     Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.
   @JsonIgnore
   public boolean isClean() {
     return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered
-        && bytesDelivered == blockRefs * blockBytes
+        && (hasGroups() || bytesDelivered == blockRefs * blockBytes)
         && peakInFlightBytes <= budgetBytes;
+  }
+
+  /// Whether blocks were those of several KV groups, of which a request needs a part: each group proves by itself that
+  /// all that was asked for came.
+  private boolean hasGroups() {
+    return !model.blockBytesByTier().isEmpty();
   }
 }

@@ -6,6 +6,7 @@ import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import io.penstock.node.report.Summary.TableRow;
+import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,9 +17,13 @@ import java.util.Map;
 /// A [ReplayReport] in words, equal in every locale.
 final class ReportRows {
   private final ReplayReport r;
+  private final ModelSize size;
+  private final Reuse.Ceiling ceiling;
 
   private ReportRows(ReplayReport report) {
     this.r = report;
+    this.size = report.model().size(report.reuse().prefillRate());
+    this.ceiling = report.reuse().ceiling();
   }
 
   /// Input, results, and flow.
@@ -30,7 +35,7 @@ final class ReportRows {
 
   /// Percentiles, in milliseconds.
   static Table latencies(ReplayReport report) {
-    Micros slice = report.firstLayerMicros();
+    Micros slice = report.firstSliceMicros();
     return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
         List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3, slice.p999() / 1e3,
             slice.max() / 1e3), percentiles("first layer", report.firstLayerMillis()),
@@ -51,7 +56,8 @@ final class ReportRows {
 
   private List<Row> setting() {
     return List.of(new Row("trace", r.trace()), new Row("parties", r.parties()),
-        row("blocks", "%s over %d layers", Sizes.exact(r.blockBytes()), r.layers()),
+        new Row("model", size.words()),
+        row("payload", "%s a block over %d layers, %s", Sizes.exact(r.blockBytes()), r.layers(), scale()),
         new Row("capacity", both(joined(r.capacities(), "%s %s"), ", ", r.policy())));
   }
 
@@ -62,9 +68,20 @@ final class ReportRows {
     rows.add(row("hits", "%,d  (%s)", r.hits(),
         both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
             joined(r.hitsByTier(), "%s %,d"))));
-    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
+    rows.add(row("hit ceiling", "%,d  (%.2f %%) without a bound: %s", ceiling.hits(),
+        100 * ceiling.hitRate(), size.words(ceiling.distinctBlocks())));
+    rows.add(row("tokens reused", "%,d of %,d  (%.2f %%); ceiling %,d", r.reuse().tokensReused(),
+        r.reuse().promptTokens(), 100 * r.reuse().share(), ceiling.tokensReused()));
+    rows.add(row("prefill saved", "%s of %s at %s; ceiling %s", ModelSize.secondsText(r.reuse().prefillSecondsSaved()),
+        ModelSize.secondsText(r.reuse().prefillSeconds()), size.rateText(),
+        ModelSize.secondsText(ceiling.prefillSecondsSaved())));
+    String doubt = r.reuse().doubt();
+    if (doubt != null) {
+      rows.add(new Row("doubt", doubt));
+    }
+    r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(r.model().of(size, name), fill))));
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
-    rows.add(row("delivered", "%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
+    rows.add(row("delivered", "%s of payload  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered()
         ? new Row("verified", "every byte, made anew and compared")
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
@@ -90,15 +107,24 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
+    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
+        100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }
 
-  private static String fill(TierFill fill) {
+  private static String fill(ModelSize size, TierFill fill) {
     Long capacity = fill.capacityBlocks();
     return capacity == null
-        ? form("%,d blocks", fill.blocks())
-        : form("%,d of %,d blocks  (%.1f %%)", fill.blocks(), capacity, 100.0 * fill.blocks() / Math.max(1, capacity));
+        ? size.words(fill.blocks())
+        : form("%,d of %,d blocks  (%.1f %%), %s of %s", fill.blocks(), capacity,
+            100.0 * fill.blocks() / Math.max(1, capacity), size.gib(fill.blocks()), size.gib(capacity));
+  }
+
+  /// Bytes of a block of the model for each byte of its payload: `1 : 1,024`.
+  private String scale() {
+    double scale = r.model().scale();
+    return form(scale == Math.rint(scale) || scale >= 1_000 ? "1 : %,.0f" : "1 : %,.2f", scale);
   }
 
   private static String copies(TierCopies copies) {

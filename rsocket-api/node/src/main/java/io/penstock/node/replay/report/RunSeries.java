@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// @param bytesDelivered payload bytes of the requests that ended
 /// @param inFlightBytes most bytes in flight that a sample saw
 /// @param budgetBytes the limit on them
-/// @param firstLayerMicros `p50`, `p90` and `p99` of the time from a question to its first bytes of layer 0; null where
-///     no request ended
+/// @param firstLayerMicros `p50`, `p90` and `p99` of the time from a question until layer 0 of every block of
+///     its request had come; null where no request ended
 /// @param blocksByTier for each tier the blocks that the ledger assigned to it, at the end of the interval
 /// @param capacityBlocksByTier for each tier the most blocks; null if unbounded
 public record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier,
@@ -70,7 +70,7 @@ public record RunSeries(List<Double> seconds, List<Long> requests, Map<String, L
   private static List<@Nullable Long> percentile(List<TimelinePoint> points, Function<Micros, Long> choice) {
     List<@Nullable Long> values = new ArrayList<>(points.size());
     for (TimelinePoint point : points) {
-      values.add(point.firstSlices().getTotalCount() == 0 ? null : choice.apply(Micros.of(point.firstSlices())));
+      values.add(point.firstLayers().getTotalCount() == 0 ? null : choice.apply(Micros.of(point.firstLayers())));
     }
     return values;
   }

@@ -13,7 +13,10 @@ public final class Tally {
   @GuardedBy("this") private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
   @GuardedBy("this") private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
-  @GuardedBy("this") private PackedHistogram firstSlices = newInterval();
+  /// Sums over all requests: times from the first layer to the last one, and from the question to the last one.
+  @GuardedBy("this") private long overlapNanos;
+  @GuardedBy("this") private long requestNanos;
+  @GuardedBy("this") private PackedHistogram firstLayers = newInterval();
   @GuardedBy("this") private long requests;
   @GuardedBy("this") private long blockRefs;
   @GuardedBy("this") private long hits;
@@ -28,8 +31,9 @@ public final class Tally {
       long corruptBlocks,
       long repeatedPasses) {}
 
-  /// The sums at one moment, and the nanoseconds from lease to first slice of the requests since the moment before.
-  public record Interval(Sums sums, AbstractHistogram firstSlices) {}
+  /// The sums at one moment, and the nanoseconds from the question to the first layer of the requests since the moment
+  /// before.
+  public record Interval(Sums sums, AbstractHistogram firstLayers) {}
 
   public synchronized void add(Delivery delivery) {
     requests++;
@@ -42,7 +46,9 @@ public final class Tally {
     repeatedPasses += Math.max(0, delivery.passes() - 1);
     if (delivery.blocks() > 0) {
       firstSlice.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
-      firstSlices.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
+      firstLayers.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
+      overlapNanos += delivery.lastLayerNanos() - delivery.firstLayerNanos();
+      requestNanos += delivery.lastLayerNanos();
       firstLayer.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
       lastLayer.recordValue(Math.min(LONGEST_NANOS, delivery.lastLayerNanos()));
     }
@@ -55,13 +61,24 @@ public final class Tally {
 
   /// Ends an interval and begins the next.
   public synchronized Interval interval() {
-    PackedHistogram ended = firstSlices;
-    firstSlices = newInterval();
+    PackedHistogram ended = firstLayers;
+    firstLayers = newInterval();
     return new Interval(sums(), ended);
   }
 
   public synchronized Micros firstSlice() {
     return Micros.of(firstSlice);
+  }
+
+  /// [#firstLayer()] in microseconds.
+  public synchronized Micros firstLayerMicros() {
+    return Micros.of(firstLayer);
+  }
+
+  /// Share of the time of all requests that was left when layer 0 of all of their blocks had come; 0 before the first
+  /// request.
+  public synchronized double overlap() {
+    return requestNanos == 0 ? 0 : Math.round(1e4 * overlapNanos / requestNanos) / 1e4;
   }
 
   public synchronized Latency firstLayer() {

@@ -48,7 +48,7 @@ public final class Timeline {
   /// Adds a sample.
   public void sample(long nanos, Tally.Interval interval, PartyStat stat) {
     add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.ledger(),
-        interval.firstSlices()));
+        interval.firstLayers()));
   }
 
   /// Ends the run. Events of less than half a period count to the point before, because they are too few for a rate.

@@ -9,13 +9,14 @@ import org.HdrHistogram.AbstractHistogram;
 /// @param sums of the whole run so far
 /// @param inFlightBytes maximum since the point before
 /// @param ledger of the node at this moment
-/// @param firstSlices nanoseconds from lease to first slice, of the requests that ended since the point before
+/// @param firstLayers nanoseconds from the question until layer 0 of every block had come, of the requests that ended
+///     since the point before
 public record TimelinePoint(long nanos, Tally.Sums sums, long inFlightBytes, LedgerState ledger,
-    AbstractHistogram firstSlices) {
+    AbstractHistogram firstLayers) {
   /// Merges this point with the next one, at the place of `next`. Takes over both histograms.
   TimelinePoint merge(TimelinePoint next) {
-    next.firstSlices.add(firstSlices);
+    next.firstLayers.add(firstLayers);
     return new TimelinePoint(next.nanos, next.sums, Math.max(inFlightBytes, next.inFlightBytes), next.ledger,
-        next.firstSlices);
+        next.firstLayers);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.link.StreamTimes;
 import io.penstock.node.party.TierCopies;
 import io.penstock.node.party.TierFill;
+import io.penstock.node.shape.ModelSize;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -13,14 +14,20 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class ReplayReportTest {
+  private static final ModelSize LLAMA = new ModelSize("llama-3.1-8b", 512, 64L << 20, 10_000);
+  private static final Map<String, TierFill> FILL = Map.of("dram", new TierFill(990, 1_000, 1_000L));
   private static final ReplayReport REPORT =
       new ReplayReport("0.1.0", "conversation_trace.jsonl", "one JVM over loopback TCP", 65_536, 8,
-          Map.of("dram", "1000 blocks"), "lru", 1, 12_031, 288_500, 12_831, 11_000, 0.044475, Map.of("dram", 12_831L),
-          Map.of("dram", new TierFill(990, 1_000, 1_000L)),
+          ModelBlocks.of(LLAMA, 65_536, FILL),
+          new Reuse(144_793_823, 6_569_472, 10_000, 14_479.382, 656.947,
+              new Reuse.Ceiling(182_790, 182_790L * (64 << 20), 105_710, 0.366412, 54_098_411, 5_409.841), null),
+          Map.of("dram", LLAMA.words(1_000)), "lru", 1, 12_031, 288_500, 12_831, 11_000, 0.044475,
+          Map.of("dram", 12_831L),
+          FILL,
           Map.of("hbm", new TierCopies("npu0", 12_000, 3.25, 2_555_904_000L, 1, 0)), 18_907_136_000L, 18_907_136_000L,
           38_000_000_000L, 0, 0, 0, 20_000_000, 33_554_432, 17.25, 1.096066, 1.25,
-          new Micros(310, 640, 1_120, 2_250, 3_500), new Latency(0.4, 0.9, 2.5, 4.125, 7),
-          new Latency(0.8, 1.9, 4.5, 9, 12),
+          new Micros(310, 640, 1_120, 2_250, 3_500), new Micros(400, 900, 2_500, 4_125, 7_000),
+          new Latency(0.4, 0.9, 2.5, 4.125, 7), new Latency(0.8, 1.9, 4.5, 9, 12), 0.475,
           Map.of("get", new StreamTimes.Times(12_031, 3.125, 9.5)), Map.of("memory copy", 9.5));
 
   @Test
@@ -55,10 +62,11 @@ final class ReplayReportTest {
   }
 
   private static ReplayReport with(long corrupt, long leaked, long delivered, long peak) {
-    return new ReplayReport("0.1.0", "t", "p", 65_536, 8, Map.of(), "lru", 1, 12_031, 288_500, 1, 1, 0, Map.of(),
+    return new ReplayReport("0.1.0", "t", "p", 65_536, 8, REPORT.model(), REPORT.reuse(), Map.of(), "lru", 1, 12_031,
+        288_500, 1, 1, 0, Map.of(),
         Map.of(), Map.of(), delivered, delivered,
-        null, corrupt, leaked, 0, peak, 33_554_432, 1, 1, 1, new Micros(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0),
-        new Latency(0, 0, 0, 0, 0), Map.of(), Map.of());
+        null, corrupt, leaked, 0, peak, 33_554_432, 1, 1, 1, new Micros(0, 0, 0, 0, 0), new Micros(0, 0, 0, 0, 0),
+        new Latency(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0), 0, Map.of(), Map.of());
   }
 
   private static String resource(String name) throws IOException {

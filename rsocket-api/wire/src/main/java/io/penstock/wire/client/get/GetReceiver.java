@@ -213,8 +213,8 @@ public final class GetReceiver extends SerialSubscription
     });
   }
 
-  /// Ends the stream from here once no more slices can come: a server that keeps blocks learns by it that they have
-  /// landed, without a message of its own.
+  /// Cancels the stream once no more slices can come. The cancel tells a server that still keeps blocks that they have
+  /// landed, and saves a message.
   private void endIfLast() {
     if (!done && in != null && windows != null && windows.isLastOwed()) {
       credit.stop();

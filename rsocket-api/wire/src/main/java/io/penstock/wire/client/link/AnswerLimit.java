@@ -34,7 +34,7 @@ public final class AnswerLimit {
   public static final class Silence {
     private int looks;
 
-    /// The node said something.
+    /// Resets the count: a payload of the node has arrived.
     public void heard() {
       looks = 0;
     }

@@ -4,8 +4,14 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.wire.report.Carried;
 import io.penstock.wire.report.CarriedBytes;
 import io.penstock.wire.report.CarriedCount;
+import io.penstock.wire.report.StreamListener;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import reactor.core.publisher.Mono;
 
 /// Number of streams of slices that a server runs, over all connections. A stream runs until its last frame left for
@@ -13,6 +19,7 @@ import reactor.core.publisher.Mono;
 public final class RunningStreams {
   private final CarriedCount in = new CarriedCount();
   private final CarriedCount out = new CarriedCount();
+  private final Map<String, LongAdder> waitedNanos = new ConcurrentHashMap<>();
   @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
   @GuardedBy("this") private int running;
   @GuardedBy("this") private int rings;
@@ -77,6 +84,22 @@ public final class RunningStreams {
   /// Counts bytes that streams take from the node.
   public Carried out() {
     return out;
+  }
+
+  /// `streams`, with the waits of all streams counted here.
+  StreamListener counting(StreamListener streams) {
+    return streams.equals(StreamListener.NOOP) ? streams : report -> {
+      report.byCulprit()
+          .forEach((culprit, nanos) -> waitedNanos.computeIfAbsent(culprit, any -> new LongAdder()).add(nanos));
+      streams.ended(report);
+    };
+  }
+
+  /// Milliseconds that streams which have ended waited, by culprit; empty if there is no listener.
+  public Map<String, Long> waitedMillis() {
+    Map<String, Long> millis = new TreeMap<>();
+    waitedNanos.forEach((culprit, nanos) -> millis.put(culprit, TimeUnit.NANOSECONDS.toMillis(nanos.sum())));
+    return millis;
   }
 
   /// Bytes of all streams so far.

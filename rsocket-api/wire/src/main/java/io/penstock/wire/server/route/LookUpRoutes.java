@@ -2,6 +2,7 @@ package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.wire.protocol.HoldMessages;
@@ -37,8 +38,11 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
       return null;
     }
     BlockTier tier = spaces.of(call.route(), request.keys());
-    return atOnce(tier.contains(spaces.keys(request.keys(), tier)),
-        present -> call.reply(Messages.Bits.of(present)));
+    List<BlockKey> keys = spaces.keys(request.keys(), tier);
+    Durability least = request.least();
+    return least == null
+        ? atOnce(tier.contains(keys), present -> call.reply(Messages.Bits.of(present)))
+        : atOnce(tier.contains(keys, least), present -> call.reply(Messages.ExistsReply.of(present, least)));
   }
 
   /// The call behind a `Mono` that computes its value by one; null for another `Mono`.
@@ -63,6 +67,10 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
     BlockTier tier = spaces.of(call.route(), request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
+    Durability least = request.least();
+    if (least != null) {
+      return tier.contains(keys, least).map(present -> call.reply(Messages.ExistsReply.of(present, least)));
+    }
     return wanted == null
         ? tier.contains(keys).map(present -> call.reply(Messages.Bits.of(present)))
         : leased(tier, keys, wanted.terms(false)).map(lease -> call

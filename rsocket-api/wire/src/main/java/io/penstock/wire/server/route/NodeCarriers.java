@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// Carriers of slices on one connection of a node. A client that offers shared memory gets the node's probe. The node
 /// reads it by references once it has read the client's probe; it sends references once the client has proved that it
 /// read the node's. Safe from any thread.
-public final class NodeCarriers implements AutoCloseable {
+public final class NodeCarriers {
   private final List<Carrier> allowed;
   private final SharedMemorySender shared = new SharedMemorySender();
   @GuardedBy("this") private @Nullable SharedMemoryReceiver receiver;
@@ -124,7 +124,7 @@ public final class NodeCarriers implements AutoCloseable {
   ///
   /// @param ringEnded runs if there was a ring
   public void close(Runnable ringEnded) {
-    close();
+    endReceiver();
     NodeRing open = ring();
     if (open != null) {
       open.close();
@@ -133,8 +133,7 @@ public final class NodeCarriers implements AutoCloseable {
   }
 
   /// No ring opens from then on.
-  @Override
-  public void close() {
+  private void endReceiver() {
     SharedMemoryReceiver ended;
     synchronized (this) {
       closed = true;

@@ -179,11 +179,11 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
 
   private StreamClock.Wait waitsFor() {
     if (credit.isWaiting()) {
-      return StreamClock.Wait.BUDGET;
+      return credit.holder().culprit();
+    } else if (credit.outstanding() > 0 || (requested == 0 && !signals.isEmpty())) {
+      return StreamClock.Wait.PEER;
     }
-    return credit.outstanding() > 0 || (requested == 0 && !signals.isEmpty())
-        ? StreamClock.Wait.PEER
-        : StreamClock.Wait.TIER;
+    return reserving != null || waiting != null ? StreamClock.Wait.ROOM : StreamClock.Wait.TIER;
   }
 
   private void makeRoom() {

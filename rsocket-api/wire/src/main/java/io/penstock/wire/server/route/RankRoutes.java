@@ -6,6 +6,8 @@ import io.penstock.disagg.plan.PlanRefusedException;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistrationRefusedException;
 import io.penstock.disagg.request.PrefillConnector;
+import io.penstock.disagg.request.RequestAnswer;
+import io.penstock.disagg.request.RequestAnswer.Outcome;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierHolds.HoldLimitException;
 import io.penstock.wire.protocol.DisaggMessages;
@@ -35,7 +37,7 @@ import reactor.core.scheduler.Scheduler;
 public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,
     Scheduler timers) {
   /// Ranks that one reply tells.
-  public static final int MOST_RANKS = 1024;
+  static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
   private static final int MOST_KEPT = 1 << 20;
 
@@ -119,13 +121,12 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     DisaggMessages.KeepRequest wanted = call.message(DisaggMessages.KeepRequest.class);
     Messages.Keys keys = wanted.keys();
     Set<RankId> receivers = wanted.ranks(); // is refused before anything is leased
-    Mono<Void> done = keys == null
-        ? Mono.fromRunnable(() -> kept.withdraw(wanted.request()))
+    Mono<RequestAnswer> done = keys == null
+        ? Mono.fromSupplier(() -> kept.withdraw(wanted.request()))
         : isOpen(call, wanted, keys, kept)
-            ? Mono.empty()
+            ? Mono.just(new RequestAnswer(Outcome.REPEATED, null))
             : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
-    return done.then(Mono.fromSupplier(
-        () -> call.reply(new DisaggMessages.KeepReply(kept.state(wanted.request()).isPresent()))));
+    return done.map(answer -> call.reply(DisaggMessages.KeepReply.of(answer, keys != null && answer.isKept())));
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
@@ -145,21 +146,21 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   }
 
   /// @throws HoldLimitException if there is no room for another request: one without blocks is bounded by no lease
-  public static void requireRoom(PrefillConnector.Figures figures, int most) {
+  static void requireRoom(PrefillConnector.Figures figures, int most) {
     long requests = figures.held() + figures.remembered();
     if (requests >= most) {
       throw new HoldLimitException("kept requests", requests + 1, most);
     }
   }
 
-  private static Mono<Void> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+  private static Mono<RequestAnswer> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
     if (kept.isDraining()) { // it began while the blocks were leased
       return blocks.release().then(Mono.error(new DrainingException()));
     }
     try {
-      boolean isNew =
+      RequestAnswer answer =
           receivers.isEmpty() ? kept.open(request, blocks) : kept.open(request, receivers, blocks);
-      return isNew ? Mono.empty() : blocks.release();
+      return answer.outcome() == Outcome.REPEATED ? blocks.release().thenReturn(answer) : Mono.just(answer);
     } catch (IllegalArgumentException e) { // the name was used otherwise
       return blocks.release().then(Mono.error(e));
     }
@@ -170,8 +171,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     if (request.generation() != generation) { // what an earlier start of this node kept is gone
       throw new WireFormatException(ErrorCode.BAD_REQUEST, "generation", "" + generation, request.generation());
     }
-    return kept.accept(request.signal())
-        .then(Mono.fromSupplier(() -> call.reply(new DisaggMessages.SignalReply(true))));
+    return kept.accept(request.signal()).map(answer -> call.reply(DisaggMessages.SignalReply.of(answer)));
   }
 
   private static <T> T refusing(Supplier<T> work) {

@@ -98,13 +98,13 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
     SegmentMessages.ItemRequest item = call.message(SegmentMessages.ItemRequest.class);
     item.requireIn(most);
     return Flux.defer(() -> {
-      SegmentRegistry.Hold hold = known.hold(item.ranges());
-      InFlight inFlight = entered(hold);
-      SegmentRoom room = new SegmentRoom(hold, inFlight);
+      // Everything that may refuse the request comes before the hold, which only the end of the stream gives back.
       SegmentSender.Setting setting =
           new SegmentSender.Setting(item, outgoing, allocator, stall, clocks.outgoing(call),
               SharedSlices.of(carriers.sharedSender(item.proof()), staging));
-      return sent(room, setting, inFlight);
+      SegmentRegistry.Hold hold = known.hold(item.ranges());
+      InFlight inFlight = entered(hold);
+      return sent(new SegmentRoom(hold, inFlight), setting, inFlight);
     });
   }
 

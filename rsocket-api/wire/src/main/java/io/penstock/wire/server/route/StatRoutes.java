@@ -39,7 +39,8 @@ public record StatRoutes(ServedSpaces spaces, String node, NodeBudget budget, Ru
     CarriedBytes carried = running.carried();
     return new StatMessages.StatReply(node, own.tier(), own.medium(), own.stat(), budget.permits().inUse(),
         budget.permits().peak(), budget.permits().capacity(), budget.outgoingBytes(), draining.getAsBoolean(), all,
-        new StatMessages.Moved(labelled(carried.in()), labelled(carried.out())));
+        new StatMessages.Moved(labelled(carried.in()), labelled(carried.out())),
+        running.waitedMillis());
   }
 
   private static Map<String, Long> labelled(Map<Carrier, Long> bytes) {

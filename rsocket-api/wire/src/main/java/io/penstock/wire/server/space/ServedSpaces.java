@@ -240,7 +240,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
           plain.id());
     }
     return spaces.open(plain).switchIfEmpty(Mono.error(
-        () -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", names() + ", all that there may be",
-            plain.model() + " " + plain.id())));
+        () -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space",
+            "one of " + names() + ": this node opens no others", plain.model() + " " + plain.id())));
   }
 }

@@ -45,8 +45,8 @@ public final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param demandChanged run on the loop after demand came or ran out
   /// @param cancelled run on the loop when the subscriber leaves
-  /// @param broken ends the connection with what the subscriber threw, for it may have asked for frames from deep
-  ///     within code that would swallow it; or with the error of a request for less than one frame
+  /// @param broken receives an exception of the subscriber, or the error of a request for less than one frame, and ends
+  ///     the connection with it: a throw would be lost where the request comes from code that swallows exceptions
   public FrameInbox(
       EventLoop loop, long maxBytes, Runnable demandChanged, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.loop = loop;

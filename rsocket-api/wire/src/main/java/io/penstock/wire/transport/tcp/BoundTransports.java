@@ -17,7 +17,7 @@ public final class BoundTransports implements ServerTransport<BoundTransports.Li
   /// @throws IllegalArgumentException if there are none
   public static BoundTransports of(List<BoundTransport> sockets) {
     if (sockets.isEmpty()) {
-      throw new IllegalArgumentException("sockets must be > 0 (was none)");
+      throw new IllegalArgumentException("sockets must not be empty");
     }
     return new BoundTransports(List.copyOf(sockets));
   }

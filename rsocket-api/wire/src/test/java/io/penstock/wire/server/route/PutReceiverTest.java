@@ -121,7 +121,7 @@ final class PutReceiverTest {
     receive();
     sender.error(Exceptions.failWithOverflow());
 
-    assertEquals("slice count must be <= what was asked for (was more)",
+    assertEquals("slice count must be <= the slices requested (was more)",
         assertInstanceOf(WireFormatException.class, error).getMessage());
   }
 

@@ -1,13 +1,15 @@
-package io.penstock.lab.plan;
+package io.penstock.flow;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
 import java.util.BitSet;
 
 /// The layers of a model whose cache is kept in blocks of one size, and what they need to continue from a position.
 ///
-/// @param blockTokens tokens of a block
+/// @param blockTokens tokens from one block to the next
 /// @param windowTokens how far back a token looks, itself included; 0 for a kind without a window
 public record KvGroup(Kind kind, int blockTokens, int windowTokens) {
   /// Tokens that the layers look back at.
@@ -42,20 +44,31 @@ public record KvGroup(Kind kind, int blockTokens, int windowTokens) {
     return new KvGroup(Kind.SLIDING_WINDOW, blockTokens, windowTokens);
   }
 
+  /// The group whose blocks `space` holds. A latent counts as full attention here: both need all blocks.
+  public static KvGroup of(CacheSpace space) {
+    BlockLayout layout = space.layout();
+    CacheSpace.Group group = space.group();
+    Kind kind = group.stateTokens() > 0 ? Kind.STATE : group.windowTokens() > 0 ? Kind.SLIDING_WINDOW : Kind.FULL;
+    return new KvGroup(kind, group.strideTokens(layout), group.windowTokens());
+  }
+
   /// The blocks that a load up to `tokens` needs: of a sliding window those of its last window, of a state the last
   /// one, else all.
   ///
   /// @param tokens a multiple of [#blockTokens]
   public BitSet needed(int tokens) {
     int end = tokens / blockTokens;
-    int first = switch (kind) {
+    BitSet needed = new BitSet();
+    needed.set(Math.min(firstNeeded(tokens), end), end);
+    return needed;
+  }
+
+  private int firstNeeded(int tokens) {
+    return switch (kind) {
       case FULL, LATENT, DRAFT -> 0;
       case SLIDING_WINDOW -> Math.max(0, tokens - windowTokens + 1) / blockTokens;
-      case STATE -> Math.max(0, end - 1);
+      case STATE -> Math.max(0, tokens / blockTokens - 1);
     };
-    BitSet needed = new BitSet();
-    needed.set(Math.min(first, end), end);
-    return needed;
   }
 
   /// Whether the model can continue from `tokens` with the blocks that are `present`.
@@ -63,8 +76,19 @@ public record KvGroup(Kind kind, int blockTokens, int windowTokens) {
   /// @param tokens above 0, a multiple of `granule`
   /// @param granule a multiple of [#blockTokens]
   boolean fits(int tokens, int granule, BitSet present) {
-    BitSet missing = needed(kind == Kind.DRAFT ? tokens + granule : tokens);
-    missing.andNot(present);
-    return missing.isEmpty();
+    int read = kind == Kind.DRAFT ? tokens + granule : tokens;
+    int end = read / blockTokens;
+    int first = firstNeeded(read);
+    return first >= end || present.nextClearBit(first) >= end;
+  }
+
+  /// A position at or below `from` beyond which the group cannot continue: where the first missing block begins, for a
+  /// group that needs all blocks; else `from`.
+  int bound(int from, int granule, BitSet present) {
+    if (kind == Kind.SLIDING_WINDOW || kind == Kind.STATE) {
+      return from;
+    }
+    long run = (long) present.nextClearBit(0) * blockTokens;
+    return (int) Math.min(from, run / granule * granule);
   }
 }

@@ -1,4 +1,4 @@
-package io.penstock.lab.plan;
+package io.penstock.flow;
 
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ public record KvGroups(List<KvGroup> groups) {
   }
 
   private static int lowered(KvGroup group, int granule, int from, BitSet present) {
-    int position = from;
+    int position = group.bound(from, granule, present);
     while (position > 0 && !group.fits(position, granule, present)) {
       position -= granule;
     }

@@ -1,9 +1,14 @@
-package io.penstock.lab.plan;
+package io.penstock.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.lab.plan.KvGroup.Kind;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Plane;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.flow.KvGroup.Kind;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -73,6 +78,18 @@ final class KvGroupsTest {
     assertThat(groups.hit(100, List.of(bits("111110"), bits("001111"), bits("011")))).isEqualTo(64);
     assertThat(groups.hit(100, List.of(bits("111110"), bits("000111"), bits("011")))).isZero();
     assertThat(groups.hit(31, List.of(bits("11"), bits("11"), bits("1")))).isZero();
+  }
+
+  @Test
+  void groupOfASpace_looksBackAsItsLayersDo() {
+    BlockLayout layout = BlockLayout.attention(2, 16, 1, 8, ElementType.BF16);
+    BlockLayout state = new BlockLayout(2, 1, TokenOrder.NHD, List.of(new Plane(Plane.Kind.STATE, ElementType.FP32, 1,
+        64)));
+    assertThat(KvGroup.of(CacheSpace.of("m", layout))).isEqualTo(FULL);
+    assertThat(KvGroup.of(new CacheSpace("m", layout, new CacheSpace.Group(1, 100, 0, List.of(0, 1)), "")))
+        .isEqualTo(KvGroup.slidingWindow(16, 100));
+    assertThat(KvGroup.of(new CacheSpace("m", state, new CacheSpace.Group(2, 0, 512, List.of()), "")))
+        .isEqualTo(KvGroup.of(Kind.STATE, 512));
   }
 
   /// The fixed point equals the largest position that all groups have in common.

@@ -1,0 +1,77 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.node.config.ConfigException;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.setting.Setting;
+import io.penstock.storage.engine.DiskSpace;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What a node is told at its start about a disk level that its disk has no room for.
+final class DiskRoomTest {
+  private static final long GIB = 1L << 30;
+  private static final DiskSpace DISK = new DiskSpace(100 * GIB, 40 * GIB);
+
+  @TempDir
+  Path folder;
+
+  private NodeConfig config(String ssd, Map<Setting<?>, String> more) {
+    Map<Setting<?>, String> flags = new HashMap<>(more);
+    flags.put(NodeSettings.SSD, ssd);
+    flags.put(NodeSettings.SSD_DIR, folder.toString());
+    return NodeConfig.resolve(null, Map.of(), flags);
+  }
+
+  @Test
+  void levelLargerThanItsDisk_isRefused_withAllNumbers() {
+    assertThatThrownBy(() -> new DiskRoom(DISK, GIB).requireFor(config("50GiB", Map.of())))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage("ssd must be <= 31.0 GiB, the room for it on its disk: 40.0 GiB of 100 GiB are free, of which "
+            + "ssd.keep.free 256 MiB and ssd.disk.high 90 % leave 30.0 GiB, and the folder holds 1.0 GiB "
+            + "(was 50 GiB, from --ssd)");
+  }
+
+  @Test
+  void blocks_countAsTheirBytes_andKeepFree_isLeft() {
+    NodeConfig blocks = config("1000000 blocks", Map.of());
+    NodeConfig kept = config("31GiB", Map.of(NodeSettings.SSD_DISK_HIGH, "100", NodeSettings.SSD_KEEP_FREE, "10GiB"));
+
+    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(blocks)).hasMessageContaining("(was 1000000 blocks");
+    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(kept)).hasMessageContaining("must be <= 30.0 GiB");
+  }
+
+  @Test
+  void levelThatFits_withWhatTheFolderHas_isTaken_andOneWithoutABound() {
+    assertThatCode(() -> {
+      new DiskRoom(DISK, GIB).requireFor(config("31GiB", Map.of()));
+      new DiskRoom(DISK, 0).requireFor(config("unbounded", Map.of()));
+      new DiskRoom(DISK, 0).requireFor(config("40GiB",
+          Map.of(NodeSettings.SSD_DISK_HIGH, "100", NodeSettings.SSD_KEEP_FREE, "0")));
+    }).doesNotThrowAnyException();
+  }
+
+  @Test
+  void folder_countsItsFiles_alsoBelow_andMayBeMissing() throws IOException {
+    Files.write(Files.createDirectories(folder.resolve("space")).resolve("file"), new byte[1000]);
+
+    assertThat(DiskRoom.of(folder).heldBytes()).isEqualTo(1000);
+    assertThat(DiskRoom.of(folder.resolve("not/there")).heldBytes()).isZero();
+    assertThat(DiskRoom.of(folder.resolve("not/there")).disk().totalBytes()).isPositive();
+  }
+
+  @Test
+  void node_isRefused_beforeItTakesAPort() {
+    assertThatThrownBy(() -> Node.start(config("1000000GiB", Map.of())).block()).isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("ssd must be <= ").hasMessageEndingWith("(was 1000000 GiB, from --ssd)");
+  }
+}
