@@ -150,7 +150,7 @@ final class SweepCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out().lines().map(line -> line.split(" +")[0])).containsExactly("TRACE", "agents", "agents",
-        "drift", "drift", "t.jsonl", "t.jsonl");
+        "drift", "drift", trace.toString(), trace.toString());
     assertThat(run.out().lines().findFirst()).hasValueSatisfying(
         heads -> assertThat(heads).endsWith("LRU  REUSE_AWARE  ADAPTIVE  ADAPTIVE TO BETTER"));
     assertThat(run.out().lines().skip(1)).allSatisfy(row -> assertThat(row).endsWith(" %"));
