@@ -291,7 +291,7 @@ interface PolicyOracle {
     }
   }
 
-  /// LRU and REUSE_AWARE of the same capacity, each alone, and a third cache that follows the one with more hits lately.
+  /// LRU and REUSE_AWARE, each alone, and a third cache that follows the one with more hits lately.
   final class Adaptive implements PolicyOracle {
     private static final double DECAY = Math.pow(0.5, 1.0 / 4096);
 

@@ -147,7 +147,7 @@ final class CaffeineTest {
     }
   }
 
-  // The random numbers of this thread that come next: its generator adds a constant and mixes, and mixing has an inverse
+  // The random numbers of this thread that come next: its generator adds and mixes, and mixing has an inverse
 
   private static final long GAMMA = 0x9E3779B97F4A7C15L;
   private static final long FIRST = 0xFF51AFD7ED558CCDL;
