@@ -11,9 +11,9 @@ import java.util.BitSet;
 /// The sketch is the frequency filter of TinyLFU (Einziger, Friedman and Manes, ACM Transactions on Storage 13, 2017)
 /// over a count-min sketch (Cormode and Muthukrishnan, Journal of Algorithms 55, 2005), in the layout of Caffeine 3.2:
 /// the four counters of a key lie in one block of 64 bytes, and a use counts only if one of them was not full. So it
-/// has no doorkeeper, and adds to all four counters, not only to the least. It departs from both in its reset, which does
-/// not halve all counters at once: a word is halved when it is read, and each use halves a few more, so that no use
-/// waits for all counters. No estimate differs by that.
+/// has no doorkeeper, and adds to all four counters, not only to the least. It departs from both in its reset, which
+/// does not halve all counters at once: a word is halved when it is read, and each use halves a few more, so that no
+/// use waits for all counters. No estimate differs by that.
 ///
 /// Memory is fixed: 8 to 16 bytes for each expected key, as the number of words is a power of two. Pure; not
 /// thread-safe, not even for reads: the owner guards it.

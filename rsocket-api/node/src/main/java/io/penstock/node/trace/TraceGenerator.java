@@ -62,7 +62,8 @@ public final class TraceGenerator implements TraceSource {
 
   private TraceRequest turn(Conversation conversation, double medianTokens) {
     TraceRequest request = conversation.turn(
-        random.logNormal(medianTokens, 1.0), random.logNormal(shape.answerTokens(), 0.8), random.logNormal(shape.pauseMillis(), 1.0),
+        random.logNormal(medianTokens, 1.0), random.logNormal(shape.answerTokens(), 0.8),
+        random.logNormal(shape.pauseMillis(), 1.0),
         MAX_TOKENS);
     if (!conversation.isOver()) {
       underWay.add(conversation);
