@@ -20,5 +20,7 @@ public enum EvictionPolicy {
   COST_AWARE,
   /// The block whose next use lies furthest ahead, by how often it was used, its position in its request, and the
   /// interval between uses that the pool has measured.
-  REUSE_AWARE
+  REUSE_AWARE,
+  /// The block that LRU or REUSE_AWARE chooses: the one of them that would have had more hits lately.
+  ADAPTIVE
 }

@@ -62,7 +62,7 @@ final class FrequencySketchTest {
 
   @Test
   void fullWindow_halvesEveryEstimateOnce_howeverManyUsesFollow() {
-    for (int i = 0; i < 8 * KEYS - 1; i++) {
+    for (int i = 0; i < 10 * KEYS - 1; i++) {
       sketch.use(keys.get(i % (KEYS - 1)));
     }
     int[] before = keys.stream().mapToInt(sketch::estimate).toArray();

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.LongFunction;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -54,39 +55,61 @@ final class MissRatioCurveTest {
 
   private static void assertMeanErrors(List<BlockKey> trace, LongFunction<MissRatioOptions> options) {
     double[] exact = exact(trace);
+    double all = 0;
     for (long seed = 0; seed < SEEDS; seed++) {
       HitRateCurve curve = curve(trace, options.apply(seed));
       double error = 0;
       for (int i = 0; i < CAPACITIES.length; i++) {
         error += Math.abs(curve.at(CAPACITIES[i]).hitRate() - exact[i]) / CAPACITIES.length;
       }
-      assertThat(error).as("mean absolute error, seed %d", seed).isLessThanOrEqualTo(MOST_ERROR);
+      assertThat(error).as("mean absolute error, seed %d", seed).isLessThanOrEqualTo(2 * MOST_ERROR);
+      all += error / SEEDS;
     }
+    assertThat(all).as("mean absolute error").isLessThanOrEqualTo(MOST_ERROR);
   }
 
-  /// An interval of 95 % holds the exact hit rate in 95 of 100 cases, if it is honest. All seeds share one load, so a
-  /// few cases more may miss.
+  /// An interval of 95 % holds the exact hit rate in 95 of 100 cases: not in fewer, and not in all. All cases of a seed
+  /// share one sample, so the seeds are many and the tolerance is some points.
   @Test
-  void intervals_holdTheExactHitRate() {
-    List<BlockKey> trace = zipf(200_000, 40_000, 3);
-    double[] exact = exact(trace);
+  void intervals_holdTheExactHitRate_in95Of100Cases() {
+    Coverage coverage = coverage(50);
+    assertThat(coverage.held).as("share of intervals").isBetween(0.87, 0.985);
+    assertThat(coverage.gainsHeld).as("share of gains").isBetween(0.85, 0.99);
+    assertThat(coverage.width / coverage.error).as("widths in root mean square errors").isBetween(1.7, 2.6);
+  }
+
+  @Tag("proof")
+  @Test
+  void intervals_holdTheExactHitRate_in95Of100Cases_ofManySeeds() {
+    Coverage coverage = coverage(1_000);
+    assertThat(coverage.held).as("share of intervals").isBetween(0.91, 0.975);
+  }
+
+  /// @param error root of the mean square error
+  private record Coverage(double held, double gainsHeld, double width, double error) {}
+
+  private static Coverage coverage(int seeds) {
+    List<BlockKey> trace = zipf(80_000, 16_000, 3);
+    long[] capacities = {1_000, 3_000, 6_000, 10_000};
+    double[] exact = exact(trace, capacities);
     int held = 0;
     int gainsHeld = 0;
     double widths = 0;
-    for (long seed = 0; seed < 2 * SEEDS; seed++) {
-      HitRateCurve curve = curve(trace, MissRatioOptions.ofRate(0.05, seed));
-      for (int i = 0; i < CAPACITIES.length; i++) {
-        HitRateCurve.Point point = curve.at(CAPACITIES[i]);
-        held += Math.abs(point.hitRate() - exact[i]) <= point.plusMinus() ? 1 : 0;
-        HitRateCurve.Point gain = curve.gain(CAPACITIES[0], CAPACITIES[i]);
-        gainsHeld += Math.abs(gain.hitRate() - (exact[i] - exact[0])) <= gain.plusMinus() ? 1 : 0;
+    double squares = 0;
+    for (long seed = 0; seed < seeds; seed++) {
+      HitRateCurve curve = curve(trace, MissRatioOptions.ofRate(0.1, seed));
+      for (int i = 0; i < capacities.length; i++) {
+        HitRateCurve.Point point = curve.at(capacities[i]);
+        double error = point.hitRate() - exact[i];
+        held += Math.abs(error) <= point.plusMinus() ? 1 : 0;
+        squares += error * error;
         widths += point.plusMinus();
+        HitRateCurve.Point gain = curve.gain(capacities[0], capacities[i]);
+        gainsHeld += i == 0 || Math.abs(gain.hitRate() - (exact[i] - exact[0])) <= gain.plusMinus() ? 1 : 0;
       }
     }
-    int all = 2 * SEEDS * CAPACITIES.length;
-    assertThat(held).as("of %d", all).isGreaterThan(all * 85 / 100);
-    assertThat(gainsHeld).as("gains, of %d", all).isGreaterThan(all * 85 / 100);
-    assertThat(widths / all).as("mean of plus-minus").isLessThan(0.05);
+    double all = seeds * capacities.length;
+    return new Coverage(held / all, gainsHeld / all, widths / all, Math.sqrt(squares / all));
   }
 
   @Test
@@ -257,15 +280,19 @@ final class MissRatioCurveTest {
 
   /// The exact hit rates at [#CAPACITIES], by the textbook policy.
   private static double[] exact(List<BlockKey> trace) {
+    return exact(trace, CAPACITIES);
+  }
+
+  private static double[] exact(List<BlockKey> trace, long... capacities) {
     StackDistances distances = new StackDistances(SPACE);
-    long[] hits = new long[CAPACITIES.length];
+    long[] hits = new long[capacities.length];
     for (BlockKey key : trace) {
       int distance = distances.use(key);
       if (distance == 0) {
         distances.enter(key);
       }
       for (int i = 0; i < hits.length; i++) {
-        hits[i] += distance > 0 && distance <= CAPACITIES[i] ? 1 : 0;
+        hits[i] += distance > 0 && distance <= capacities[i] ? 1 : 0;
       }
     }
     return Arrays.stream(hits).mapToDouble(each -> (double) each / trace.size()).toArray();

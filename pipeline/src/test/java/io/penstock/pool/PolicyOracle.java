@@ -1,7 +1,6 @@
 package io.penstock.pool;
 
 import io.penstock.block.EvictionPolicy;
-import io.penstock.pool.evict.FrequencySketch;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
@@ -34,12 +33,17 @@ interface PolicyOracle {
       case LENGTH_AWARE -> new Scored(capacity, (scored, uses, position) -> -position, false);
       case COST_AWARE ->
         new Scored(capacity, (scored, uses, position) -> scored.clock + uses * (64.0 + position), false);
-      case REUSE_AWARE -> new Scored(capacity, (scored, uses, position) -> scored.now + Math.round(scored.interval
-          * (log2(Math.min(15, uses)) - log2(1 + position) / 4)), true);
+      case REUSE_AWARE -> reuseAware(capacity);
       case ARC -> new Arc(capacity);
       case S3_FIFO -> new S3Fifo(capacity);
-      case W_TINYLFU -> new TinyLfu(capacity);
+      case W_TINYLFU -> new OneLevel(policy, capacity); // CaffeineTest has its decisions
+      case ADAPTIVE -> new Adaptive(capacity);
     };
+  }
+
+  private static Scored reuseAware(int capacity) {
+    return new Scored(capacity, (scored, uses, position) -> scored.now + Math.round(scored.interval
+        * (log2(Math.min(15, uses)) - log2(1 + position) / 4)), true);
   }
 
   private static double log2(double value) {
@@ -142,7 +146,11 @@ interface PolicyOracle {
     }
 
     private long evict() {
-      Entry victim = order.removeFirst();
+      return evict(order.getFirst());
+    }
+
+    long evict(Entry victim) {
+      order.remove(victim);
       clock = Math.max(clock, victim.score);
       entries.remove(victim.key);
       evicted.put(victim.key, victim);
@@ -283,62 +291,90 @@ interface PolicyOracle {
     }
   }
 
-  /// A window of 1 %, and a segmented LRU of which a fifth is on probation.
-  final class TinyLfu implements PolicyOracle {
-    private final int capacity;
-    private final int windowSize;
-    private final int protectedSize;
-    private final SequencedSet<Long> window = new LinkedHashSet<>();
-    private final SequencedSet<Long> probation = new LinkedHashSet<>();
-    private final SequencedSet<Long> safe = new LinkedHashSet<>();
-    private final FrequencySketch sketch;
+  /// LRU and REUSE_AWARE, each alone, and a third cache that follows the one with more hits lately.
+  final class Adaptive implements PolicyOracle {
+    private static final double DECAY = Math.pow(0.5, 1.0 / 4096);
 
-    TinyLfu(int capacity) {
+    private final int capacity;
+    private final PolicyOracle[] alone;
+    private final double[] hits = new double[2];
+    private final Queue recent;
+    private final Scored scored;
+    private int leader;
+
+    Adaptive(int capacity) {
       this.capacity = capacity;
-      this.windowSize = Math.max(1, capacity / 100);
-      this.protectedSize = (capacity - windowSize) / 5 * 4;
-      this.sketch = new FrequencySketch(Math.max(16, capacity));
+      this.alone = new PolicyOracle[] {new Queue(capacity, true), reuseAware(capacity)};
+      this.recent = new Queue(capacity + 1, true);
+      this.scored = reuseAware(capacity + 1);
     }
 
     @Override
     public boolean has(long key) {
-      return window.contains(key) || probation.contains(key) || safe.contains(key);
+      return recent.has(key);
     }
 
     @Override
     public void touch(long key, int position) {
-      sketch.use(EvictionOrderTest.key(key));
-      if (window.remove(key)) {
-        window.add(key);
-        return;
-      }
-      probation.remove(key);
-      safe.remove(key);
-      safe.add(key);
-      if (safe.size() > protectedSize) {
-        probation.add(safe.removeFirst());
-      }
+      compare(key, position);
+      recent.touch(key, position);
+      scored.touch(key, position);
     }
 
     @Override
     public long insert(long key, int position) {
-      long victim = window.size() + probation.size() + safe.size() < capacity ? NONE : evict();
-      sketch.use(EvictionOrderTest.key(key));
-      window.add(key);
-      if (window.size() > windowSize) {
-        probation.add(window.removeFirst());
+      long victim = NONE;
+      if (recent.keys.size() == capacity) {
+        victim = leader == 0 ? recent.keys.getFirst() : scored.order.getFirst().key;
+        recent.keys.remove(victim);
+        scored.evict(scored.entries.get(victim));
       }
+      compare(key, position);
+      recent.insert(key, position);
+      scored.insert(key, position);
       return victim;
     }
 
-    private long evict() {
-      SequencedSet<Long> main = probation.isEmpty() ? safe : probation;
-      boolean candidateLeaves = main.isEmpty() || (window.size() >= windowSize && uses(window) <= uses(main));
-      return (candidateLeaves ? window : main).removeFirst();
+    private void compare(long key, int position) {
+      for (int i = 0; i < alone.length; i++) {
+        hits[i] *= DECAY;
+        if (alone[i].has(key)) {
+          hits[i]++;
+          alone[i].touch(key, position);
+        } else {
+          alone[i].insert(key, position);
+        }
+      }
+      if (hits[1 - leader] > hits[leader] * 1.005 + 1) {
+        leader = 1 - leader;
+      }
+    }
+  }
+
+  /// The ledger itself, on one level, for a policy that another test compares with its model step by step.
+  final class OneLevel implements PolicyOracle {
+    private final Ledger<Long> ledger;
+    private long victim;
+
+    OneLevel(EvictionPolicy policy, int capacity) {
+      this.ledger = new Ledger<>(EvictionOrderTest.key(0).space(), policy, capacity);
     }
 
-    private int uses(SequencedSet<Long> keys) {
-      return sketch.estimate(EvictionOrderTest.key(keys.getFirst()));
+    @Override
+    public boolean has(long key) {
+      return ledger.level(EvictionOrderTest.key(key)) == 0;
+    }
+
+    @Override
+    public void touch(long key, int position) {
+      ledger.touch(EvictionOrderTest.key(key), position, (moved, value, level) -> {});
+    }
+
+    @Override
+    public long insert(long key, int position) {
+      victim = NONE;
+      ledger.insert(EvictionOrderTest.key(key), key, position, (moved, value, level) -> victim = value);
+      return victim;
     }
   }
 }

@@ -4,9 +4,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.check.Checks;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -28,6 +26,7 @@ import java.util.SplittableRandom;
 /// A key that is not sampled costs a multiplication and a comparison. Pure; not thread-safe: the owner guards it.
 public final class MissRatioCurve {
   private static final int THRESHOLD_BITS = 31;
+  private static final long MIX = 0xD6E8FEB86659FD93L;
   private static final long ALL = 1L << THRESHOLD_BITS;
   /// Parts of a half-life after which all counts fall a little.
   private static final int AGEING_STEPS = 16;
@@ -72,7 +71,7 @@ public final class MissRatioCurve {
 
   /// A reader asked for the sampled `key`. An absent key stays absent until it is written.
   public void reference(BlockKey key) {
-    int group = (int) hash(key) & (MissRatioHistogram.GROUPS - 1);
+    int group = group(key);
     double keysASample = keysASample();
     int distance = sampled.use(key);
     if (distance == 0) {
@@ -131,12 +130,19 @@ public final class MissRatioCurve {
     return hash >>> (Long.SIZE - THRESHOLD_BITS) < threshold;
   }
 
-  /// Both halves of a product, so that all bits of the key and of the secrets matter.
+  private int group(BlockKey key) {
+    return (int) hash(key) & (MissRatioHistogram.GROUPS - 1);
+  }
+
+  /// Both halves of a product, so that all bits of the key and of the secrets matter, mixed once more: keys in sequence
+  /// would be sampled more evenly than at random, and the interval would be too wide.
   private long hash(BlockKey key) {
     BlockHash hash = key.hash();
     long a = hash.high() ^ secretHigh;
     long b = hash.low() ^ secretLow;
-    return (a * b) ^ Math.unsignedMultiplyHigh(a, b);
+    long mixed = (a * b) ^ Math.unsignedMultiplyHigh(a, b);
+    mixed = (mixed ^ (mixed >>> 32)) * MIX;
+    return mixed ^ (mixed >>> 29);
   }
 
   /// The curve so far.
@@ -146,19 +152,19 @@ public final class MissRatioCurve {
   }
 
   private List<HitRateCurve.Point> points() {
-    List<HitRateCurve.Point> points = new ArrayList<>();
+    GroupEstimates estimates = new GroupEstimates();
     double[] missed = misses.cold();
     for (int bucket = misses.last(); bucket >= 0; bucket--) {
-      long capacity = Math.min(options.depthBlocks(), MissRatioHistogram.upper(bucket));
-      points.add(HitRateCurve.Point.of(capacity, threshold / (double) ALL, hitRates(missed)));
+      estimates.addBelow(Math.min(options.depthBlocks(), MissRatioHistogram.upper(bucket)), hitRates(missed));
       misses.addTo(missed, bucket);
     }
-    Collections.reverse(points);
-    return points;
+    int[] keys = new int[MissRatioHistogram.GROUPS];
+    sampled.forEach(key -> keys[group(key)]++);
+    return estimates.points(threshold / (double) ALL, keys);
   }
 
   /// The hit rate that each group estimates, from the weights of its misses.
-  private List<Double> hitRates(double[] missed) {
-    return Arrays.stream(missed).mapToObj(each -> 1 - each * MissRatioHistogram.GROUPS / total).toList();
+  private double[] hitRates(double[] missed) {
+    return Arrays.stream(missed).map(each -> 1 - each * MissRatioHistogram.GROUPS / total).toArray();
   }
 }

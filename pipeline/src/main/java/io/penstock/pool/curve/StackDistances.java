@@ -4,6 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.pool.evict.KeyTable;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /// Stack distances of LRU: how many distinct keys were used since the last use of a key, that key included. A cache
@@ -95,6 +96,15 @@ public final class StackDistances {
       int row = slots[slot];
       if (row != NONE && !kept.test(rows.key(row))) {
         forget(row);
+      }
+    }
+  }
+
+  /// Calls `reader` with each key, least recently used first.
+  void forEach(Consumer<BlockKey> reader) {
+    for (int slot = oldest; slot < next; slot++) {
+      if (slots[slot] != NONE) {
+        reader.accept(rows.key(slots[slot]));
       }
     }
   }

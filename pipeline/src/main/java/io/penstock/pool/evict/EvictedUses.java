@@ -13,10 +13,19 @@ final class EvictedUses {
   private final LongColumn times = new LongColumn();
   private final long most;
 
-  /// @param capacity keys that are not evicted, at most
-  EvictedUses(SpaceId space, long capacity) {
+  private EvictedUses(SpaceId space, long most) {
     this.keys = new EvictedKeys(space, 1);
-    this.most = Math.clamp(capacity, LEAST_KEYS, MOST_KEYS);
+    this.most = most;
+  }
+
+  /// @param capacity keys that are not evicted, at most
+  static EvictedUses of(SpaceId space, long capacity) {
+    return sampled(space, capacity, 1);
+  }
+
+  /// The part `rate` of what [#of] remembers, for a sample of the keys.
+  static EvictedUses sampled(SpaceId space, long capacity, double rate) {
+    return new EvictedUses(space, Math.max(1, (long) (rate * Math.clamp(capacity, LEAST_KEYS, MOST_KEYS))));
   }
 
   /// Remembers `key`, which is not remembered.

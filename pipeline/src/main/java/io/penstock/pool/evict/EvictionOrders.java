@@ -3,6 +3,7 @@ package io.penstock.pool.evict;
 import io.penstock.block.BlockKey;
 import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 public final class EvictionOrders {
   /// Enough to count as unbounded, and small enough to add.
   private static final long MOST = 1L << 40;
+
+  /// Orders with equal references decide alike.
+  private static final long SEED = 1;
 
   private EvictionOrders() {}
 
@@ -24,11 +28,12 @@ public final class EvictionOrders {
       case LRU, FIFO -> null;
       case LFU -> new ScoreOrder((uses, position, now) -> uses);
       case S3_FIFO -> new S3FifoOrder(space, blocks);
-      case W_TINYLFU -> new TinyLfuOrder(blocks, keys);
+      case W_TINYLFU -> new TinyLfuOrder(blocks, keys, new SplittableRandom(SEED)::nextInt);
       case ARC -> new ArcOrder(space, blocks);
       case LENGTH_AWARE -> new ScoreOrder((uses, position, now) -> -position);
       case COST_AWARE -> new ScoreOrder(new CostScore());
-      case REUSE_AWARE -> new ScoreOrder(new ReuseScore(new EvictedUses(space, blocks)));
+      case REUSE_AWARE -> new ScoreOrder(new ReuseScore(EvictedUses.of(space, blocks)));
+      case ADAPTIVE -> new AdaptiveOrder(space, blocks, keys);
     };
   }
 }

@@ -409,7 +409,7 @@ final class RowTablesTest {
   @Test
   void evictedUses_areKeptForAtLeast65536Keys_andTheOldestAreForgotten() {
     int least = 1 << 16;
-    EvictedUses uses = new EvictedUses(SPACE, 1);
+    EvictedUses uses = EvictedUses.of(SPACE, 1);
     for (int id = 0; id <= least; id++) {
       uses.add(key(id), id % 15 + 1, 1L << 40 | id);
     }

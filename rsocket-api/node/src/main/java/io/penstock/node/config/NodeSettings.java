@@ -148,8 +148,9 @@ public final class NodeSettings {
   public static final Setting<Integer> DRAM_LOW = new Setting<>("dram.low", SettingType.count(1, 100), "80",
       "Low watermark: use of dram in percent at which that ends.");
   public static final Setting<EvictionPolicy> POLICY =
-      new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
-          "Which block leaves when all levels are full. Use decides on which level a block is.");
+      new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "adaptive",
+          "Which block leaves when all levels are full; adaptive chooses between lru and reuse_aware while it runs. Use"
+              + " decides on which level a block is.");
   public static final Setting<Boolean> EXACT = new Setting<>("exact", AscendTypes.flag(), "false",
       "Decide as the textbook policy does: a key takes a block's place when it is asked for, not when its bytes come,"
           + " and readers that stand still may hold all blocks. For trusted clients.");

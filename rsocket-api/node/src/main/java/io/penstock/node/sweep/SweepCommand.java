@@ -14,10 +14,14 @@ import io.penstock.node.shape.ModelSize;
 import io.penstock.node.text.Json;
 import io.penstock.node.trace.PeekedTrace;
 import io.penstock.node.trace.TraceReading;
+import io.penstock.node.trace.TraceSource;
+import io.penstock.node.trace.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -47,15 +51,19 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExamples:%n",
     footer = {"  penstock sweep conversation_trace.jsonl --model llama-3.1-70b",
       "  penstock sweep conversation_trace.jsonl --model qwen3-32b --capacities 512GiB,1TiB,2TiB,4TiB",
-      "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html", ""})
+      "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html",
+      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive", ""})
 public final class SweepCommand implements Callable<Integer> {
   private static final Pattern COUNT = Pattern.compile("(\\d{1,18})([kM]?)");
 
   private final Console console;
 
-  @Parameters(index = "0", paramLabel = "TRACE",
+  @Parameters(index = "0", paramLabel = "TRACE", arity = "0..1",
       description = TraceReading.FORMS + ".")
-  private Path file = Path.of("");
+  private @Nullable Path file;
+
+  @Mixin
+  private final SweepWorkloads workloads = new SweepWorkloads();
 
   @Mixin
   private final TraceReading reading = new TraceReading();
@@ -95,16 +103,49 @@ public final class SweepCommand implements Callable<Integer> {
     TraceLayout layout = Flag.named(() -> TraceLayout.of(spec));
     double rate = prefill.rate();
     reports.require();
+    Function<ModelSize, Sweep> sweep = size -> new Sweep(compared, blocks(wanted, size));
+    if (workloads.areNamed()) {
+      compare(layout, rate, sweep);
+    } else if (file == null) {
+      throw new IllegalArgumentException("TRACE or --workloads must be given (was neither)");
+    } else {
+      show(outcome(TraceReading.name(file), reading.open(file, console), layout, rate, sweep));
+    }
+    return ExitCode.OK;
+  }
+
+  private SweepOutcome outcome(String name, TraceSource opened, TraceLayout layout, double rate,
+      Function<ModelSize, Sweep> sweepOf) throws InterruptedException {
     SweepTrace trace;
     ModelSize size;
-    Sweep sweep;
-    try (PeekedTrace source = PeekedTrace.of(reading.open(file, console))) {
+    try (PeekedTrace source = PeekedTrace.of(opened)) {
       size = layout.size(source.blockTokens(), rate);
-      sweep = new Sweep(compared, blocks(wanted, size));
       trace = SweepTrace.read(source, size.blockTokens());
     }
-    show(new SweepOutcome(TraceReading.name(file), size, trace.totals(), run(sweep, trace)));
-    return ExitCode.OK;
+    return new SweepOutcome(name, size, trace.totals(), run(sweepOf.apply(size), trace));
+  }
+
+  /// One table of the generated workloads, and of the trace if there is one.
+  private void compare(TraceLayout layout, double rate, Function<ModelSize, Sweep> sweep)
+      throws IOException, InterruptedException {
+    if (reports.hasPages()) {
+      throw new IllegalArgumentException("--report must end in .json with --workloads (was a page)");
+    }
+    Map<String, List<SweepResult>> results = new LinkedHashMap<>();
+    for (Workload workload : workloads.named()) {
+      results.put(workload.print(), outcome(workload.print(), workloads.open(workload), layout, rate, sweep).results());
+    }
+    if (file != null) {
+      String name = TraceReading.name(file);
+      results.put(name, outcome(name, reading.open(file, console), layout, rate, sweep).results());
+    }
+    if (json) {
+      console.json(results);
+    } else {
+      console.out().print(SweepMatrix.of(results));
+    }
+    console.requireHeard();
+    reports.write(console, Json.of(results) + "\n", () -> "");
   }
 
   private void show(SweepOutcome outcome) {
@@ -125,7 +166,7 @@ public final class SweepCommand implements Callable<Integer> {
     }
   }
 
-  private static <T> List<T> each(String flag, String list, Function<String, T> parse) {
+  static <T> List<T> each(String flag, String list, Function<String, T> parse) {
     List<T> values = Arrays.stream(list.split(",", -1)).map(String::strip).map(parse).toList();
     requireDistinct(flag, values, list);
     return values;

@@ -20,10 +20,16 @@ import picocli.CommandLine.Option;
 public final class TraceCommand extends CommandGroup {
   /// `penstock trace generate`: writes a seeded trace of conversations.
   @Command(name = "generate",
-      description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",
+      description = "Writes a seeded trace of generated requests, in the Mooncake form.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
+      footer = {"", "Examples:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl",
+        "  penstock trace generate --workload agents --out agents.jsonl.gz"})
   static final class Generate implements Callable<Integer> {
+    @Option(names = "--workload", paramLabel = "NAME",
+        description = "Kind of requests: " + Workload.NAMES + " (default: ${DEFAULT-VALUE}).",
+        defaultValue = "conversation")
+    private String workload = "";
+
     @Option(names = "--requests", paramLabel = "N", description = "Number of requests (default: ${DEFAULT-VALUE}).",
         defaultValue = "1000")
     private int requests;
@@ -44,13 +50,14 @@ public final class TraceCommand extends CommandGroup {
 
     @Override
     public Integer call() throws IOException {
+      Workload kind = Workload.parse("--workload", workload);
       GeneratorOptions options = Flag.named(() -> new GeneratorOptions(requests, seed));
       if (out != null) {
         OutputFile.require("--out", out);
       }
       try (TraceWriter writer = out == null ? new TraceWriter(keptOpen(console.out())) : TraceWriter.create(out)) {
-        TraceGenerator generator = new TraceGenerator(options);
-        for (TraceRequest request = generator.next(); request != null; request = generator.next()) {
+        TraceSource source = kind.open(options);
+        for (TraceRequest request = source.next(); request != null; request = source.next()) {
           writer.write(request);
         }
       }

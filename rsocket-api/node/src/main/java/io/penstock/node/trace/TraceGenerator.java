@@ -12,16 +12,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Memory holds the conversations that are under way, not the trace.
 public final class TraceGenerator implements TraceSource {
-  private static final int SYSTEM_PROMPTS = 6;
-  private static final double ARRIVAL_GAP_MILLIS = 1_300;
-  private static final double MEAN_TURNS = 4;
-  private static final double DOCUMENT_TOKENS = 5_500;
-  private static final double QUESTION_TOKENS = 350;
-  private static final double ANSWER_TOKENS = 250;
-  private static final double PAUSE_MILLIS = 25_000;
   private static final long MAX_TOKENS = 128 << 10;
 
   private final GeneratorOptions options;
+  private final ConversationShape shape;
   private final TraceRandom random;
   private final List<Long> promptTokens = new ArrayList<>();
   private final List<List<Long>> promptBlocks = new ArrayList<>();
@@ -32,10 +26,15 @@ public final class TraceGenerator implements TraceSource {
   private int made;
 
   public TraceGenerator(GeneratorOptions options) {
+    this(options, ConversationShape.PEOPLE);
+  }
+
+  TraceGenerator(GeneratorOptions options, ConversationShape shape) {
     this.options = options;
+    this.shape = shape;
     this.random = new TraceRandom(options.seed());
-    for (int i = 0; i < SYSTEM_PROMPTS; i++) {
-      addSystemPrompt(random.logNormal(1_500, 0.6));
+    for (int i = 0; i < shape.systemPrompts(); i++) {
+      addSystemPrompt(random.logNormal(shape.promptTokens(), 0.6));
     }
   }
 
@@ -47,23 +46,24 @@ public final class TraceGenerator implements TraceSource {
     made++;
     Conversation first = underWay.peek();
     if (first != null && first.nextMillis() <= nextArrivalMillis) {
-      return turn(underWay.remove(), QUESTION_TOKENS);
+      return turn(underWay.remove(), shape.questionTokens());
     }
-    return turn(arrival(), DOCUMENT_TOKENS);
+    return turn(arrival(), shape.firstTokens());
   }
 
   private Conversation arrival() {
-    int prompt = random.zipf(SYSTEM_PROMPTS);
+    int prompt = random.zipf(shape.systemPrompts());
     long startMillis = (long) nextArrivalMillis;
-    nextArrivalMillis += random.exponential(ARRIVAL_GAP_MILLIS);
-    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), random.geometric(MEAN_TURNS),
+    nextArrivalMillis += random.exponential(shape.arrivalMillis());
+    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), random.geometric(shape.turns()),
         startMillis,
         () -> nextId++);
   }
 
   private TraceRequest turn(Conversation conversation, double medianTokens) {
     TraceRequest request = conversation.turn(
-        random.logNormal(medianTokens, 1.0), random.logNormal(ANSWER_TOKENS, 0.8), random.logNormal(PAUSE_MILLIS, 1.0),
+        random.logNormal(medianTokens, 1.0), random.logNormal(shape.answerTokens(), 0.8),
+        random.logNormal(shape.pauseMillis(), 1.0),
         MAX_TOKENS);
     if (!conversation.isOver()) {
       underWay.add(conversation);

@@ -16,6 +16,11 @@ final class TraceRandom {
     return ((random.nextLong() >>> 12) + 0.5) * 0x1p-52;
   }
 
+  /// Uniform in `[0, bound)`.
+  int below(int bound) {
+    return (int) (open() * bound);
+  }
+
   /// Exponential: the gap between arrivals that know nothing of each other.
   double exponential(double mean) {
     return -mean * StrictMath.log(open());

@@ -116,8 +116,10 @@ final class SweepCommandTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "--policies random | --policies must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, "
-        + "cost_aware, reuse_aware (was random)",
+        + "cost_aware, reuse_aware, adaptive (was random)",
     "--policies lru,lru | --policies must be distinct (was lru,lru)",
+    "--workloads chess | --workloads must be one of conversation, agents, scans, drift, mixture, phases (was chess)",
+    "--workloads all --requests 0 | --requests must be > 0 (was 0)",
     "--capacities 1,0 | --capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such as 64GiB "
         + "(was 0)",
     "--capacities 5x | --capacities must be numbers of blocks > 0, such as 1000 or 30k, or sizes, such as 64GiB "
@@ -135,6 +137,30 @@ final class SweepCommandTest {
     CommandLineRun run = CommandLineRun.of(line.toArray(String[]::new));
 
     assertThat(run.err()).isEqualTo("sweep: " + said + "\n");
+    assertThat(run.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void workloads_giveOneTable_withTheTraceAsOneMoreRow() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(trace, request(0, 1, 2, 3) + request(1, 1, 2, 4));
+
+    CommandLineRun run = CommandLineRun.of("sweep", trace.toString(), "--workloads", "agents,drift", "--requests",
+        "20", "--capacities", "50,100", "--policies", "lru,reuse_aware,adaptive");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out().lines().map(line -> line.split(" +")[0])).containsExactly("TRACE", "agents", "agents",
+        "drift", "drift", trace.toString(), trace.toString());
+    assertThat(run.out().lines().findFirst()).hasValueSatisfying(
+        heads -> assertThat(heads).endsWith("LRU  REUSE_AWARE  ADAPTIVE  ADAPTIVE TO BETTER"));
+    assertThat(run.out().lines().skip(1)).allSatisfy(row -> assertThat(row).endsWith(" %"));
+  }
+
+  @Test
+  void neitherTraceNorWorkloads_isRefused() {
+    CommandLineRun run = CommandLineRun.of("sweep");
+
+    assertThat(run.err()).isEqualTo("sweep: TRACE or --workloads must be given (was neither)\n");
     assertThat(run.exitCode()).isEqualTo(2);
   }
 

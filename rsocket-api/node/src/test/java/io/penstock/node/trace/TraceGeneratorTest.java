@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.OutputStream;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -12,6 +13,8 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 final class TraceGeneratorTest {
   private final List<TraceRequest> trace = TraceReaderTest.all(new TraceGenerator(GeneratorOptions.defaults()));
@@ -36,7 +39,7 @@ final class TraceGeneratorTest {
   @Test
   void defaults_makeAThousandRequestsInOrderOfTime() {
     assertThat(trace).hasSize(1_000)
-        .isSortedAccordingTo(java.util.Comparator.comparingLong(TraceRequest::timestampMillis));
+        .isSortedAccordingTo(Comparator.comparingLong(TraceRequest::timestampMillis));
   }
 
   @Test
@@ -78,5 +81,26 @@ final class TraceGeneratorTest {
   @Test
   void options_withoutRequests_areRefused() {
     assertThatThrownBy(() -> GeneratorOptions.defaults().withRequests(0)).hasMessage("requests must be > 0 (was 0)");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Workload.class)
+  void everyWorkload_isSeeded_inOrderOfTime_andItsIdsNameAPrefix(Workload workload) {
+    GeneratorOptions options = GeneratorOptions.defaults().withRequests(300);
+    List<TraceRequest> requests = TraceReaderTest.all(workload.open(options));
+
+    assertThat(requests).hasSize(300).isSortedAccordingTo(Comparator.comparingLong(TraceRequest::timestampMillis));
+    assertThat(TraceReaderTest.all(workload.open(options))).isEqualTo(requests);
+    assertThat(TraceReaderTest.all(workload.open(options.withSeed(2)))).isNotEqualTo(requests);
+    Map<Long, Long> parents = new HashMap<>();
+    for (TraceRequest request : requests) {
+      assertThat(request.blocks()).isEqualTo((int) Math.ceilDiv(request.inputTokens(), 512L)).isPositive();
+      long parent = -1;
+      for (long id : request.hashIds()) {
+        Long known = parents.putIfAbsent(id, parent);
+        assertThat(known == null || known == parent).as("id %d follows one block only", id).isTrue();
+        parent = id;
+      }
+    }
   }
 }
