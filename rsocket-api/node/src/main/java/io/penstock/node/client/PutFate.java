@@ -68,8 +68,10 @@ final class PutFate {
       gone.andNot(there.bits());
       evicted += gone.cardinality();
       if (required != null) {
-        less += window.keys().size() - (required == Durability.VOLATILE ? there.count() : durable(node, window,
-            required, patience));
+        less += window.keys().size() - (required == Durability.VOLATILE
+            ? there.count()
+            : durable(node, window,
+                required, patience));
       }
     }
   }

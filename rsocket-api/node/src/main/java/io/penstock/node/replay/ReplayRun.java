@@ -100,7 +100,8 @@ public final class ReplayRun {
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
-        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(), tally.firstLayerMicros(),
+        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
+        tally.firstLayerMicros(),
         tally.firstLayer(),
         tally.lastLayer(), tally.overlap(), parties.times(), subject.ceilings());
   }

@@ -87,7 +87,8 @@ record DiskRoom(DiskSpace disk, long heldBytes) {
     Effective said = config.effective(NodeSettings.SSD);
     throw new ConfigException(List.of(
         ("ssd must be <= %s, the room for it on its disk: %s of %s are free, of which ssd.keep.free %s and"
-            + " ssd.disk.high %d %% leave %s, and the folder holds %s (was %s, from %s)").formatted(Sizes.human(room), Sizes.human(disk.usableBytes()), Sizes.human(disk.totalBytes()),
+            + " ssd.disk.high %d %% leave %s, and the folder holds %s (was %s, from %s)").formatted(Sizes.human(room),
+                Sizes.human(disk.usableBytes()), Sizes.human(disk.totalBytes()),
                 Sizes.human(keepFree), high, Sizes.human(room - heldBytes), Sizes.human(heldBytes), said.text(),
                 said.origin())));
   }

@@ -39,7 +39,8 @@ final class PutFateTest {
   }
 
   private CommandLineRun put(String... arguments) {
-    List<String> all = new ArrayList<>(List.of("put", "--count", "16", "--connect", "127.0.0.1:" + requireNonNull(node).port()));
+    List<String> all =
+        new ArrayList<>(List.of("put", "--count", "16", "--connect", "127.0.0.1:" + requireNonNull(node).port()));
     all.addAll(List.of(arguments));
     return CommandLineRun.with(ENVIRONMENT, new byte[0], all.toArray(String[]::new));
   }

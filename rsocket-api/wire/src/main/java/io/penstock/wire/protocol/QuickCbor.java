@@ -58,7 +58,8 @@ final class QuickCbor {
         ? asked.keys().hashes().length
         : message instanceof Messages.GetRequest get ? get.keys().hashes().length : 0);
     switch (message) {
-      case Messages.KeysRequest request when request.lease() == null && request.durability() == null -> keysRequest(out, request);
+      case Messages.KeysRequest request when request.lease() == null && request.durability() == null ->
+        keysRequest(out, request);
       case Messages.GetRequest request when request.lease() == null && request.view() == null
           && request.request() == null && !Boolean.FALSE.equals(request.verifies()) ->
         getRequest(out, request);

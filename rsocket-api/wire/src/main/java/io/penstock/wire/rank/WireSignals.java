@@ -49,7 +49,8 @@ public final class WireSignals implements PeerSignals {
   @Override
   public Mono<RequestAnswer> send(Incarnation to, Signal signal) {
     return lane(to).flatMap(lane -> lane.with(node -> node.ask(Routes.SIGNAL,
-        DisaggMessages.SignalRequest.of(signal, to.generation()), DisaggMessages.SignalReply.class)).next()).map(DisaggMessages.SignalReply::answer);
+        DisaggMessages.SignalRequest.of(signal, to.generation()), DisaggMessages.SignalReply.class)).next())
+        .map(DisaggMessages.SignalReply::answer);
   }
 
   private Mono<Lane<NodeConnection>> lane(Incarnation to) {

@@ -46,7 +46,8 @@ public final class StreamClock implements Carried {
   private long shared;
   @GuardedBy("this") private boolean over;
 
-  private StreamClock(StreamListener listener, LongSupplier nanos, long began, String route, Object peer, String transport,
+  private StreamClock(StreamListener listener, LongSupplier nanos, long began, String route, Object peer,
+      String transport,
       boolean isOutgoing, Carried all, @Nullable TraceContext trace) {
     this.nanos = nanos;
     this.transport = transport;

@@ -180,7 +180,8 @@ final class ProtocolVersionTest {
     assertThat(words(Plane.Kind.values())).isEqualTo("KEY VALUE LATENT ROPE INDEXER SCALES STATE CONVOLUTION");
     assertThat(words(Plane.ElementType.values())).isEqualTo("BF16 FP16 FP32 FP8_E4M3 FP8_E5M2 INT8");
     assertThat(words(Signal.Kind.values())).isEqualTo("DONE RENEW CANCEL REJECT");
-    assertThat(words(Outcome.values())).isEqualTo("APPLIED EARLY REPEATED OVER STALE STRANGER FULL UNKNOWN ACKNOWLEDGED");
+    assertThat(words(Outcome.values()))
+        .isEqualTo("APPLIED EARLY REPEATED OVER STALE STRANGER FULL UNKNOWN ACKNOWLEDGED");
     assertThat(words(Release.values())).isEqualTo("DONE CANCELLED REJECTED EXPIRED WITHDRAWN");
     assertThat(words(Registration.Side.values())).isEqualTo("PREFILL DECODE");
     assertThat(words(InstanceView.State.values())).isEqualTo("COMING READY FAILED");

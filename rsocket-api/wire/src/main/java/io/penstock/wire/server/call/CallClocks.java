@@ -13,7 +13,8 @@ import io.penstock.wire.report.StreamListener;
 public record CallClocks(StreamListener streams, Object address, RunningStreams running, ConnectionRate rate) {
   /// The clock of a stream whose bytes come to the node.
   public StreamClock incoming(Call call) {
-    return StreamClock.of(running.counting(streams), call.route(), address, false, rate.counted(running.in()), call.trace());
+    return StreamClock.of(running.counting(streams), call.route(), address, false, rate.counted(running.in()),
+        call.trace());
   }
 
   /// The clock of a stream whose bytes leave the node.

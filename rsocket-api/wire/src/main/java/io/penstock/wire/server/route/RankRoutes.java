@@ -153,7 +153,8 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     }
   }
 
-  private static Mono<RequestAnswer> open(PrefillConnector kept, String request, Set<RankId> receivers, LeasedBlocks blocks) {
+  private static Mono<RequestAnswer> open(PrefillConnector kept, String request, Set<RankId> receivers,
+      LeasedBlocks blocks) {
     if (kept.isDraining()) { // it began while the blocks were leased
       return blocks.release().then(Mono.error(new DrainingException()));
     }
