@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
       "A model whose layers differ has a line and a space of blocks for each KV group: layers that see all tokens, a"
           + " window of so many, or keep a state that is stored every so many. KV HEADS is heads x dimension, or latent"
           + " + rotary part (MLA); --json lists planes, numbers of layers and the config.json of each model. BLOCK is"
-          + " the size of " + BlockShape.DEFAULT_TOKENS + " tokens, or of a state; A TOKEN the bytes for each token of a"
+          + " the size of " + BlockShape.DEFAULT_TOKENS
+          + " tokens, or of a state; A TOKEN the bytes for each token of a"
           + " prompt; both in bf16, unless the model has types of its own. Any other model is stated by --layers,"
           + " --kv-heads and --head-dim, by --latent-rank and --rope-dim, by --planes, or by --kv-groups.",
       ""},

@@ -285,8 +285,8 @@ final class PlanCommandTest {
     "{\"model\": \"llama-3.1-8b\", \"prefill\": {}} | decode, request must be given (was left out)",
     "{\"model\": \"lama-3.1-8b\", \"prefill\": {}, \"decode\": {}, \"request\": {}} | model must be a model that "
         + "'penstock models' lists, such as llama-3.1-8b (was lama-3.1-8b)",
-    "{\"model\": {\"name\": \"mine\"}, \"prefill\": {}, \"decode\": {}, \"request\": {}} | model.name must be a model that "
-        + "'penstock models' lists, or layers and a shape must be given (was mine)",
+    "{\"model\": {\"name\": \"mine\"}, \"prefill\": {}, \"decode\": {}, \"request\": {}} | model.name must be "
+        + "a model that 'penstock models' lists, or layers and a shape must be given (was mine)",
   })
   void whatIsMissing_isSaidByName(String input, String message) {
     CommandLineRun run = plan(input);

@@ -10,8 +10,8 @@ import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePacker;
 
-/// Packs a batch: `[time in seconds, [event…], nil]`, or a map of time and events. The third element is the data-parallel
-/// rank, which a node lacks; a map leaves it out.
+/// Packs a batch: `[time in seconds, [event…], nil]`, or a map of time and events. The third element is the
+/// data-parallel rank, which a node lacks; a map leaves it out.
 ///
 /// A node stores blocks under hashes and knows no tokens, so an event has no parent and no tokens, as vLLM's own events
 /// of offloaded blocks.

@@ -41,7 +41,7 @@ final class Decoder implements DecodeParty {
   /// @param budget of bytes in flight, for figures
   /// @param nanoClock for latencies
   Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
-    this(tier, shape, keys, arena, budget, nanoClock, Parts.BLOCKS);
+    this(tier, shape, keys, arena, budget, nanoClock, TraceKeys.PART_BLOCKS);
   }
 
   /// @param partBlocks maximum blocks of a question to the node
@@ -61,7 +61,7 @@ final class Decoder implements DecodeParty {
     if (ids.isEmpty()) {
       return Mono.just(Delivery.NOTHING);
     }
-    return Flux.fromIterable(Parts.of(ids, partBlocks)).concatMap(part -> part(part, supply), 0)
+    return Flux.fromIterable(TraceKeys.parts(ids, partBlocks)).concatMap(part -> part(part, supply), 0)
         .reduce(Delivery::then);
   }
 

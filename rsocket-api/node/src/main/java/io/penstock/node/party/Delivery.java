@@ -24,7 +24,8 @@ public record Delivery(int blocks, int hits, int prefixHits, long bytesDelivered
   /// The delivery of a request of which this was one part and `next` the part behind it. Times add up, since the parts
   /// come one after another; the first slice is this one's.
   Delivery then(Delivery next) {
-    return new Delivery(blocks + next.blocks, hits + next.hits, prefixHits == blocks ? blocks + next.prefixHits
+    return new Delivery(blocks + next.blocks, hits + next.hits, prefixHits == blocks
+        ? blocks + next.prefixHits
         : prefixHits, bytesDelivered + next.bytesDelivered, bytesVerified + next.bytesVerified,
         corruptBlocks + next.corruptBlocks, passes + next.passes - 1, firstSliceNanos,
         lastLayerNanos + next.firstLayerNanos, lastLayerNanos + next.lastLayerNanos);

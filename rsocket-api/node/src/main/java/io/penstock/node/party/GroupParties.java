@@ -59,7 +59,7 @@ public final class GroupParties implements Parties {
       List<Long> own = ids(ids);
       return own.isEmpty()
           ? Mono.just(new BitSet())
-          : Flux.fromIterable(Parts.of(keys.of(own), Parts.BLOCKS))
+          : Flux.fromIterable(TraceKeys.parts(keys.of(own), TraceKeys.PART_BLOCKS))
               .concatMap(part -> parties.connected().decoding().tier().contains(part), 0).map(Presence::bits)
               .collectList().map(Lane::joined);
     }
@@ -68,7 +68,7 @@ public final class GroupParties implements Parties {
     private static BitSet joined(List<BitSet> parts) {
       BitSet all = new BitSet();
       for (int i = 0; i < parts.size(); i++) {
-        int from = i * Parts.BLOCKS;
+        int from = i * TraceKeys.PART_BLOCKS;
         parts.get(i).stream().forEach(bit -> all.set(from + bit));
       }
       return all;

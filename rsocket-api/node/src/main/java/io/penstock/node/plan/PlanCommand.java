@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
     name = "plan",
     description = {PlanCommand.WHAT,
       "",
-      "Options state a known model and the ranks of both sides. Without them it reads JSON from standard input: a model, two sides and a request, as in the example, or a list of those. "
+      "Options state a known model and the ranks of both sides. Without them it reads JSON from standard input: a "
+          + "model, two sides and a request, as in the example, or a list of those. "
           + PlanCommand.PRINTS,
       "",
       PlanCommand.FIELDS,

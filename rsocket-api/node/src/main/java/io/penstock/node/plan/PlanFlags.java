@@ -83,7 +83,8 @@ final class PlanFlags {
     input.putObject("model").put("name", name);
     side(input.putObject("prefill"), "prefill", prefillTp, prefillPp, prefillBlockTokens);
     side(input.putObject("decode"), "decode", decodeTp, decodePp, decodeBlockTokens);
-    input.putObject("request").put("id", "request").put("promptTokens", promptTokens == null ? PROMPT_TOKENS
+    input.putObject("request").put("id", "request").put("promptTokens", promptTokens == null
+        ? PROMPT_TOKENS
         : promptTokens).put("cachedTokens", cachedTokens == null ? 0 : cachedTokens);
     return input;
   }

@@ -68,8 +68,9 @@ final class PlanInput {
     if (!model.isString()) {
       return fields.at("model");
     }
-    ModelPreset.of(model.stringValue())
-        .orElseThrow(() -> fields.refused("model", PlanShape.unknown(model.stringValue()), model.stringValue()));
+    if (ModelPreset.of(model.stringValue()).isEmpty()) {
+      throw fields.refused("model", PlanShape.unknown(model.stringValue()), model.stringValue());
+    }
     return new Fields("model", JsonNodeFactory.instance.objectNode().put("name", model.stringValue()));
   }
 

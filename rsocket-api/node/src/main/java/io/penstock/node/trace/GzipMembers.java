@@ -8,8 +8,8 @@ import java.util.zip.GZIPInputStream;
 /// Unpacks a stream of one or more gzip members, as `cat a.gz b.gz` and parallel packers write them.
 ///
 /// `GZIPInputStream` looks for a next member only while its source reports available bytes, which a pipe between two
-/// writes does not, and takes bytes that are no member for the end. So the source reports a byte until it has ended, and
-/// bytes behind the last member are refused unless they are padding of zeros.
+/// writes does not, and takes bytes that are no member for the end. So the source reports a byte until it has ended,
+/// and bytes behind the last member are refused unless they are padding of zeros.
 final class GzipMembers extends GZIPInputStream {
   private final Source source;
 

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Completes the lines of sessions: arrival from the line before and the delay, the prompt from the lines before where a
-/// line lists only what is new.
+/// Completes the lines of sessions: arrival from the line before and the delay, the prompt from the lines before where
+/// a line lists only what is new.
 ///
 /// In the form with new blocks alone, as AIPerf writes it, the prompt of a turn is the prompt before, the answer to it,
 /// and the new part. The blocks of an answer have no ids in the trace: each gets one that no other session has. A delay

@@ -16,8 +16,7 @@ record TraceOptions(int skipBad, @Nullable TurnForm turns, Consumer<String> note
 
   /// No line may break the form.
   static TraceOptions defaults() {
-    return new TraceOptions(0, null, note -> {
-    });
+    return new TraceOptions(0, null, note -> {});
   }
 
   TraceOptions withSkipBad(int newSkipBad, Consumer<String> newNotes) {

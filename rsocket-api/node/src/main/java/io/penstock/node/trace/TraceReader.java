@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// passed over; a trace without a request breaks the form.
 ///
 /// Requests come in the order of the lines. A trace whose first line has a `session_id` is read whole before its first
-/// request, and its requests come in the order of their arrival: such traces list one session after another. Memory then
-/// holds 8 bytes for each block that a line adds to its session, 256 MiB at most.
+/// request, and its requests come in the order of their arrival: such traces list one session after another. Memory
+/// then holds 8 bytes for each block that a line adds to its session, 256 MiB at most.
 public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
   private static final int MAX_HELD_BLOCKS = 32 << 20;

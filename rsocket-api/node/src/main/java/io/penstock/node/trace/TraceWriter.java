@@ -28,7 +28,8 @@ final class TraceWriter implements AutoCloseable {
   public static TraceWriter create(Path file) {
     try {
       OutputStream out = Files.newOutputStream(file);
-      return new TraceWriter(file.toString().toLowerCase(Locale.ROOT).endsWith(".gz") ? new GZIPOutputStream(out) : out);
+      return new TraceWriter(
+          file.toString().toLowerCase(Locale.ROOT).endsWith(".gz") ? new GZIPOutputStream(out) : out);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
