@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
@@ -251,7 +251,8 @@ final class KvProtocolTest {
     Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
     assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
     assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
-    assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class).stat().blocks());
+    assertEquals(3,
+        ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class).stat().blocks());
     assertTrue(
         ask(raw, codec, asking, Routes.DRAIN, new Messages.DrainRequest(99), Messages.DrainReply.class).drained());
     Payload event =

@@ -290,7 +290,8 @@ final class WhatIfCommandTest {
           new StackOptions.Sampling(samples, 1));
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY, registry,
-          PenstockMeters.in(registry), timers, new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
+          PenstockMeters.in(registry), timers,
+          new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
           .bind("127.0.0.1", 0, loops).block(SOON);
     }
 

@@ -46,7 +46,7 @@ final class MessageReader {
   }
 
   private Object message(MessageForm form) {
-    Object[] values = new Object[form.fields().size()];
+    @Nullable Object[] values = new @Nullable Object[form.fields().size()];
     for (String name = in.nextName(); name != null; name = in.nextName()) {
       Integer position = form.positions().get(name);
       in.nextToken();

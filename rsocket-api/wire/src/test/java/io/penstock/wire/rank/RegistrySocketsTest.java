@@ -329,7 +329,8 @@ final class RegistrySocketsTest {
         KvClientOptions.defaults(), KvPeerOptions.defaults(), timers, new Random(2));
     synchronized (patient) {
       client.leave(PREFILL).subscribe(left::add);
-      lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class)).blockLast(PATIENCE);
+      lane.with(node -> node.ask(Routes.STAT, new Messages.StatRequest(), StatMessages.StatReply.class))
+          .blockLast(PATIENCE);
       assertThat(left).as("waits for the lock").isEmpty();
     }
     assertThat(left.poll(20, TimeUnit.SECONDS)).isTrue();
