@@ -48,7 +48,7 @@ final class GroupReplayTest {
       while (prefix < ids.size() && seen.contains(ids.get(prefix))) {
         prefix++;
       }
-      blocks += prefix / stateBlocks * stateBlocks;
+      blocks += prefix / stateBlocks * (long) stateBlocks;
       seen.addAll(ids);
     }
     return blocks;
