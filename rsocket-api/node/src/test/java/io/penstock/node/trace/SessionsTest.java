@@ -44,6 +44,14 @@ final class SessionsTest {
         new TraceRequest(20, 700, 20, List.of(5L, 9L)));
   }
 
+  @Test
+  void answerThatNoSessionCanHold_isRefused_beforeItsBlocksAreMade() {
+    assertThatThrownBy(() -> all(null,
+        "'session_id': 'a', 'input_length': 1, 'output_length': 9000000000000000, 'hash_ids': [1], 'timestamp': 0",
+        "'session_id': 'a', 'input_length': 1, 'output_length': 1, 'hash_ids': [2], 'delay': 1"))
+            .hasMessageStartingWith("t.jsonl, line 2: output_length of the line before must be <= ");
+  }
+
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
     "'hash_ids': [7] | timestamp or delay must be present (was absent)",
