@@ -1,6 +1,7 @@
 package io.penstock.node.trace;
 
 import io.penstock.block.PrefixHasher;
+import io.penstock.node.trace.TraceOptions.TurnForm;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
