@@ -219,8 +219,9 @@ final class StatedLayout {
     }
     List<Blocks> blocks = new ArrayList<>();
     for (ModelGroup group : groups.orElseThrow()) {
-      blocks.add(new Blocks(group.name(),
-          group.layout(tokens(), config.get(DTYPE)).withOrder(config.get(ORDER)), group.group(blocks.size())));
+      BlockLayout layout = group.layout(tokens(), config.get(DTYPE));
+      blocks.add(new Blocks(group.name(), group.stateTokens() > 0 ? layout : layout.withOrder(config.get(ORDER)),
+          group.group(blocks.size())));
     }
     return config.get(GROUP).map(name -> blocks.stream().filter(one -> one.name().equals(name)).toList())
         .orElse(blocks);

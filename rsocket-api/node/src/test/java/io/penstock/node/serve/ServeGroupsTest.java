@@ -2,8 +2,14 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.CacheSpace;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.SpaceSettings;
+import io.penstock.node.shape.LayoutSettings;
+import io.penstock.node.shape.ModelPreset;
+import io.penstock.wire.protocol.Limits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,6 +126,20 @@ final class ServeGroupsTest {
     assertThat(other.err()).contains("space must be one of full ");
     CommandLineRun none = run(node, "get", "--trace-id", "0", "--discard");
     assertThat(none.err()).contains("kv.group must be one of full, sliding, state with kv.groups");
+  }
+
+  @Test
+  void blocksOfEveryListedModel_fitTheSlicesOfANodeAtItsDefaults() {
+    for (ModelPreset preset : ModelPreset.ALL) {
+      NodeConfig config = NodeConfig.resolve(null, Map.of(),
+          Map.of(LayoutSettings.MODEL, preset.name(), NodeSettings.DRAM, "64GiB"));
+      Limits limits = new Limits(Math.toIntExact(config.get(NodeSettings.SLICE_BYTES)), 1, 1);
+      List<CacheSpace> spaces = config.spaces().isEmpty()
+          ? List.of(config.space())
+          : config.spaces().stream().map(SpaceSettings::space).toList();
+      assertThat(spaces).as(preset.name()).isNotEmpty()
+          .allSatisfy(space -> limits.requireFits(space.layout()));
+    }
   }
 
   @Test
