@@ -187,7 +187,8 @@ final class PutCommand extends ClientCommand {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         WindowPut put =
-            WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group).withTokens(tokens), input,
+            WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group).withTokens(tokens),
+                input,
                 patience());
         fate.add(keys, put.receipts());
         keys.forEach(key -> tell(Line.of(key, put)));

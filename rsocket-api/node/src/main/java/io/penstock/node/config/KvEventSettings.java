@@ -47,7 +47,8 @@ public final class KvEventSettings {
 
   public static final Setting<Integer> TOKENS = new Setting<>("kv.events.tokens", SettingType.count(0, 1 << 26), "0",
       "Maximum number of blocks of a space whose token ids are kept in memory and published in KV events, 0 for none. A"
-          + " block takes 4 bytes a token and " + KvTokens.BLOCK_BYTES + " more. Readers of the port then see prompts.");
+          + " block takes 4 bytes a token and " + KvTokens.BLOCK_BYTES
+          + " more. Readers of the port then see prompts.");
 
   static final List<Setting<?>> ALL =
       List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED, TOKENS);

@@ -37,7 +37,8 @@ public record Puts(NodeConnection connection, SliceFraming framing, int windowBl
   }
 
   /// @param begun set when the node has said anything but a refusal
-  private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutMessages.@Nullable Tokens tokens, PutSource source,
+  private Flux<Receipt> sent(List<BlockKey> asked, PutTerms terms, PutMessages.@Nullable Tokens tokens,
+      PutSource source,
       AtomicBoolean begun) {
     return connection.transport().turns().retried(Flux.deferContextual(context -> {
       PutMessages.PutRequest open = PutMessages.PutRequest.of(Messages.Keys.of(framing.space(), asked),
