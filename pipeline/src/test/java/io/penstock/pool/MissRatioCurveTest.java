@@ -75,7 +75,7 @@ final class MissRatioCurveTest {
     Coverage coverage = coverage(50);
     assertThat(coverage.held).as("share of intervals").isBetween(0.87, 0.985);
     assertThat(coverage.gainsHeld).as("share of gains").isBetween(0.85, 0.99);
-    assertThat(coverage.width / coverage.error).as("widths in root mean square errors").isBetween(1.7, 2.6);
+    assertThat(coverage.width / coverage.error).as("widths in root mean square errors").isBetween(1.4, 2.6);
   }
 
   @Tag("proof")
