@@ -58,7 +58,8 @@ public final class KvTokens {
 
   /// Tokens of a block that an event says is there; null if they are not known.
   synchronized @Nullable BlockTokens claimed(BlockHash block) {
-    Known known = blocks.computeIfPresent(block, (hash, old) -> new Known(old.tokens, snapshot));
+    long now = snapshot;
+    Known known = blocks.computeIfPresent(block, (hash, old) -> new Known(old.tokens, now));
     return known == null ? null : known.tokens;
   }
 
@@ -74,7 +75,8 @@ public final class KvTokens {
 
   /// Forgets blocks that the snapshot did not name.
   synchronized void snapshotEnded() {
-    blocks.values().removeIf(known -> known.snapshot != UNCLAIMED && known.snapshot < snapshot);
+    long now = snapshot;
+    blocks.values().removeIf(known -> known.snapshot != UNCLAIMED && known.snapshot < now);
   }
 
   /// Number of blocks whose tokens are kept.
