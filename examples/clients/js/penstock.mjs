@@ -51,6 +51,7 @@ const int24 = (value) => Buffer.from([value >>> 16, (value >>> 8) & 0xff, value 
 const uint32 = (value) => { const bytes = Buffer.alloc(4); bytes.writeUInt32BE(value); return bytes; };
 const text = (value) => { const bytes = Buffer.from(value); return Buffer.concat([int(bytes.length), bytes]); };
 const sha256 = (...parts) => createHash("sha256").update(Buffer.concat(parts)).digest().subarray(0, 16);
+const viewed = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength); // no copy
 const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 
 function bits(field) {
@@ -262,6 +263,9 @@ export class Node {
 
   /** Stores blocks; see penstock.d.ts for the outcomes. */
   async put(hashes, blocks) {
+    if (blocks.length !== hashes.length) {
+      throw new RangeError(`blocks must be ${hashes.length}, one a hash (were ${blocks.length})`);
+    }
     const wrong = blocks.find((one) => one.length !== this.space.blockBytes);
     if (wrong) throw new RangeError(`block must have ${this.space.blockBytes} bytes (had ${wrong.length})`);
     const outcomes = hashes.map(() => ({}));
@@ -289,7 +293,7 @@ export class Node {
           const [window, remaining, position, cut] = waiting.shift();
           const last = announced === hashes.length && !waiting.length;
           this.#send(stream, PAYLOAD, last ? NEXT | COMPLETE : NEXT,
-            encodeSlice(this.space, hashes, window, remaining, position, cut, Buffer.from(blocks[position])));
+            encodeSlice(this.space, hashes, window, remaining, position, cut, viewed(blocks[position])));
         }
       });
     return outcomes;
@@ -337,6 +341,14 @@ export class Node {
   }
 
   #receive(data) {
+    try {
+      this.#frames(data);
+    } catch (error) { // a frame that is too short, or values that are no JSON: the connection is of no more use
+      this.#end(error);
+    }
+  }
+
+  #frames(data) {
     this.#pending.push(data);
     this.#buffered += data.length;
     const first = this.#pending[0].length < 3 ? Buffer.concat(this.#pending) : this.#pending[0];

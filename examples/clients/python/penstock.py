@@ -213,6 +213,13 @@ class Node:
         self._lock, self._closed, self._stream = threading.Lock(), threading.Event(), -1
         self._setup(user, password, token)
         threading.Thread(target=self._keep_alive, daemon=True).start()
+        try:
+            self._hello(space)
+        except BaseException:
+            self.close()
+            raise
+
+    def _hello(self, space):
         self.welcome = self._ask("hello", {"versions": [1], "client": "python", "space": space and {
             "id": _b64(space.id), "model": space.model, "layers": space.layers, "tokens": space.tokens,
             "order": space.order, "group": space.group,
@@ -266,6 +273,8 @@ class Node:
     def put(self, hashes, blocks):
         """Stores blocks. Answers one dict a hash: a receipt, {"present": True}, {"code": int}, or {} for a block that
         another writer is writing."""
+        if len(blocks) != len(hashes):
+            raise ValueError(f"blocks must be {len(hashes)}, one a hash (were {len(blocks)})")
         for block in blocks:
             if len(block) != self.space.block_bytes:
                 raise ValueError(f"block must have {self.space.block_bytes} bytes (had {len(block)})")

@@ -143,7 +143,7 @@ final class BlockCopies {
         copies.add(batch, i);
       }
       return batch;
-    } catch (RuntimeException e) { // a block was closed by its scope
+    } catch (RuntimeException | Error e) { // a block was closed by its scope
       batch.close();
       throw e;
     }

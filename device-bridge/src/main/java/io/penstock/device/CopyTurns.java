@@ -7,6 +7,7 @@ import io.penstock.block.Owned;
 import io.penstock.budget.BudgetExhaustedException;
 import io.penstock.budget.Permits;
 import io.penstock.device.DeviceFailure.DeviceBusyException;
+import io.penstock.operator.Failures;
 import io.penstock.tier.spi.QueuedClaim;
 import io.penstock.tier.spi.RoomSignal;
 import java.util.List;
@@ -65,9 +66,9 @@ public final class CopyTurns {
     }
     try {
       return copy.apply(turn).doOnTerminate(turn::close);
-    } catch (RuntimeException e) { // a block was closed meanwhile
+    } catch (RuntimeException | Error e) { // a block was closed meanwhile
       turn.close();
-      throw e;
+      throw Failures.unchecked(e);
     }
   }
 

@@ -6,6 +6,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.budget.Permits;
 import io.penstock.device.DeviceFailure.DeviceClosedException;
+import io.penstock.operator.Failures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -72,8 +73,8 @@ final class DeviceSlots {
     List<DeviceBlock> places;
     try {
       places = lend(blocks);
-    } catch (RuntimeException e) {
-      failed.accept(e);
+    } catch (RuntimeException | Error e) {
+      failed.accept(Failures.passable(e));
       return;
     }
     granted.accept(places);
@@ -84,7 +85,7 @@ final class DeviceSlots {
     List<int[]> checksums = new ArrayList<>(blocks.size());
     try {
       blocks.forEach(block -> checksums.add(checksums(block)));
-    } catch (RuntimeException e) { // a block of another layout
+    } catch (RuntimeException | Error e) { // a block of another layout
       permits.release(blocks.size());
       throw e;
     }

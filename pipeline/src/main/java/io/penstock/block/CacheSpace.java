@@ -87,7 +87,7 @@ public final class CacheSpace {
     return fingerprint;
   }
 
-  /// The keys of the whole blocks of `tokens`, in order.
+  /// The keys of the whole blocks of `tokens`, in order; of the states, in the space of a state group.
   public List<BlockKey> keys(int[] tokens) {
     return keys(new PrefixHasher(List.of()), tokens);
   }
@@ -96,7 +96,7 @@ public final class CacheSpace {
   ///
   /// @param hasher with other names that distinguish prefixes
   public List<BlockKey> keys(PrefixHasher hasher, int[] tokens) {
-    return hasher.all(tokens, layout.tokens()).stream().map(this::key).toList();
+    return hasher.all(tokens, group.strideTokens(layout)).stream().map(this::key).toList();
   }
 
   /// The part of the model's layers and heads that a block holds.
@@ -219,7 +219,7 @@ public final class CacheSpace {
       return differs("shard.heads", shard.heads(), other.shard.heads());
     } else if (!shapes(layout).equals(shapes(other.layout))) {
       return differs("layout.planes", layout.planes(), other.layout.planes());
-    } else if (!group.equals(other.group)) {
+    } else if (!group.withoutLayers().equals(other.group.withoutLayers())) {
       return group.difference(other.group);
     } else if (!fingerprint.equals(other.fingerprint)) {
       return differs("fingerprint", fingerprint, other.fingerprint);
@@ -275,6 +275,10 @@ public final class CacheSpace {
     /// @param layout of a block
     public int strideTokens(BlockLayout layout) {
       return stateTokens > 0 ? stateTokens : layout.tokens();
+    }
+
+    private Group withoutLayers() {
+      return new Group(number, windowTokens, stateTokens, List.of());
     }
 
     private Group requireOf(BlockLayout layout) {

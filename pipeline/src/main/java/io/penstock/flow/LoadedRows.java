@@ -2,6 +2,7 @@ package io.penstock.flow;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.operator.Failures;
@@ -22,7 +23,11 @@ final class LoadedRows {
 
   /// @throws IllegalArgumentException if the rows of the tier's blocks are no tokens
   static void requireTokenRows(BlockTier tier) {
-    TokenOrder order = tier.info().space().layout().order();
+    CacheSpace space = tier.info().space();
+    if (space.group().stateTokens() > 0) {
+      throw new IllegalArgumentException("blocks of the tier must be of tokens (were states)");
+    }
+    TokenOrder order = space.layout().order();
     if (order != TokenOrder.NHD) {
       throw new IllegalArgumentException("order of the tier's blocks must be NHD (was " + order + ")");
     }
@@ -41,6 +46,7 @@ final class LoadedRows {
 
   private void take(int block, LayerSpan span) {
     int firstToken = block * layout.tokens();
+    span.verify("engine");
     span.read(memory -> {
       layout.forEachRow(span.range(), memory,
           (layer, plane, token, bytes) -> rows.row(layer, plane, firstToken + token).copyFrom(bytes));

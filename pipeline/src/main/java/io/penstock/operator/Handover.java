@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
 
 /// Hands one value, which its owner has to free, to one subscriber, or frees it. A `MonoSink` alone may lose the value
 /// when the subscriber cancels at the same moment: the value reaches neither the subscriber nor the hook for discarded
@@ -36,6 +37,17 @@ public final class Handover<T> {
         start.accept(handover);
       }).doOnNext(value -> handover.open.set(null)).doOnCancel(handover::cancel);
     });
+  }
+
+  /// Hands over what `work` emits. A cancel ends the work until then, and does not reach it later: the value belongs to
+  /// its subscriber.
+  ///
+  /// @param free frees a value that no subscriber received
+  public static <T> Mono<T> of(Mono<T> work, Consumer<? super T> free) {
+    return of(handover -> {
+      MonoSink<T> sink = requireNonNull(handover.sink, "sink");
+      sink.onCancel(work.subscribe(handover::success, sink::error, sink::success, Context.of(sink.contextView())));
+    }, free);
   }
 
   /// Ends the work with `value`: the subscriber owns it from the moment it receives it.

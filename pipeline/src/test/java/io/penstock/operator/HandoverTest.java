@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.test.StepVerifier;
 
 @Timeout(60)
@@ -68,5 +70,22 @@ final class HandoverTest {
         assertThat(owners).as("round %d", round).hasPositiveValue();
       }
     }
+  }
+
+  @Test
+  void workIsCancelledBeforeItsValue_andNotAfterIt() {
+    Sinks.One<Integer> value = Sinks.one();
+    AtomicInteger cancelled = new AtomicInteger();
+    Mono<Integer> handed =
+        Handover.of(value.asMono().doOnCancel(cancelled::incrementAndGet), freed::add);
+
+    handed.subscribe().dispose();
+    assertThat(cancelled).hasValue(1);
+    Disposable taken = handed.flatMap(one -> Mono.never()).subscribe();
+    value.tryEmitValue(7);
+    taken.dispose();
+
+    assertThat(cancelled).as("the value had an owner").hasValue(1);
+    assertThat(freed).isEmpty();
   }
 }

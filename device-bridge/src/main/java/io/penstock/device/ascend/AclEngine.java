@@ -156,7 +156,7 @@ final class AclEngine {
     MemorySegment queue;
     try {
       queue = stream.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       allEnded(e instanceof AscendFailure known ? known.error().code() : AclCode.FAILURE.number(), 0);
       return;
     }

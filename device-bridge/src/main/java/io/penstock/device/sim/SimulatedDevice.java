@@ -13,6 +13,7 @@ import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceQueue;
 import io.penstock.device.SharedName.IpcKey;
 import io.penstock.device.SharingDevice;
+import io.penstock.operator.Failures;
 import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -153,8 +154,8 @@ public final class SimulatedDevice implements SharingDevice {
       T done;
       try {
         done = work.get();
-      } catch (RuntimeException e) {
-        sink.error(e);
+      } catch (RuntimeException | Error e) {
+        sink.error(Failures.passable(e));
         return;
       }
       sink.success(done);

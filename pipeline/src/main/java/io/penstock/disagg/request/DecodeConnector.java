@@ -176,7 +176,7 @@ public final class DecodeConnector implements KvConnector {
   }
 
   private Mono<Void> told(Incarnation to, Signal signal, int attempt) {
-    return sent(to, signal).then().onErrorResume(error -> {
+    return sent(to, signal).flatMap(DecodeConnector::heard).onErrorResume(error -> {
       if (attempt >= options.signals().tries() || !(error instanceof TransientKvException)) {
         untold.increment();
         return Mono.empty();
@@ -184,6 +184,13 @@ public final class DecodeConnector implements KvConnector {
       Duration pause = pause(FailurePolicy.fail(), attempt);
       return Mono.delay(pause, timers).then(Mono.defer(() -> told(to, signal, attempt + 1)));
     });
+  }
+
+  /// A rank without room for what comes early did not keep the signal: it is sent again later.
+  private static Mono<Void> heard(RequestAnswer answer) {
+    return answer.outcome() == RequestAnswer.Outcome.FULL
+        ? Mono.error(new TransientKvException("the rank has no room for a signal before its request"))
+        : Mono.empty();
   }
 
   private Mono<RequestAnswer> sent(Incarnation to, Signal signal) {

@@ -11,6 +11,8 @@ import io.penstock.flow.EngineRows;
 import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
+import io.penstock.operator.Failures;
+import io.penstock.operator.Handover;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClient;
@@ -62,9 +64,11 @@ public final class PenstockClient {
     requireNonNull(options, "options");
     return Mono.defer(() -> {
       Parts parts = Parts.of(options);
-      return parts.connect(place, options).map(client -> new PenstockClient(parts, options.space, client))
+      Mono<PenstockClient> connecting = Failures.signalled(() -> parts.connect(place, options))
+          .map(client -> new PenstockClient(parts, options.space, client))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
           .doOnCancel(() -> parts.close().subscribe());
+      return Handover.of(connecting, late -> late.close().subscribe());
     });
   }
 

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
+import io.penstock.operator.Failures;
+import io.penstock.operator.Handover;
 import io.penstock.stack.HostTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
@@ -49,9 +51,11 @@ public final class PenstockNode {
     requireNonNull(options, "options");
     return Mono.defer(() -> {
       Parts parts = Parts.of(options);
-      return parts.bind(options).map(server -> new PenstockNode(parts, server))
+      Mono<PenstockNode> starting = Failures.signalled(() -> parts.bind(options))
+          .map(server -> new PenstockNode(parts, server))
           .onErrorResume(error -> parts.close().then(Mono.error(error)))
           .doOnCancel(() -> parts.close().subscribe());
+      return Handover.of(starting, late -> late.close().subscribe());
     });
   }
 

@@ -83,4 +83,17 @@ final class PenstockNodeTest {
     requireNonNull(PenstockClient.connect(node.address(), old).block(PATIENCE)).close().block(PATIENCE);
     node.close().block(PATIENCE);
   }
+
+  @Test
+  void cancelAfterTheNodeAndTheClientWereHandedOver_closesNeither() {
+    CacheSpace space = CacheSpace.of("kept", BlockLayout.attention(2, 16, 1, 64, ElementType.BF16));
+    PenstockNode node = requireNonNull(PenstockNode.start(space, 8).flux().blockFirst(PATIENCE));
+    PenstockClient client =
+        requireNonNull(PenstockClient.connect(node.address(), space).flux().blockFirst(PATIENCE));
+
+    assertThat(client.tier().match(space.keys(new int[32])).block(PATIENCE)).isZero();
+
+    client.close().block(PATIENCE);
+    node.close().block(PATIENCE);
+  }
 }

@@ -15,4 +15,14 @@ record StreamLog(StreamListener meters) implements StreamListener {
     TraceContext trace = stream.trace();
     LOG.info("{} of {} bytes, trace {}", stream.route(), stream.bytes(), trace == null ? "none" : trace.traceparent());
   }
+
+  @Override
+  public void requestRefused() {
+    meters.requestRefused();
+  }
+
+  @Override
+  public void bytesDelayed(long nanos) {
+    meters.bytesDelayed(nanos);
+  }
 }

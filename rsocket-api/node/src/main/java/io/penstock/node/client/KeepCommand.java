@@ -78,7 +78,10 @@ final class KeepCommand extends ClientCommand {
       case UNKNOWN, EARLY -> "request " + name + " is not known to the node: nothing was withdrawn";
       default -> "request " + name + " is withdrawn";
     });
-    return answer.outcome() == RequestAnswer.Outcome.UNKNOWN ? ExitCode.FOUND_FAILURE : ExitCode.OK;
+    boolean isOver = answer.outcome() == RequestAnswer.Outcome.OVER;
+    return answer.outcome() == RequestAnswer.Outcome.UNKNOWN || isOver && answer.release() == Release.EXPIRED
+        ? ExitCode.FOUND_FAILURE
+        : ExitCode.OK;
   }
 
   private int kept(String name, int blocks, RequestAnswer answer) {

@@ -26,6 +26,9 @@ import java.util.stream.Stream;
 record PlanShape(Fields side, Fields model) {
   private static final int HEAD_DIM = 128;
   private static final int ROPE_DIM = 64;
+  /// Fields of a shape. Beside a name they take the place of the preset's.
+  private static final List<String> SHAPE =
+      List.of("kvHeads", "headDim", "valueDim", "latentRank", "ropeDim", "planes", "windowTokens");
 
   /// The groups of a model that does not list them: those of its preset, or one that has all layers.
   List<Group> ofModel() {
@@ -38,6 +41,13 @@ record PlanShape(Fields side, Fields model) {
     if (preset.isEmpty() && !isStated && either("name").has("name")) {
       String name = either("name").text("name");
       throw either("name").refused("name", unknown(name) + ", or layers and a shape must be given", name);
+    }
+    if (preset.isPresent() && preset.orElseThrow().groups().size() > 1) {
+      String stated = Stream.concat(SHAPE.stream(), Stream.of("layers")).filter(name -> either(name).has(name))
+          .findFirst().orElseThrow();
+      throw either(stated).refused(stated,
+          "must be left out with a model of several groups, or groups must state all of them",
+          either(stated).any(stated));
     }
     int layers = Math.addExact(
         preset.isPresent() && !either("layers").has("layers")
@@ -89,7 +99,7 @@ record PlanShape(Fields side, Fields model) {
   }
 
   private static boolean hasShape(Fields fields) {
-    return Stream.of("kvHeads", "latentRank", "planes").anyMatch(fields::has);
+    return SHAPE.stream().anyMatch(fields::has);
   }
 
   /// @param shape fields of the group, which stand before those of the model

@@ -4,6 +4,7 @@ import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.text.Sizes;
 import io.penstock.storage.engine.DiskSpace;
@@ -75,13 +76,13 @@ record DiskRoom(DiskSpace disk, long heldBytes) {
 
   /// @throws ConfigException if `ssd` states more than there is room for
   void requireFor(NodeConfig config) {
-    Capacity ssd = config.get(NodeSettings.SSD);
-    int blockBytes = config.layout().blockBytes();
-    long blocks = ssd.inBlocks(blockBytes);
+    long stated = bytes(config);
     long high = config.get(NodeSettings.SSD_DISK_HIGH);
     long keepFree = config.get(NodeSettings.SSD_KEEP_FREE);
     long room = bytes(high, keepFree);
-    if (blocks == Long.MAX_VALUE || blocks <= room / blockBytes) {
+    // A level that holds blocks already starts on a disk that others have filled since: it costs the node that level at
+    // most. What can never fit is refused all the same.
+    if (stated <= room || heldBytes > 0 && stated <= mostBytes(high, keepFree)) {
       return;
     }
     Effective said = config.effective(NodeSettings.SSD);
@@ -91,6 +92,32 @@ record DiskRoom(DiskSpace disk, long heldBytes) {
                 Sizes.human(disk.usableBytes()), Sizes.human(disk.totalBytes()),
                 Sizes.human(keepFree), high, Sizes.human(room - heldBytes), Sizes.human(heldBytes), said.text(),
                 said.origin())));
+  }
+
+  /// Bytes that `ssd` states, over all spaces; 0 for a level without a bound.
+  private static long bytes(NodeConfig config) {
+    Capacity ssd = config.get(NodeSettings.SSD);
+    if (ssd.equals(Capacity.UNBOUNDED)) {
+      return 0;
+    } else if (ssd instanceof Capacity.Bytes size) {
+      return size.bytes();
+    }
+    List<SpaceSettings> spaces = config.spaces();
+    double weights = spaces.stream().mapToDouble(SpaceSettings::weight).sum();
+    return spaces.isEmpty()
+        ? (long) ((double) ssd.inBlocks(1) * config.layout().blockBytes())
+        : (long) spaces.stream().mapToDouble(space -> bytes(space, ssd, space.weight() / weights)).sum();
+  }
+
+  private static double bytes(SpaceSettings space, Capacity ssd, double part) {
+    int blockBytes = space.space().layout().blockBytes();
+    return Math.min((double) ssd.inBlocks(blockBytes) * part * blockBytes,
+        space.ssdQuotaBytes().orElse(Long.MAX_VALUE));
+  }
+
+  /// Bytes that the node could have on the disk if nothing else were on it.
+  private long mostBytes(long highPercent, long keepFree) {
+    return Math.min(disk.totalBytes() - keepFree, (long) (disk.totalBytes() * (highPercent / 100.0)));
   }
 
   /// Bytes that the node may have on the disk, with those that it has already.

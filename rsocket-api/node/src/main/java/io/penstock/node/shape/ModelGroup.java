@@ -3,6 +3,7 @@ package io.penstock.node.shape;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.check.Checks;
@@ -106,7 +107,9 @@ public record ModelGroup(String name, LayerNumbers layers, KvShape shape, int wi
   /// @param blockTokens tokens of a block; a state has one for itself
   /// @param type of elements whose type the shape does not state
   public BlockLayout layout(int blockTokens, ElementType type) {
-    return shape.layout(layers.count(), stateTokens > 0 ? 1 : blockTokens, type);
+    BlockLayout layout = shape.layout(layers.count(), stateTokens > 0 ? 1 : blockTokens, type);
+    // A state is one "token", which may have more bytes than a slice. Its rows by heads are small, with the same bytes.
+    return stateTokens > 0 ? layout.withOrder(TokenOrder.HND) : layout;
   }
 
   /// The group as its space names it.

@@ -103,6 +103,10 @@ public final class SweepCommand implements Callable<Integer> {
     TraceLayout layout = Flag.named(() -> TraceLayout.of(spec));
     double rate = prefill.rate();
     reports.require();
+    workloads.requireTogether();
+    if (file == null) {
+      reading.requireNone("without TRACE, for generated traces keep the form");
+    }
     Function<ModelSize, Sweep> sweep = size -> new Sweep(compared, blocks(wanted, size));
     if (workloads.areNamed()) {
       compare(layout, rate, sweep);

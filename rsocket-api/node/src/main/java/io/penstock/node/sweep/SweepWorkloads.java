@@ -19,12 +19,20 @@ final class SweepWorkloads {
   private @Nullable String names;
 
   @Option(names = "--requests", paramLabel = "N",
-      description = "Number of requests of each generated trace (default: ${DEFAULT-VALUE}).", defaultValue = "6000")
-  private int requests;
+      description = "Number of requests of each generated trace; with --workloads (default: 6000).")
+  private @Nullable Integer requests;
 
   @Option(names = "--seed", paramLabel = "S",
-      description = "Seed of each generated trace (default: ${DEFAULT-VALUE}).", defaultValue = "1")
-  private long seed;
+      description = "Seed of each generated trace; with --workloads (default: 1).")
+  private @Nullable Long seed;
+
+  /// Refuses options that would otherwise be ignored without notice.
+  void requireTogether() {
+    if (names == null && (requests != null || seed != null)) {
+      throw new IllegalArgumentException(
+          (requests != null ? "--requests" : "--seed") + " must come with --workloads (was alone)");
+    }
+  }
 
   boolean areNamed() {
     return names != null;
@@ -37,6 +45,6 @@ final class SweepWorkloads {
   }
 
   TraceSource open(Workload workload) {
-    return workload.open(Flag.named(() -> new GeneratorOptions(requests, seed)));
+    return workload.open(Flag.named(() -> new GeneratorOptions(requests == null ? 6000 : requests, seed == null ? 1 : seed)));
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.node.trace;
 
 import io.penstock.block.PrefixHasher;
+import io.penstock.node.trace.TraceOptions.TurnForm;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +22,9 @@ final class Sessions {
     private long outputTokens;
     private int turns;
   }
+
+  /// Maximum number of blocks of a session, which bounds what one line can add.
+  private static final int MOST_BLOCKS = 1 << 20;
 
   private final Map<String, Session> sessions = new HashMap<>();
   private @Nullable TurnForm form;
@@ -135,9 +139,14 @@ final class Sessions {
     return turn(row, session, row.inputTokens());
   }
 
-  private ArrivedRow grown(TraceRow row, Session session) {
+  private ArrivedRow grown(TraceRow row, Session session) throws Refused {
     String name = Objects.requireNonNull(row.session());
     long answer = Math.ceilDiv(session.outputTokens, row.blockTokens());
+    if (answer > MOST_BLOCKS - session.run.count()) {
+      throw new Refused("output_length of the line before",
+          "<= " + (long) MOST_BLOCKS * row.blockTokens() + " with its prompt",
+          String.valueOf(session.outputTokens));
+    }
     for (long i = 0; i < answer; i++) {
       session.run.append(PrefixHasher.ofName(name + '/' + session.turns + '/' + i).low());
     }

@@ -26,4 +26,12 @@ record TraceOptions(int skipBad, @Nullable TurnForm turns, Consumer<String> note
   TraceOptions withTurns(@Nullable TurnForm newTurns) {
     return new TraceOptions(skipBad, newTurns, notes);
   }
+
+  /// The blocks that the later lines of a session list.
+  enum TurnForm {
+    /// All blocks of the prompt.
+    WHOLE,
+    /// Only the blocks that are new since the line before, as AIPerf's agent traces do.
+    NEW
+  }
 }

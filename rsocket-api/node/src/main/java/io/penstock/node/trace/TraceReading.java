@@ -1,6 +1,7 @@
 package io.penstock.node.trace;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.trace.TraceOptions.TurnForm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -33,11 +33,19 @@ public final class TraceTotals {
     mostBlocks += Math.ceilDiv(request.inputTokens(), blockTokens);
     int prefix = 0;
     for (int i = 0; i < request.blocks(); i++) {
-      boolean isKnown = ids.put(request.hashIds().get(i).longValue(), Boolean.TRUE) != null;
+      boolean isKnown = ids.put(mixed(request.hashIds().get(i)), Boolean.TRUE) != null;
       prefix += isKnown && prefix == i ? 1 : 0;
     }
     prefixHits += prefix;
     reusableTokens += request.tokens(prefix, blockTokens);
+  }
+
+  /// Another number for each id (the finalizer of MurmurHash3): the map probes one slot after the other, and ids that
+  /// differ in their upper half alone would share a slot.
+  private static long mixed(long id) {
+    long x = (id ^ (id >>> 33)) * 0xff51afd7ed558ccdL;
+    x = (x ^ (x >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return x ^ (x >>> 33);
   }
 
   public int blockTokens() {

@@ -33,7 +33,8 @@ record WhatIfAnswer(String policy, List<Space> spaces) {
 
     static Space of(TierInfo tier, WhatIf whatIf) {
       BlockLayout layout = tier.space().layout();
-      return new Space(tier.space().publicId(), tier.name(), layout.tokens(), layout.blockBytes(),
+      return new Space(tier.space().publicId(), tier.name(), tier.space().group().strideTokens(layout),
+          layout.blockBytes(),
           WhatIfAnswer.expected(whatIf), rounded(whatIf));
     }
 

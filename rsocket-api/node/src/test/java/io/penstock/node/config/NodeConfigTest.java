@@ -36,7 +36,7 @@ final class NodeConfigTest {
 
     assertThat(config.effective()).hasSameSizeAs(NodeSettings.ALL)
         .allSatisfy(one -> assertThat(one.origin().kind()).isEqualTo(Origin.Kind.DEFAULT));
-    assertThat(config.get(NodeSettings.POLICY)).isEqualTo(EvictionPolicy.LRU);
+    assertThat(config.get(NodeSettings.POLICY)).isEqualTo(EvictionPolicy.ADAPTIVE);
     assertThat(config.get(NodeSettings.AWAIT_TIMEOUT)).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.get(NodeSettings.LOOPS)).isEqualTo(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     assertThat(config.layout()).isEqualTo(BlockShape.defaults().layout());
@@ -167,7 +167,7 @@ final class NodeConfigTest {
         + "of a block, 1049856 B (was 1 MiB, from FILE line 1)",
     "dram: 1KiB | dram must be >= one block of 64 KiB (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, lfu, fifo, s3_fifo, w_tinylfu, arc, length_aware, cost_aware, "
-        + "reuse_aware (was random, from FILE line 1)",
+        + "reuse_aware, adaptive (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE "
         + "line 1)",
     "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from "

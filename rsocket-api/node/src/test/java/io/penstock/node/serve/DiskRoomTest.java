@@ -8,6 +8,7 @@ import io.penstock.node.config.ConfigException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.Setting;
+import io.penstock.node.shape.LayoutSettings;
 import io.penstock.storage.engine.DiskSpace;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,11 +35,26 @@ final class DiskRoomTest {
 
   @Test
   void levelLargerThanItsDisk_isRefused_withAllNumbers() {
-    assertThatThrownBy(() -> new DiskRoom(DISK, GIB).requireFor(config("50GiB", Map.of())))
+    assertThatThrownBy(() -> new DiskRoom(DISK, GIB).requireFor(config("95GiB", Map.of())))
         .isInstanceOf(ConfigException.class)
         .hasMessage("ssd must be <= 31.0 GiB, the room for it on its disk: 40.0 GiB of 100 GiB are free, of which "
             + "ssd.keep.free 256 MiB and ssd.disk.high 90 % leave 30.0 GiB, and the folder holds 1.00 GiB "
-            + "(was 50 GiB, from --ssd)");
+            + "(was 95 GiB, from --ssd)");
+  }
+
+  @Test
+  void levelWithBlocks_startsOnADiskThatOthersHaveFilled() {
+    DiskSpace full = new DiskSpace(100 * GIB, GIB);
+    assertThatCode(() -> new DiskRoom(full, 40 * GIB).requireFor(config("80GiB", Map.of()))).doesNotThrowAnyException();
+    assertThatThrownBy(() -> new DiskRoom(full, 0).requireFor(config("80GiB", Map.of())))
+        .hasMessageContaining("ssd must be <= 0 B");
+  }
+
+  @Test
+  void blocks_areThoseOfTheModel() {
+    NodeConfig large = config("10000 blocks", Map.of(LayoutSettings.MODEL, "gemma-3-27b")); // 7.75 MiB for all groups
+
+    assertThatThrownBy(() -> new DiskRoom(DISK, 0).requireFor(large)).hasMessageContaining("(was 10000 blocks");
   }
 
   @Test

@@ -147,7 +147,7 @@ final class LoadCheckTest {
 
   private NodeProcess start(String disk, String engine, String mode) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--dram", "64 blocks", "--ssd", "1000000 blocks", "--ssd-dir", folder.resolve(disk).toString(),
+    flags.addAll(List.of("--dram", "64 blocks", "--ssd", "100000 blocks", "--ssd-dir", folder.resolve(disk).toString(),
         "--ssd-engine", engine,
         "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));

@@ -103,7 +103,7 @@ final class PrintConfigTest {
         ssd.stall.after                5s          default
         write.policy                   auto        default
         stack.mode                     exclusive   default
-        policy                         lru         default
+        policy                         adaptive    default
         exact                          false       default
         ssd.offload.uses               0           default
         ssd.promote.hits               1           default

@@ -252,7 +252,7 @@ final class ServeDiskTest {
   /// Without a high water, above which blocks would leave before the disk is full.
   private NodeProcess start(Path disk, String engine, String mode) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--dram", "256 blocks", "--ssd", "1000000 blocks", "--ssd-dir", disk.toString(),
+    flags.addAll(List.of("--dram", "256 blocks", "--ssd", "unbounded", "--ssd-dir", disk.toString(),
         "--ssd-segment-bytes", "1MiB",
         "--ssd-engine", engine, "--stack-mode", mode, "--window-blocks", "32", "--ssd-disk-high", "100"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));

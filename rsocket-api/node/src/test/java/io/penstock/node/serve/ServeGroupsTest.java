@@ -129,7 +129,7 @@ final class ServeGroupsTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains(
         "space full: blocks of qwen3-next-80b-a3b: 384 KiB = 12 layers x 16 tokens x (key 2x256 + value 2x256) x bf16,",
-        "x (convolution 32x768 + state 32x16384) x bf16, nhd, a state every 512 tokens; weight 0.758");
+        "x (convolution 32x768 + state 32x16384) x bf16, hnd, a state every 512 tokens; weight 0.758");
     CommandLineRun rank = CommandLineRun.of("serve", "--model", "gpt-oss-20b", "--rank-side", "prefill",
         "--print-config");
     assertThat(rank.err()).contains("rank.side must be none with a model of several KV groups");

@@ -71,7 +71,7 @@ final class ServeKillTest {
   /// More levels than fit one put, and segments that are rolled every few puts.
   private NodeProcess start(String engine) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--hbm", "8 blocks", "--dram", "16 blocks", "--ssd", "1000000 blocks", "--ssd-dir",
+    flags.addAll(List.of("--hbm", "8 blocks", "--dram", "16 blocks", "--ssd", "100000 blocks", "--ssd-dir",
         folder.resolve("ssd").toString(),
         "--ssd-engine", engine, "--ssd-segment-bytes", "1MiB", "--stack-mode", "write_through", "--window-blocks",
         "32"));

@@ -407,7 +407,7 @@ final class ServeSpacesTest {
     assertThat(missing.exitCode()).isEqualTo(1);
     assertThat(missing.out()).contains("\"removed\":false");
     assertThat(command("put", space, first.toString(), "--hard").err())
-        .contains("--soft, --hard and --group must be left out with --name");
+        .contains("--soft, --hard, --group and --require must be left out with --name");
     assertThat(command("remove", space, "--all").err()).contains("must be left out with --name");
 
     Path large = Files.write(folder.resolve("large.bin"), new byte[8 << 20]);

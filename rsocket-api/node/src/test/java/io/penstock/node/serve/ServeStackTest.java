@@ -118,7 +118,7 @@ final class ServeStackTest {
       assertThat(metrics).contains("penstock_level_visible_blocks{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 70.0\n")
           .contains("penstock_tier_references_total{medium=\"device\",result=\"hit\",tier=\"stack\"} 100.0\n")
           .containsPattern("penstock_memory_taken_bytes\\{pages=\"[a-z0-9_]+\"} 3\\.3554432E7\n")
-          .containsPattern("penstock_memory_fallbacks \\d");
+          .containsPattern("penstock_memory_fallbacks_total \\d");
 
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
       assertThat(CommandLineRun.of(stat).out()).containsPattern("\nlevel hbm +10 of 10 blocks, ")

@@ -3,6 +3,7 @@ package io.penstock.node.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.node.trace.TraceOptions.TurnForm;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -42,6 +43,14 @@ final class SessionsTest {
     assertThat(requests).containsExactly(new TraceRequest(2, 700, 20, List.of(5L, 9L)),
         new TraceRequest(9, 1000, 600, List.of(5L, 6L)), new TraceRequest(14, 2000, 20, List.of(5L, 6L, 7L, 8L)),
         new TraceRequest(20, 700, 20, List.of(5L, 9L)));
+  }
+
+  @Test
+  void answerThatNoSessionCanHold_isRefused_beforeItsBlocksAreMade() {
+    assertThatThrownBy(() -> all(null,
+        "'session_id': 'a', 'input_length': 1, 'output_length': 9000000000000000, 'hash_ids': [1], 'timestamp': 0",
+        "'session_id': 'a', 'input_length': 1, 'output_length': 1, 'hash_ids': [2], 'delay': 1"))
+            .hasMessageStartingWith("t.jsonl, line 2: output_length of the line before must be <= ");
   }
 
   @ParameterizedTest

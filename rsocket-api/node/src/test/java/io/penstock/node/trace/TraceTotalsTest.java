@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 final class TraceTotalsTest {
   @Test
@@ -24,6 +25,18 @@ final class TraceTotalsTest {
     assertThat(totals.reusableTokens()).isEqualTo(1_024 + 1_100);
     assertThat(totals.promptTokens()).isEqualTo(4_324);
     assertThat(totals.doubt()).isEmpty();
+  }
+
+  @Test
+  @Timeout(20)
+  void idsThatDifferInTheirUpperHalfAlone_costAsMuchAsOthers() {
+    TraceTotals totals = new TraceTotals(512);
+    for (long conversation = 0; conversation < 2_000; conversation++) {
+      long first = conversation << 32;
+      totals.add(request(51_200, LongStream.range(first, first + 100).toArray()));
+    }
+
+    assertThat(totals.distinctBlocks()).isEqualTo(200_000);
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
 import io.penstock.carrier.ClientRing;
 import io.penstock.carrier.SharedMemoryReceiver;
+import io.penstock.operator.Handover;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.get.RingThread;
 import io.penstock.wire.client.link.ClientCarriers;
@@ -55,7 +56,8 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
                 .map(welcome -> new KvClient(connection.named("node " + welcome.node()), this, welcome))
                 .flatMap(this::withRing)
                 .doOnError(error -> connection.end()).doOnCancel(connection::end)));
-    return NodeConnection.limited(connecting, transport, options.link(), "the node");
+    return Handover.of(NodeConnection.limited(connecting, transport, options.link(), "the node"),
+        late -> late.connection().end());
   }
 
   private Mono<Handshake.Welcome> agreed(NodeConnection connection, FirstMessage hello) {
@@ -92,10 +94,11 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
   Mono<KvClient.Reached> connectBest(Endpoint node, Function<Endpoint, ClientTransport> transports) {
     Function<Endpoint, Mono<KvClient.Reached>> connecting =
         place -> connect(transports.apply(place)).map(client -> new KvClient.Reached(client, place));
-    return connecting.apply(node).flatMap(first -> nearer(first)
+    Mono<KvClient.Reached> best = connecting.apply(node).flatMap(first -> nearer(first)
         .map(socket -> connecting.apply(socket).flatMap(other -> nearer(first, other))
             .onErrorResume(notHere -> Mono.just(first)).doOnCancel(first.client().connection()::end))
         .orElseGet(() -> Mono.just(first)));
+    return Handover.of(best, late -> late.client().connection().end());
   }
 
   /// A socket of this host at which the node may be, if it was reached in another way.

@@ -1,6 +1,7 @@
 package io.penstock.wire.server.call;
 
 import io.penstock.operator.Demand;
+import io.penstock.operator.Failures;
 import io.penstock.wire.protocol.WireErrors;
 import io.rsocket.Payload;
 import java.util.concurrent.Callable;
@@ -39,7 +40,7 @@ public final class QuickAnswer extends Mono<Payload> {
       ready = reader.read(request);
     } catch (RuntimeException | Error e) {
       request.release();
-      Operators.error(actual, WireErrors.toWire(e));
+      Operators.error(actual, WireErrors.toWire(Failures.passable(e)));
       return;
     }
     if (ready == null) {
@@ -75,7 +76,7 @@ public final class QuickAnswer extends Mono<Payload> {
       try {
         payload = answer.call();
       } catch (Throwable e) { // a callable may throw anything
-        actual.onError(WireErrors.toWire(e));
+        actual.onError(WireErrors.toWire(Failures.passable(e)));
         return;
       }
       actual.onNext(payload);

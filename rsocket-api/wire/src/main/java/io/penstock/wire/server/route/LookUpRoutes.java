@@ -7,6 +7,7 @@ import io.penstock.tier.TierHolds.LeaseTerms;
 import io.penstock.tier.TierHolds.ReadLease;
 import io.penstock.wire.protocol.HoldMessages;
 import io.penstock.wire.protocol.Messages;
+import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.DrainGate;
 import io.penstock.wire.server.space.ConnectionHolds;
@@ -22,13 +23,21 @@ import reactor.core.publisher.Mono;
 public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate gate) {
   /// What answers `match` at once; null if it takes longer.
   @Nullable Callable<Payload> matchAtOnce(Call call) {
-    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    Messages.KeysRequest request = matched(call);
     if (request.lease() != null) {
       return null;
     }
     BlockTier tier = spaces.of(call.route(), request.keys());
     return atOnce(tier.match(spaces.keys(request.keys(), tier)),
         prefix -> call.reply(new Messages.MatchReply(prefix)));
+  }
+
+  private static Messages.KeysRequest matched(Call call) {
+    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    if (request.durability() != null) {
+      throw WireFormatException.request("durability", "absent in match", request.durability());
+    }
+    return request;
   }
 
   /// What answers `exists` at once; null if it takes longer.
@@ -52,7 +61,7 @@ public record LookUpRoutes(ServedSpaces spaces, ConnectionHolds holds, DrainGate
   }
 
   Mono<Payload> match(Call call) {
-    Messages.KeysRequest request = call.message(Messages.KeysRequest.class);
+    Messages.KeysRequest request = matched(call);
     BlockTier tier = spaces.of(call.route(), request.keys());
     List<BlockKey> keys = spaces.keys(request.keys(), tier);
     HoldMessages.LeaseWanted wanted = request.lease();
