@@ -166,7 +166,8 @@ public final class Node {
           .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tiers -> {
             Node node = new Node(config, security, all, sockets, tiers);
-            return Mono.defer(node::listen).thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+            return Mono.defer(node::listen).thenReturn(node)
+                .onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
     });
   }

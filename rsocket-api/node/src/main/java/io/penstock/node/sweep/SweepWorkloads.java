@@ -45,6 +45,7 @@ final class SweepWorkloads {
   }
 
   TraceSource open(Workload workload) {
-    return workload.open(Flag.named(() -> new GeneratorOptions(requests == null ? 6000 : requests, seed == null ? 1 : seed)));
+    return workload
+        .open(Flag.named(() -> new GeneratorOptions(requests == null ? 6000 : requests, seed == null ? 1 : seed)));
   }
 }

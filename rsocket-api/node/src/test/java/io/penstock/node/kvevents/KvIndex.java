@@ -175,7 +175,7 @@ public final class KvIndex implements AutoCloseable {
     return Map.copyOf(media);
   }
 
-  /// Parent and token ids by the low 64 bits of a block's hash, as `parent [ids]`; parent 0 is none, and `nil []` a
+  /// Parent and token ids by the low 64 bits of a block's hash, as `parent [ids]`; parent 0 is none, and `null []` a
   /// block without tokens.
   public Map<Long, String> tokens() {
     return Map.copyOf(tokens);

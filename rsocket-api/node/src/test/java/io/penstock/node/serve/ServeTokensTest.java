@@ -68,7 +68,7 @@ final class ServeTokensTest {
       assertThat(awaited(index, 6)).isEqualTo(chain(96));
 
       put(node, config, "500-531");
-      assertThat(awaited(index, 8)).containsAllEntriesOf(chain(96)).containsValue("nil []");
+      assertThat(awaited(index, 8)).containsAllEntriesOf(chain(96)).containsValue("null []");
       assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"penstock-demo\"} 6.0");
     } finally {
       node.close().block(SOON);
@@ -82,7 +82,7 @@ final class ServeTokensTest {
     Ready.KvEvents stream = Ready.of(node, config).kvEvents().getFirst();
     try (KvIndex index = new KvIndex(stream.port(), Objects.requireNonNull(stream.replayPort()), stream.topic())) {
       put(node, config, "1-64", "--token-ids");
-      assertThat(awaited(index, 4).values()).containsOnly("nil []");
+      assertThat(awaited(index, 4).values()).containsOnly("null []");
       assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"penstock-demo\"} 0.0");
     } finally {
       node.close().block(SOON);

@@ -50,7 +50,7 @@ final class SessionsTest {
     assertThatThrownBy(() -> all(null,
         "'session_id': 'a', 'input_length': 1, 'output_length': 9000000000000000, 'hash_ids': [1], 'timestamp': 0",
         "'session_id': 'a', 'input_length': 1, 'output_length': 1, 'hash_ids': [2], 'delay': 1"))
-            .hasMessageStartingWith("t.jsonl, line 2: output_length of the line before must be <= ");
+        .hasMessageStartingWith("t.jsonl, line 2: output_length of the line before must be <= ");
   }
 
   @ParameterizedTest
