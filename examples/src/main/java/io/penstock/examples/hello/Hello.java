@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 
-/// Starts a node, offloads the KV cache of a prompt into it and loads it again, over TCP, all in one process. The README
-/// shows this file.
+/// Starts a node, offloads the KV cache of a prompt into it and loads it again, over TCP, all in one process. The
+/// README shows this file.
 final class Hello {
   private Hello() {}
 

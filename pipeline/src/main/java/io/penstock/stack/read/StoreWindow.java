@@ -116,7 +116,7 @@ final class StoreWindow extends LeasedWindow implements SlicePlan.Spans, StoreWa
     List<BlockDraft> drafts;
     try {
       drafts = memory.tryClaim(keys);
-    } catch (RuntimeException | Error e) { // closed, or the system has no memory: the reader gets the error when it asks
+    } catch (RuntimeException | Error e) { // closed, or no memory: the reader gets the error when it asks
       return false;
     }
     if (drafts == null) {

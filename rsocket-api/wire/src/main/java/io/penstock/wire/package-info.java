@@ -3,8 +3,8 @@
 ///
 /// Rooms, each of which may use those above it: `trace`, `security`, `transport`, `transfer`; `protocol`; `report`;
 /// `credit`; `slice`; `segment`; `client`, then `rank`; `server`, which knows no client. This
-/// package has the two types that most programs need, a node and a client that bring all their parts, and shows the work
-/// of a server by meters.
+/// package has the two types that most programs need, a node and a client that bring all their parts. It also shows the
+/// work of a server by meters.
 @NullMarked
 package io.penstock.wire;
 

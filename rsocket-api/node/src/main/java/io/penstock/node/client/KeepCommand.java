@@ -79,7 +79,7 @@ final class KeepCommand extends ClientCommand {
       default -> "request " + name + " is withdrawn";
     });
     boolean isOver = answer.outcome() == RequestAnswer.Outcome.OVER;
-    return answer.outcome() == RequestAnswer.Outcome.UNKNOWN || isOver && answer.release() == Release.EXPIRED
+    return answer.outcome() == RequestAnswer.Outcome.UNKNOWN || (isOver && answer.release() == Release.EXPIRED)
         ? ExitCode.FOUND_FAILURE
         : ExitCode.OK;
   }

@@ -82,7 +82,7 @@ record DiskRoom(DiskSpace disk, long heldBytes) {
     long room = bytes(high, keepFree);
     // A level that holds blocks already starts on a disk that others have filled since: it costs the node that level at
     // most. What can never fit is refused all the same.
-    if (stated <= room || heldBytes > 0 && stated <= mostBytes(high, keepFree)) {
+    if (stated <= room || (heldBytes > 0 && stated <= mostBytes(high, keepFree))) {
       return;
     }
     Effective said = config.effective(NodeSettings.SSD);

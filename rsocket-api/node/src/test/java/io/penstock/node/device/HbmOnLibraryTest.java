@@ -134,7 +134,8 @@ final class HbmOnLibraryTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "--block-bytes 64KiB --hbm 1MiB --ascend-device 7 | ascend.device must be in [0, 2), the devices of this process (was 7)",
+    "--block-bytes 64KiB --hbm 1MiB --ascend-device 7 | ascend.device must be in [0, 2), the devices of this process "
+        + "(was 7)",
     "--block-bytes 64KiB --hbm 1GiB | hbm must be <= what is free on device npu0, 64.0 MiB (was 1.00 GiB)",
   })
   void whatTheDeviceHasNot_isRefusedByName(String flags, String problem) {

@@ -172,7 +172,7 @@ public final class BudgetLane implements Budget {
     return inUse > (first == null ? 0 : first.bytes);
   }
 
-  /// Waiters for whom the holder of the bytes has changed.
+  /// Waiters whose bytes have another holder now.
   @GuardedBy("this") private List<Waiter> toldOfHolder() {
     boolean before = held;
     held = hasBytes();
@@ -211,7 +211,7 @@ public final class BudgetLane implements Budget {
     if (next != null) {
       try {
         next.waitsAt(budget.acquire(next.bytes, () -> arrived(next), refusal -> refused(next, refusal)));
-      } catch (RuntimeException | Error e) { // the queue of the budget is full, the budget is closed, or the grant threw
+      } catch (RuntimeException | Error e) { // the budget is full or closed, or the grant threw
         refused(next, Failures.unchecked(e));
       }
     }

@@ -297,8 +297,8 @@ public final class DisaggMessages {
       return new KeepReply(kept, answer.outcome().name(), word(answer.release()));
     }
 
-    /// The answer to a `keep` with keys. A node of an earlier release that keeps nothing then has no reason but the end of
-    /// the request.
+    /// The answer to a `keep` with keys. A node of an earlier release that keeps nothing then has no reason but the end
+    /// of the request.
     public RequestAnswer answer() {
       return outcome != null
           ? answered(outcome, release)
