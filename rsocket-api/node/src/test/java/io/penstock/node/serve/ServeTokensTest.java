@@ -69,7 +69,7 @@ final class ServeTokensTest {
 
       put(node, config, "500-531");
       assertThat(awaited(index, 8)).containsAllEntriesOf(chain(96)).containsValue("null []");
-      assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"penstock-demo\"} 6.0");
+      assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"dram\"} 6.0");
     } finally {
       node.close().block(SOON);
     }
@@ -83,7 +83,7 @@ final class ServeTokensTest {
     try (KvIndex index = new KvIndex(stream.port(), Objects.requireNonNull(stream.replayPort()), stream.topic())) {
       put(node, config, "1-64", "--token-ids");
       assertThat(awaited(index, 4).values()).containsOnly("null []");
-      assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"penstock-demo\"} 0.0");
+      assertThat(metric(node)).contains("penstock_kv_events_tokens_blocks{tier=\"dram\"} 0.0");
     } finally {
       node.close().block(SOON);
     }
