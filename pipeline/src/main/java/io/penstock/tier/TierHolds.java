@@ -151,8 +151,8 @@ public abstract class TierHolds extends Owned {
     }
   }
 
-  /// The token ids of one block and the block before it. They change nothing about the block: a node repeats them in the
-  /// events that it publishes, for routers that place blocks by their tokens.
+  /// The token ids of one block and the block before it. They change nothing about the block: a node repeats them in
+  /// the events that it publishes, for routers that place blocks by their tokens.
   ///
   /// @param parent hash of the block before it; [BlockHash#ROOT] for the first block of a prompt
   /// @param ids in order, never changed again

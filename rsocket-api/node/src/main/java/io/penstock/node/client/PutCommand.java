@@ -121,8 +121,8 @@ final class PutCommand extends ClientCommand {
   private String group = "";
 
   @Option(names = "--token-ids",
-      description = "With --tokens: send the token ids with the blocks. A node with kv.events.tokens publishes them in its"
-          + " KV events; any other node drops them.")
+      description = "With --tokens: send the token ids with the blocks. A node with kv.events.tokens publishes them in"
+          + " its KV events; any other node drops them.")
   private boolean sendsTokens;
 
   @Option(names = "--require", paramLabel = "DURABILITY", converter = DurabilityWord.class,

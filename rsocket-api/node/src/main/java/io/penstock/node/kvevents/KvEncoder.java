@@ -14,8 +14,8 @@ import org.msgpack.core.MessagePacker;
 /// Packs a batch: `[time in seconds, [event…], nil]`, or a map of time and events. The third element is the
 /// data-parallel rank, which a node lacks; a map leaves it out.
 ///
-/// A node stores blocks under hashes. Where no tokens came with the put, an event has no parent and no tokens, as vLLM's
-/// own events of offloaded blocks.
+/// A node stores blocks under hashes. Where no tokens came with the put, an event has no parent and no tokens, as
+/// vLLM's own events of offloaded blocks.
 ///
 /// @param blockTokens tokens of a block
 /// @param group index of the group of layers

@@ -69,8 +69,8 @@ public final class PutMessages {
     /// @param asked the keys of this request
     /// @param blockTokens tokens of a block
     /// @param maxKeys maximum number of keys of a request; tokens share its bytes
-    /// @throws WireFormatException if it has not exactly `blockTokens` token ids for each key, or too many bytes of keys
-    ///     and tokens
+    /// @throws WireFormatException if it has not exactly `blockTokens` token ids for each key, or too many bytes of
+    ///     keys and tokens
     public PutTerms terms(List<BlockKey> asked, int blockTokens, int maxKeys) {
       return new PutTerms(pin == null ? null : pin.pin(), group == null ? "" : group, upsert != null && upsert,
           tokens == null ? Map.of() : tokens.of(asked, blockTokens, maxKeys));
