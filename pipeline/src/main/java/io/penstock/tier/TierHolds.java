@@ -4,11 +4,15 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -147,17 +151,53 @@ public abstract class TierHolds extends Owned {
     }
   }
 
+  /// The token ids of one block and the block before it. They change nothing about the block: a node repeats them in
+  /// the events that it publishes, for routers that place blocks by their tokens.
+  ///
+  /// @param parent hash of the block before it; [BlockHash#ROOT] for the first block of a prompt
+  /// @param ids in order, never changed again
+  public record BlockTokens(BlockHash parent, int[] ids) {
+    public BlockTokens {
+      requireNonNull(parent, "parent");
+      if (ids.length == 0) {
+        throw new IllegalArgumentException("ids must be >= 1 (was 0)");
+      }
+    }
+
+    /// The tokens of `keys`, which are consecutive blocks of one prompt, with equally many tokens each.
+    ///
+    /// @param before hash of the block before the first of `keys`; [BlockHash#ROOT] for none
+    /// @param ids of all blocks, in order
+    public static Map<BlockKey, BlockTokens> of(BlockHash before, List<BlockKey> keys, int[] ids) {
+      if (keys.isEmpty() || ids.length == 0 || ids.length % keys.size() != 0) {
+        throw new IllegalArgumentException(
+            "ids must be equally many for each of " + keys.size() + " keys (was " + ids.length + ")");
+      }
+      int each = ids.length / keys.size();
+      Map<BlockKey, BlockTokens> tokens = new LinkedHashMap<>();
+      BlockHash parent = before;
+      for (int i = 0; i < keys.size(); i++) {
+        tokens.put(keys.get(i), new BlockTokens(parent, Arrays.copyOfRange(ids, i * each, (i + 1) * each)));
+        parent = keys.get(i).hash();
+      }
+      return tokens;
+    }
+  }
+
   /// Terms of a put for its blocks.
   ///
   /// @param pin set when a block becomes visible; null to keep the pin that it has, which is none for a new block
   /// @param group of all blocks of this put, for as long as they are visible; empty for none. A hit on one leases all
   /// @param upserts whether to replace visible blocks: readers, and later ones until the commit, get the old bytes.
   ///     Pins, leases and groups of the old blocks stay
-  public record PutTerms(@Nullable Pin pin, String group, boolean upserts) {
-    private static final PutTerms PLAIN = new PutTerms(null, "", false);
+  /// @param tokens token ids of every key of the put, for the events of the node; empty for none. A tier that publishes
+  ///     no tokens ignores them
+  public record PutTerms(@Nullable Pin pin, String group, boolean upserts, Map<BlockKey, BlockTokens> tokens) {
+    private static final PutTerms PLAIN = new PutTerms(null, "", false, Map.of());
 
     public PutTerms {
       requireNonNull(group, "group");
+      requireNonNull(tokens, "tokens");
     }
 
     /// No pin and no group.
@@ -166,18 +206,22 @@ public abstract class TierHolds extends Owned {
     }
 
     public PutTerms withPin(@Nullable Pin pin) {
-      return new PutTerms(pin, group, upserts);
+      return new PutTerms(pin, group, upserts, tokens);
     }
 
     public PutTerms withGroup(String group) {
-      return new PutTerms(pin, group, upserts);
+      return new PutTerms(pin, group, upserts, tokens);
     }
 
     public PutTerms withUpserts(boolean upserts) {
-      return new PutTerms(pin, group, upserts);
+      return new PutTerms(pin, group, upserts, tokens);
     }
 
-    /// Whether they ask for nothing.
+    public PutTerms withTokens(Map<BlockKey, BlockTokens> tokens) {
+      return new PutTerms(pin, group, upserts, tokens);
+    }
+
+    /// Whether they ask the tier for nothing. Tokens ask for nothing.
     public boolean isPlain() {
       return pin == null && group.isEmpty() && !upserts;
     }

@@ -66,7 +66,7 @@ public abstract class ForwardingTier implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
-    return terms.isPlain() ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
+    return terms.isPlain() && terms.tokens().isEmpty() ? reserve(keys, scope) : tier.reserve(keys, terms, scope);
   }
 
   @Override

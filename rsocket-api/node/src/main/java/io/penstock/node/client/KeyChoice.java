@@ -6,12 +6,14 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
 import io.penstock.node.cli.InputFile;
+import io.penstock.tier.TierHolds.BlockTokens;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -104,6 +106,20 @@ final class KeyChoice {
 
   private int count() {
     return (keys.isEmpty() ? 0 : 1) + (file == null ? 0 : 1) + (traceIds == null ? 0 : 1) + (tokens == null ? 0 : 1);
+  }
+
+  /// The token ids of the blocks that `--tokens` names.
+  ///
+  /// @throws IllegalArgumentException if another option names the keys
+  Map<BlockKey, BlockTokens> tokens(CacheSpace space) {
+    if (tokens == null || count() != 1) {
+      throw new IllegalArgumentException("--token-ids must come with --tokens (was without)");
+    }
+    int blockTokens = space.group().strideTokens(space.layout());
+    List<Long> ids = Ranges.parse("--tokens", tokens);
+    List<BlockKey> blocks = ofTokens(space.id(), blockTokens, ids);
+    return BlockTokens.of(BlockHash.ROOT, blocks,
+        ids.stream().limit((long) blocks.size() * blockTokens).mapToInt(Math::toIntExact).toArray());
   }
 
   private static List<BlockKey> ofTokens(SpaceId space, int blockTokens, List<Long> ids) {

@@ -20,6 +20,7 @@ import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.TierHolds.BlockTokens;
 import io.penstock.tier.TierHolds.PutTerms;
 import java.io.IOException;
 import java.nio.channels.Channels;
@@ -51,6 +52,7 @@ import picocli.CommandLine.TypeConversionException;
     footerHeading = "%nExamples:%n",
     footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7",
       "  penstock put --require written model.bin > keys.txt",
+      "  penstock put --tokens 1-64 --token-ids kv.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 a.bin",
       "  penstock put --model objects --value-part-bytes 256KiB --name step-1 --replace b.bin", ""})
 final class PutCommand extends ClientCommand {
@@ -118,6 +120,11 @@ final class PutCommand extends ClientCommand {
       description = "Add the new blocks to a group: a hit on one of them leases all of them for some time.")
   private String group = "";
 
+  @Option(names = "--token-ids",
+      description = "With --tokens: send the token ids with the blocks. A node with kv.events.tokens publishes them in"
+          + " its KV events; any other node drops them.")
+  private boolean sendsTokens;
+
   @Option(names = "--require", paramLabel = "DURABILITY", converter = DurabilityWord.class,
       description = "Fail with 3 unless every block has this at the end, also one that was there already: written (on a"
           + " disk, survives the node), forced (survives the machine), or volatile (in the node).")
@@ -126,6 +133,7 @@ final class PutCommand extends ClientCommand {
   private long blocks;
   private long stored;
   private long present;
+  private Map<BlockKey, BlockTokens> tokens = Map.of();
 
   PutCommand(Console console, Dialer dialer) {
     super(console, dialer);
@@ -134,6 +142,7 @@ final class PutCommand extends ClientCommand {
   @Override
   Work work(NodeConfig config) throws IOException {
     CacheSpace space = config.space();
+    tokens = sendsTokens ? choice.tokens(space) : Map.of();
     if (name != null) {
       return value(config, name);
     }
@@ -178,7 +187,9 @@ final class PutCommand extends ClientCommand {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         WindowPut put =
-            WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group), input, patience());
+            WindowPut.store(node, keys, PutTerms.plain().withPin(pin.given()).withGroup(group).withTokens(tokens),
+                input,
+                patience());
         fate.add(keys, put.receipts());
         keys.forEach(key -> tell(Line.of(key, put)));
         progress.at(blocks, Math.max(blocks, all(config)));

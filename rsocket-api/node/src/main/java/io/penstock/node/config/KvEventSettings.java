@@ -4,6 +4,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.node.kvevents.HashForm;
 import io.penstock.node.kvevents.KvEventsOptions;
 import io.penstock.node.kvevents.KvLayout;
+import io.penstock.node.kvevents.KvTokens;
 import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
@@ -44,8 +45,13 @@ public final class KvEventSettings {
       "Whether the KV events of spaces with a salt are published, too. Their readers learn which prompts a tenant"
           + " has.");
 
+  public static final Setting<Integer> TOKENS = new Setting<>("kv.events.tokens", SettingType.count(0, 1 << 26), "0",
+      "Maximum number of blocks of a space whose token ids are kept in memory and published in KV events, 0 for none. A"
+          + " block takes 4 bytes a token and " + KvTokens.BLOCK_BYTES
+          + " more. Readers of the port then see prompts.");
+
   static final List<Setting<?>> ALL =
-      List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED);
+      List.of(HOST, PORT, REPLAY_PORT, TOPIC, LAYOUT, HASHES, STEPS, HIGH_WATER, SALTED, TOKENS);
 
   private KvEventSettings() {}
 
@@ -64,6 +70,6 @@ public final class KvEventSettings {
     PortChoice replay = config.get(REPLAY_PORT);
     return new KvEventsOptions(config.get(HOST), config.get(PORT).port(),
         replay.isOff() ? OptionalInt.empty() : OptionalInt.of(replay.port()), config.get(TOPIC), config.get(LAYOUT),
-        config.get(HASHES), config.get(STEPS), config.get(HIGH_WATER), DEFAULTS.between());
+        config.get(HASHES), config.get(STEPS), config.get(HIGH_WATER), DEFAULTS.between(), config.get(TOKENS));
   }
 }

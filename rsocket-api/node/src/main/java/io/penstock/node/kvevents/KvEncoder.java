@@ -1,6 +1,7 @@
 package io.penstock.node.kvevents;
 
 import io.penstock.block.BlockHash;
+import io.penstock.tier.TierHolds.BlockTokens;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
@@ -13,8 +14,8 @@ import org.msgpack.core.MessagePacker;
 /// Packs a batch: `[time in seconds, [event…], nil]`, or a map of time and events. The third element is the
 /// data-parallel rank, which a node lacks; a map leaves it out.
 ///
-/// A node stores blocks under hashes and knows no tokens, so an event has no parent and no tokens, as vLLM's own events
-/// of offloaded blocks.
+/// A node stores blocks under hashes. Where no tokens came with the put, an event has no parent and no tokens, as
+/// vLLM's own events of offloaded blocks.
 ///
 /// @param blockTokens tokens of a block
 /// @param group index of the group of layers
@@ -56,8 +57,9 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
       case KvEvent.BlockStored stored -> {
         packer.packArrayHeader(10).packString("BlockStored");
         packHashes(stored.hashes(), packer);
-        packer.packNil().packArrayHeader(0).packInt(blockTokens).packNil().packString(stored.medium().name()).packNil()
-            .packNil().packInt(group);
+        packParent(stored, packer);
+        packTokens(stored, packer);
+        packer.packInt(blockTokens).packNil().packString(stored.medium().name()).packNil().packNil().packInt(group);
       }
       case KvEvent.BlockRemoved removed -> {
         packer.packArrayHeader(4).packString("BlockRemoved");
@@ -73,8 +75,11 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
       case KvEvent.BlockStored stored -> {
         packer.packMapHeader(9).packString("type").packString("BlockStored").packString("block_hashes");
         packHashes(stored.hashes(), packer);
-        packer.packString("parent_block_hash").packNil().packString("token_ids").packArrayHeader(0)
-            .packString("block_size").packInt(blockTokens).packString("lora_id").packNil().packString("medium")
+        packer.packString("parent_block_hash");
+        packParent(stored, packer);
+        packer.packString("token_ids");
+        packTokens(stored, packer);
+        packer.packString("block_size").packInt(blockTokens).packString("lora_id").packNil().packString("medium")
             .packString(stored.medium().name()).packString("lora_name").packNil().packString("group_idx")
             .packInt(group);
       }
@@ -91,13 +96,35 @@ record KvEncoder(KvLayout layout, HashForm hashes, int blockTokens, int group) {
   private void packHashes(List<BlockHash> blocks, MessagePacker packer) throws IOException {
     packer.packArrayHeader(blocks.size());
     for (BlockHash block : blocks) {
-      if (hashes == HashForm.BYTES) {
-        byte[] bytes = ByteBuffer.allocate(BlockHash.BYTES).putLong(block.high()).putLong(block.low()).array();
-        packer.packBinaryHeader(bytes.length).writePayload(bytes);
-      } else if (block.low() >= 0) {
-        packer.packLong(block.low());
-      } else {
-        packer.packBigInteger(new BigInteger(Long.toUnsignedString(block.low())));
+      packHash(block, packer);
+    }
+  }
+
+  private void packHash(BlockHash block, MessagePacker packer) throws IOException {
+    if (hashes == HashForm.BYTES) {
+      byte[] bytes = ByteBuffer.allocate(BlockHash.BYTES).putLong(block.high()).putLong(block.low()).array();
+      packer.packBinaryHeader(bytes.length).writePayload(bytes);
+    } else if (block.low() >= 0) {
+      packer.packLong(block.low());
+    } else {
+      packer.packBigInteger(new BigInteger(Long.toUnsignedString(block.low())));
+    }
+  }
+
+  private void packParent(KvEvent.BlockStored stored, MessagePacker packer) throws IOException {
+    BlockHash parent = stored.parent();
+    if (parent == null) {
+      packer.packNil();
+    } else {
+      packHash(parent, packer);
+    }
+  }
+
+  private static void packTokens(KvEvent.BlockStored stored, MessagePacker packer) throws IOException {
+    packer.packArrayHeader(stored.tokens().stream().mapToInt(tokens -> tokens.ids().length).sum());
+    for (BlockTokens tokens : stored.tokens()) {
+      for (int id : tokens.ids()) {
+        packer.packInt(id);
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.penstock.node.kvevents;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.ToDoubleFunction;
 
@@ -21,6 +22,11 @@ public final class KvEventsMeters {
         KvEventsPublisher::snapshots);
     count(registry, tier, publisher, "penstock.kv.events.replayed", "Batches of KV events that consumers had replayed",
         KvEventsPublisher::replayed);
+    count(registry, tier, publisher, "penstock.kv.events.tokens.dropped", "Blocks whose token ids were dropped because "
+        + "there were more than kv.events.tokens",
+        each -> each.tokens().dropped());
+    Gauge.builder("penstock.kv.events.tokens.blocks", publisher, each -> each.tokens().size()).tag("tier", tier)
+        .description("Blocks whose token ids are kept for KV events").register(registry);
   }
 
   private static void count(MeterRegistry registry, String tier, KvEventsPublisher publisher, String name,

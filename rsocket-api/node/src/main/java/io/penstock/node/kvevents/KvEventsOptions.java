@@ -14,8 +14,9 @@ import java.util.OptionalInt;
 /// @param steps batches kept for replay
 /// @param highWater batches that wait for one slow subscriber; it misses further ones
 /// @param between minimum time between two snapshots that consumers cause
+/// @param tokens maximum number of blocks whose token ids are kept and published; 0 for none
 public record KvEventsOptions(String host, int port, OptionalInt replayPort, String topic, KvLayout layout,
-    HashForm hashes, int steps, int highWater, Duration between) {
+    HashForm hashes, int steps, int highWater, Duration between, int tokens) {
   /// Distance between the ports of two spaces: events and replay have neighbouring ports by convention.
   private static final int PORTS = 2;
 
@@ -27,12 +28,13 @@ public record KvEventsOptions(String host, int port, OptionalInt replayPort, Str
     Checks.positive("steps", steps);
     Checks.positive("highWater", highWater);
     requireNonNull(between, "between");
+    Checks.notNegative("tokens", tokens);
   }
 
   /// Defaults: loopback, any free ports, and vLLM's own defaults.
   public static KvEventsOptions defaults() {
     return new KvEventsOptions("127.0.0.1", 0, OptionalInt.of(0), "kv-events", KvLayout.MAP, HashForm.INT, 10_000,
-        100_000, Duration.ofSeconds(10));
+        100_000, Duration.ofSeconds(10), 0);
   }
 
   /// Options for one of several spaces, which publishes at ports of its own: `2 × number` above these, unless any free
@@ -42,7 +44,7 @@ public record KvEventsOptions(String host, int port, OptionalInt replayPort, Str
   public KvEventsOptions ofSpace(int number, String topic) {
     return new KvEventsOptions(host, above(port, number),
         replayPort.isEmpty() ? replayPort : OptionalInt.of(above(replayPort.getAsInt(), number)), topic, layout, hashes,
-        steps, highWater, between);
+        steps, highWater, between, tokens);
   }
 
   private static int above(int port, int number) {
@@ -50,10 +52,14 @@ public record KvEventsOptions(String host, int port, OptionalInt replayPort, Str
   }
 
   public KvEventsOptions withLayout(KvLayout layout, HashForm hashes) {
-    return new KvEventsOptions(host, port, replayPort, topic, layout, hashes, steps, highWater, between);
+    return new KvEventsOptions(host, port, replayPort, topic, layout, hashes, steps, highWater, between, tokens);
   }
 
   public KvEventsOptions withSteps(int steps, Duration between) {
-    return new KvEventsOptions(host, port, replayPort, topic, layout, hashes, steps, highWater, between);
+    return new KvEventsOptions(host, port, replayPort, topic, layout, hashes, steps, highWater, between, tokens);
+  }
+
+  public KvEventsOptions withTokens(int tokens) {
+    return new KvEventsOptions(host, port, replayPort, topic, layout, hashes, steps, highWater, between, tokens);
   }
 }

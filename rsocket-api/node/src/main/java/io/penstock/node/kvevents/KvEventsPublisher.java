@@ -46,7 +46,8 @@ public final class KvEventsPublisher {
   private final InstantSource clock;
   private final LongSupplier nanos;
   private final KvEncoder encoder;
-  private final KvTranslator translator = new KvTranslator();
+  private final KvTokens tokens;
+  private final KvTranslator translator;
   private final KvBatches batches;
   private final byte[] topic;
   private final ZMQ.Context context = ZMQ.context(1);
@@ -77,6 +78,8 @@ public final class KvEventsPublisher {
     CacheSpace space = tier.info().space();
     this.encoder = new KvEncoder(options.layout(), options.hashes(), space.group().strideTokens(space.layout()),
         space.group().number());
+    this.tokens = new KvTokens(options.tokens());
+    this.translator = new KvTranslator(tokens);
     this.batches = new KvBatches(options.steps());
     this.topic = options.topic().getBytes(StandardCharsets.UTF_8);
     try {
@@ -150,6 +153,11 @@ public final class KvEventsPublisher {
   /// Port of the ROUTER socket.
   public OptionalInt replayPort() {
     return replayPort;
+  }
+
+  /// Token ids for the events: a put adds those of its blocks before they become visible.
+  public KvTokens tokens() {
+    return tokens;
   }
 
   /// Number of published changes of the tier.

@@ -211,6 +211,9 @@ public final class Node {
           KvEventSettings.options(config, i, all.size(), info.name(), info.space()), InstantSource.system(),
           System::nanoTime);
       kvEvents.add(new KvStream(info.name(), opened));
+      if (config.get(KvEventSettings.TOKENS) > 0) {
+        all.get(i).addTokensTo(opened.tokens());
+      }
       KvEventsMeters.show(registry, info.name(), opened);
     }
     return kvEvents;

@@ -3,11 +3,15 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.kvevents.KvTokens;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.stack.TierStack;
 import io.penstock.stack.shape.StackLevel;
@@ -20,7 +24,9 @@ import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Reservation;
 import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
@@ -53,6 +59,7 @@ public final class NodeTiers extends ForwardingTier {
   private final @Nullable BlockStore hbm;
   private final @Nullable BlockStore ssd;
   private final NodeMemory memory;
+  private volatile @Nullable KvTokens tokens;
 
   /// @param hbm the level on `device`
   private NodeTiers(TierStack stack, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
@@ -166,6 +173,21 @@ public final class NodeTiers extends ForwardingTier {
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
         .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering())
         .withExact(plan.exact()).withHolds(plan.holds());
+  }
+
+  /// Adds the token ids of later puts to `tokens`.
+  public void addTokensTo(KvTokens tokens) {
+    this.tokens = tokens;
+  }
+
+  /// Adds tokens before any block becomes visible: events may follow the commit at once.
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, PutTerms terms, BlockScope scope) {
+    Mono<Reservation> room = super.reserve(keys, terms, scope);
+    KvTokens added = tokens;
+    return added == null || terms.tokens().isEmpty()
+        ? room
+        : room.doOnNext(given -> added.add(given.drafts().stream().map(BlockDraft::key).toList(), terms.tokens()));
   }
 
   /// Whether the disk is being opened for the first time, while the other levels serve.

@@ -143,7 +143,7 @@ final class KvEventsPublisherTest {
   void portThatIsTaken_isAnError() throws IOException {
     KvEventsPublisher first = start(KvEventsOptions.defaults());
     KvEventsOptions same = new KvEventsOptions("127.0.0.1", first.port(), OptionalInt.empty(), "", KvLayout.MAP,
-        HashForm.INT, 1, 1, Duration.ZERO);
+        HashForm.INT, 1, 1, Duration.ZERO, 0);
     assertThatThrownBy(() -> start(same)).isInstanceOf(IOException.class).hasMessageContaining(":" + first.port());
     first.close();
     start(same).close();

@@ -24,6 +24,8 @@ public final class KvIndex implements AutoCloseable {
   private final ZMQ.Socket events = context.socket(SocketType.SUB);
   private final ZMQ.Socket replay = context.socket(SocketType.DEALER);
   private final Map<Long, Set<String>> media = new HashMap<>();
+  /// Parent and token ids of the newest event about each block, as `parent [ids]`.
+  private final Map<Long, String> tokens = new HashMap<>();
   private long next;
   private int replays;
   private int cleared;
@@ -108,12 +110,37 @@ public final class KvIndex implements AutoCloseable {
       List<Value> fields = event.asArrayValue().list();
       String type = fields.getFirst().asStringValue().asString();
       Value hashes = fields.size() > 1 ? fields.get(1) : ValueFactory.emptyArray();
+      if (type.equals("BlockStored")) {
+        stored(hashes, fields.get(2), fields.get(3), fields.get(4));
+      }
       apply(type, hashes, type.equals("BlockStored") ? fields.get(6) : fields.size() > 2 ? fields.get(2) : hashes);
     } else {
       Map<Value, Value> fields = event.asMapValue().map();
+      if (fields.get(ValueFactory.newString("type")).toString().equals("BlockStored")) {
+        stored(fields.get(ValueFactory.newString("block_hashes")),
+            fields.get(ValueFactory.newString("parent_block_hash")), fields.get(ValueFactory.newString("token_ids")),
+            fields.get(ValueFactory.newString("block_size")));
+      }
       apply(fields.get(ValueFactory.newString("type")).asStringValue().asString(),
           fields.getOrDefault(ValueFactory.newString("block_hashes"), ValueFactory.emptyArray()),
           fields.getOrDefault(ValueFactory.newString("medium"), ValueFactory.newNil()));
+    }
+  }
+
+  /// Cuts the tokens of an event into blocks, as a router does: each block is the parent of the next.
+  private void stored(Value hashes, Value parent, Value ids, Value size) {
+    List<Value> all = ids.asArrayValue().list();
+    int each = size.asIntegerValue().asInt();
+    Value before = parent;
+    int from = 0;
+    for (Value hash : hashes.asArrayValue()) {
+      int to = Math.min(from + each, all.size());
+      tokens.put(low(hash), all.isEmpty() ? before + " []" : low(before) + " " + all.subList(from, to));
+      before = all.isEmpty() ? parent : hash;
+      from = to;
+    }
+    if (from != all.size()) {
+      throw new AssertionError("token_ids must be block_size for each hash (was " + all.size() + ")");
     }
   }
 
@@ -135,6 +162,9 @@ public final class KvIndex implements AutoCloseable {
   }
 
   private static long low(Value hash) {
+    if (hash.isNilValue()) {
+      return 0;
+    }
     return hash.isIntegerValue()
         ? new BigInteger(hash.toString()).longValue()
         : ByteBuffer.wrap(hash.asBinaryValue().asByteArray()).getLong(Long.BYTES);
@@ -143,6 +173,12 @@ public final class KvIndex implements AutoCloseable {
   /// The media of each block, by the low 64 bits of its hash.
   public Map<Long, Set<String>> media() {
     return Map.copyOf(media);
+  }
+
+  /// Parent and token ids by the low 64 bits of a block's hash, as `parent [ids]`; parent 0 is none, and `null []` a
+  /// block without tokens.
+  public Map<Long, String> tokens() {
+    return Map.copyOf(tokens);
   }
 
   int replays() {

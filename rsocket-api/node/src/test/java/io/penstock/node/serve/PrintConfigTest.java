@@ -154,6 +154,7 @@ final class PrintConfigTest {
         kv.events.steps                10000       default
         kv.events.high.water           100000      default
         kv.events.salted               false       default
+        kv.events.tokens               0           default
         log.level                      warn        default
         log.slow.transfer              1s          default
         ascend.lib                     auto        default

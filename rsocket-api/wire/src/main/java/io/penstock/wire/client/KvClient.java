@@ -84,7 +84,7 @@ public final class KvClient {
         new SliceFraming(space, made.space().layout(), ByteBufAllocator.DEFAULT, carriers.sender(), out, sliceBytes,
             welcome.takesGranuleChecksums(),
             Budget.of(new Permits("send window", options.sendWindowBytes(), 1024))),
-        windowBlocks, tickets);
+        windowBlocks, welcome.maxKeys(), tickets);
     connection.onClose().doFinally(end -> carriers.close()).subscribe();
   }
 
@@ -276,7 +276,10 @@ public final class KvClient {
     return puts.put(keys, PutTerms.plain(), source);
   }
 
-  /// Puts blocks that get a pin or a group when they become visible.
+  /// Puts blocks that get a pin or a group when they become visible, or that go with their token ids.
+  ///
+  /// @param terms if there are tokens, then of every key, and as many as a block of the space has; else
+  ///     `IllegalArgumentException` at call time, or a refusal by the node
   public Flux<Receipt> put(List<BlockKey> keys, PutTerms terms, PutSource source) {
     return puts.put(keys, terms, source);
   }

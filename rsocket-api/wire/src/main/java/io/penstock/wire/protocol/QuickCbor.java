@@ -115,7 +115,8 @@ final class QuickCbor {
   }
 
   private static boolean isPlain(PutMessages.PutRequest request) {
-    return request.pin() == null && request.group() == null && request.upsert() == null && request.wantsOutcomes();
+    return request.pin() == null && request.group() == null && request.upsert() == null && request.wantsOutcomes()
+        && request.tokens() == null;
   }
 
   private static void putRequest(Cbor.Writer out, PutMessages.PutRequest request) {

@@ -1,7 +1,9 @@
 package io.penstock.wire.server.route;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.CallClocks;
@@ -24,9 +26,11 @@ public record PutRoutes(ServedSpaces spaces, NodeCarriers carriers, StreamTicket
     List<BlockKey> keys = spaces.keys(put.keys(), tier);
     int sliceBytes = spaces.sliceBytes(put.maxSliceBytes(), tier.info().space().layout());
     int windowBlocks = spaces.windowBlocks(put.windowBlocks());
+    CacheSpace space = tier.info().space();
+    PutTerms terms = put.terms(keys, space.group().strideTokens(space.layout()), spaces.limits().maxKeys());
     return gate.working(() -> {
       InFlight inFlight = streams.enter(put.ticket());
-      return new PutReceiver(out, new PutReceiver.Setting(tier, put.terms(), put.wantsOutcomes(), bounds, sliceBytes,
+      return new PutReceiver(out, new PutReceiver.Setting(tier, terms, put.wantsOutcomes(), bounds, sliceBytes,
           windowBlocks, call::reply, carriers.receiver(), () -> {
             request.close();
             inFlight.over();
