@@ -72,7 +72,7 @@ public final class LoadPrefix {
   /// |---|---|
   /// | answer | number of blocks, from the first one on, whose rows are all written |
   /// | threads | the tier's |
-  /// | cancel | ends the lease; rows written before stay |
+  /// | cancel | ends the lease; rows written before stay, and none is written once the cancel has returned |
   /// | signals | errors of the tier, and what `rows` throws |
   ///
   /// @param shape how to cut; a remote tier cuts by the setting of its connection
@@ -82,9 +82,12 @@ public final class LoadPrefix {
     requireNonNull(rows, "rows");
     LoadedRows.requireTokenRows(tier);
     return Mono.defer(() -> {
-      LoadedRows loaded = new LoadedRows(tier.info().space().layout(), keys.size(), rows);
-      return Flux.using(BlockScope::new, scope -> layers(tier, keys, shape, scope).doOnNext(loaded::take),
-          BlockScope::close).then(Mono.fromSupplier(loaded::completeBlocks));
+      LentRows lent = new LentRows(rows);
+      LoadedRows loaded = new LoadedRows(tier.info().space().layout(), keys.size(), lent);
+      return Flux.using(BlockScope::new, scope -> layers(tier, keys, shape, scope).doOnNext(loaded::take), scope -> {
+        lent.takeBack();
+        scope.close();
+      }).then(Mono.fromSupplier(loaded::completeBlocks));
     });
   }
 

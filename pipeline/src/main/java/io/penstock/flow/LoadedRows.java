@@ -11,11 +11,11 @@ import io.penstock.tier.BlockTier;
 /// Writes the slices of one load into the rows of an engine, and counts what has come. Signals of one stream call it.
 final class LoadedRows {
   private final BlockLayout layout;
-  private final EngineRows rows;
+  private final LentRows rows;
   private final int[] landedBytes;
 
   /// @param blocks of the load
-  LoadedRows(BlockLayout layout, int blocks, EngineRows rows) {
+  LoadedRows(BlockLayout layout, int blocks, LentRows rows) {
     this.layout = layout;
     this.rows = rows;
     this.landedBytes = new int[blocks];
@@ -47,12 +47,13 @@ final class LoadedRows {
   private void take(int block, LayerSpan span) {
     int firstToken = block * layout.tokens();
     span.verify("engine");
-    span.read(memory -> {
+    if (rows.use(engine -> span.read(memory -> {
       layout.forEachRow(span.range(), memory,
-          (layer, plane, token, bytes) -> rows.row(layer, plane, firstToken + token).copyFrom(bytes));
+          (layer, plane, token, bytes) -> engine.row(layer, plane, firstToken + token).copyFrom(bytes));
       return memory;
-    });
-    landedBytes[block] += span.bytes();
+    }))) {
+      landedBytes[block] += span.bytes();
+    }
   }
 
   /// Number of blocks, from the first one on, of which all bytes have come.

@@ -15,6 +15,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
@@ -76,7 +77,7 @@ public final class OffloadPrefix {
   ///
   /// | | |
   /// |---|---|
-  /// | order, cancel | as [#newLayers] |
+  /// | order, cancel | as [#newLayers]; no row is read once a cancel has returned |
   /// | threads | rows are read on the thread that sends |
   /// | signals | those of [BlockTier#put], and what `rows` throws; windows committed before stay |
   ///
@@ -87,10 +88,15 @@ public final class OffloadPrefix {
     requireNonNull(rows, "rows");
     LoadedRows.requireTokenRows(tier);
     BlockLayout layout = tier.info().space().layout();
-    PutSource request = source.forRequest(keys, (position, range, to) -> layout.forEachRow(range, to,
-        (layer, plane, token, bytes) -> bytes
-            .copyFrom(rows.row(layer, plane, position * layout.tokens() + token))));
-    return Flux.just(keys).transform(newLayers(tier, shape, request));
+    return Flux.using(() -> new LentRows(rows), lent -> {
+      PutSource request = source.forRequest(keys, (position, range, to) -> {
+        if (!lent.use(engine -> layout.forEachRow(range, to, (layer, plane, token, bytes) -> bytes
+            .copyFrom(engine.row(layer, plane, position * layout.tokens() + token))))) {
+          throw new CancellationException("the offload has ended");
+        }
+      });
+      return Flux.just(keys).transform(newLayers(tier, shape, request));
+    }, LentRows::takeBack);
   }
 
   private static List<BlockKey> missing(List<BlockKey> keys, Presence there) {

@@ -44,7 +44,7 @@ final class HandClock implements Scheduler {
 
   @Override
   public Worker createWorker() {
-    throw new UnsupportedOperationException();
+    throw new UnsupportedOperationException("a timer wheel schedules without a worker");
   }
 
   synchronized int waiting() {

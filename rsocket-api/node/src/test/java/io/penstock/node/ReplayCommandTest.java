@@ -52,7 +52,7 @@ final class ReplayCommandTest {
         "--concurrency", "4", "--ceilings");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared",
+    assertThat(run.out()).contains("requests          20\n", "every byte, compared with the bytes generated",
         "leaked blocks     0\n", "GB/s memory copy", "GB/s byte generation", "GB/s raw Netty over loopback");
   }
 

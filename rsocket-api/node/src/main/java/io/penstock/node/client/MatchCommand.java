@@ -89,11 +89,15 @@ final class MatchCommand extends ClientCommand {
 
   @Override
   Work work(NodeConfig config) throws IOException {
+    requirePrefetchWithLease();
+    List<BlockKey> keys = choice.of(config.space(), console.in());
+    return node -> match(node, keys);
+  }
+
+  private void requirePrefetchWithLease() {
     if (prefetch && lease == null) {
       throw new IllegalArgumentException("--prefetch must come with --lease (was alone)");
     }
-    List<BlockKey> keys = choice.of(config.space(), console.in());
-    return node -> match(node, keys);
   }
 
   private int match(NodeLink node, List<BlockKey> keys) {
@@ -122,6 +126,7 @@ final class MatchCommand extends ClientCommand {
 
   @Override
   int overGroups(List<NodeConfig> groups) throws IOException {
+    requirePrefetchWithLease();
     if (lease != null) {
       throw new IllegalArgumentException("--lease must come with --kv-group: a lease is of one group (was without)");
     }

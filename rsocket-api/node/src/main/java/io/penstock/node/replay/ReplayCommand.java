@@ -22,6 +22,7 @@ import io.penstock.node.party.Parties;
 import io.penstock.node.party.ProcessParties;
 import io.penstock.node.party.ReplayPace;
 import io.penstock.node.party.TraceKeys;
+import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.replay.report.ReplayOutput;
 import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.replay.report.Tally;
@@ -206,7 +207,8 @@ public final class ReplayCommand implements Callable<Integer> {
     ReplaySubject subject = kept == null
         ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
-            kept.rule(), pace(), ceilings, groups.blockBytes());
+            kept.rule(), pace(), ceilings,
+            groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()));
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;

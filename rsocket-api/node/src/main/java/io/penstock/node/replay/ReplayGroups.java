@@ -1,10 +1,12 @@
 package io.penstock.node.replay;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.flow.KvGroup;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.GroupParties;
+import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.shape.ModelSize;
@@ -76,10 +78,19 @@ record ReplayGroups(List<GroupParties.Plan> plans, Map<String, ModelSize> sizes)
     return capacities;
   }
 
-  /// Bytes of a block of the model on each level.
-  Map<String, Long> blockBytes() {
-    Map<String, Long> bytes = new LinkedHashMap<>();
-    sizes.forEach((level, size) -> bytes.put(level, size.blockBytes()));
-    return bytes;
+  /// What moves for a block of the trace, over all groups.
+  ///
+  /// @param blockTokens tokens of a block of the trace
+  ModelPayload payload(int blockTokens) {
+    double bytes = 0;
+    int layers = 0;
+    for (GroupParties.Plan plan : plans) {
+      BlockLayout layout = plan.flow().space().layout();
+      bytes += (double) layout.blockBytes() * blockTokens / plan.rule().blockTokens();
+      layers += layout.layers();
+    }
+    Map<String, Long> modelBytes = new LinkedHashMap<>();
+    sizes.forEach((level, size) -> modelBytes.put(level, size.blockBytes()));
+    return new ModelPayload(Math.toIntExact(Math.round(bytes)), layers, modelBytes);
   }
 }

@@ -1,10 +1,10 @@
 package io.penstock.node.replay;
 
 import io.penstock.PenstockVersion;
-import io.penstock.block.BlockLayout;
 import io.penstock.node.party.Parties;
 import io.penstock.node.party.PartyStat;
 import io.penstock.node.replay.report.ModelBlocks;
+import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.replay.report.ReplayReport;
 import io.penstock.node.replay.report.Tally;
 import io.penstock.node.trace.TraceSource;
@@ -87,11 +87,11 @@ public final class ReplayRun {
     PartyStat stat = after.stat();
     long leakedBlocks = Math.max(0, stat.claimedBlocks() - before.stat().claimedBlocks());
     Tally.Sums sums = tally.sums();
-    BlockLayout layout = subject.plan().space().layout();
+    ModelPayload payload = subject.payload();
     double seconds = elapsedNanos / 1e9;
-    return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
-        layout.layers(),
-        ModelBlocks.of(subject.size(), subject.tierBlockBytes(), layout.blockBytes(), stat.ledger().fill()),
+    return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), payload.bytes(),
+        payload.layers(),
+        ModelBlocks.of(subject.size(), payload, stat.ledger().fill()),
         savings.reuse(subject.size()), subject.capacities(), subject.policy(), subject.pace().concurrency(),
         sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.party.FlowPlan;
 import io.penstock.node.party.ReplayPace;
+import io.penstock.node.replay.report.ModelPayload;
 import io.penstock.node.shape.ModelSize;
 import java.util.Map;
 
@@ -16,20 +17,21 @@ import java.util.Map;
 /// @param policy that chooses victims, or that the node decided
 /// @param pace of the replay
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
-/// @param tierBlockBytes bytes of a block of the model on each level; empty where all are those of `size`
+/// @param payload what moves for a block of the model
 public record ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
-    ReplayPace pace, Map<String, Double> ceilings, Map<String, Long> tierBlockBytes) {
+    ReplayPace pace, Map<String, Double> ceilings, ModelPayload payload) {
   public ReplaySubject {
     requireNonNull(trace, "trace");
     requireNonNull(plan, "plan");
     requireNonNull(size, "size");
     requireNonNull(pace, "pace");
+    requireNonNull(payload, "payload");
   }
 
   /// A replay of blocks of one size.
   public ReplaySubject(String trace, FlowPlan plan, ModelSize size, Map<String, String> capacities, String policy,
       ReplayPace pace, Map<String, Double> ceilings) {
-    this(trace, plan, size, capacities, policy, pace, ceilings, Map.of());
+    this(trace, plan, size, capacities, policy, pace, ceilings, ModelPayload.of(plan.space().layout()));
   }
 
   /// A replay of blocks that are their own payload.

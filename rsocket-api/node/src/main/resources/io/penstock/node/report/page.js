@@ -25,8 +25,9 @@
   const time = micros => micros < 1e3 ? plain.format(micros) + ' µs' : micros < 1e6 ? plain.format(micros / 1e3) + ' ms' : plain.format(micros / 1e6) + ' s';
 
   // Bytes of the model, always in GiB, so that capacities compare.
-  const gib = blocks => { const size = blocks * blockBytes / 2 ** 30; return (size >= 100 ? whole : plain).format(size) + ' GiB'; };
-  const blocks = value => whole.format(value) + ' blocks' + (blockBytes ? ' = ' + gib(value) : '');
+  const blockBytesByTier = (run.report && run.report.model && run.report.model.blockBytesByTier) || {};
+  const gib = (blocks, tier) => { const size = blocks * (blockBytesByTier[tier] || blockBytes) / 2 ** 30; return (size >= 100 ? whole : plain).format(size) + ' GiB'; };
+  const blocks = (value, tier) => whole.format(value) + ' blocks' + (blockBytes ? ' = ' + gib(value, tier) : '');
 
   const names = tiers => Object.keys(tiers);
   const tierColour = (name, i) => TIERS[name] || COLOURS[i % 4];
@@ -53,10 +54,10 @@
     const bounded = tiers.every(name => series.capacityBlocksByTier[name] != null);
     const lines = tiers.map((name, i) => {
       const capacity = series.capacityBlocksByTier[name];
-      return {label: name + (capacity == null ? ' (unbounded)' : ' of ' + blocks(capacity)), colour: tierColour(name, i), dash: DASHES[i % 4],
+      return {label: name + (capacity == null ? ' (unbounded)' : ' of ' + blocks(capacity, name)), colour: tierColour(name, i), dash: DASHES[i % 4],
         values: series.blocksByTier[name].map(blocks => bounded ? 100 * blocks / Math.max(1, capacity) : blocks)};
     });
-    return bounded ? {lines, axis: '% of capacity', format: value => plain.format(value) + ' %', top: 100, tick: plain.format} : {lines, axis: 'blocks', format: blocks, tick: number};
+    return bounded ? {lines, axis: '% of capacity', format: value => plain.format(value) + ' %', top: 100, tick: plain.format} : {lines, axis: 'blocks', format: value => names(blockBytesByTier).length ? whole.format(value) + ' blocks' : blocks(value), tick: number};
   }
 
   const MIB = 1 << 20;

@@ -71,6 +71,8 @@ final class GroupReplayTest {
     assertThat(first.get("model").get("capacityBytesByTier")).isEqualTo(JsonMapper.shared().readTree(
         "{\"dram full\": 983040, \"dram sliding\": 491520, \"dram state\": 7680}"));
     assertThat(first.get("model").get("blockBytes").asLong()).isEqualTo(32768 + 16384 + 256);
+    assertThat(first.get("blockBytes").asInt()).as("payloads of all groups").isEqualTo(32768 + 16384 + 256);
+    assertThat(first.get("model").get("scale").asDouble()).isEqualTo(1);
     assertThat(first.get("prefixHits").asLong()).isPositive().isLessThan(reusable(2));
     assertThat(report("--dram", "30 blocks", "--model", "acme", "--kv-groups", GROUPS).get("prefixHits"))
         .isEqualTo(first.get("prefixHits"));

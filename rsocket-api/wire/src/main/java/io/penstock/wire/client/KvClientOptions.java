@@ -26,7 +26,8 @@ import reactor.core.scheduler.Scheduler;
 /// @param credentials shown to the node at each connection
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
-/// @param connectTimeout how long connecting may take as a whole: names, socket, TLS, `hello` and a read ring
+/// @param connectTimeout how long a connection may take until it serves: names, socket, TLS, `hello` and a read ring;
+///     [KvClient#connectBest] makes up to two, one after the other
 /// @param answerTimeout how long a node may owe an answer and say nothing, on a connection that lives; not for events
 ///     and blocks that are awaited, and four times as long for room for a put
 /// @param timers of these two limits; null for those of the transport, which transports of this module have: over

@@ -25,19 +25,10 @@ public record ModelBlocks(String name, int blockTokens, double bytesPerToken, lo
     requireNonNull(name, "name");
   }
 
-  /// Blocks of one size.
-  ///
-  /// @param payloadBytes bytes of the payload of a block
+  /// @param payload what moves for a block
   /// @param fill of each tier, fastest first
-  public static ModelBlocks of(ModelSize size, int payloadBytes, Map<String, TierFill> fill) {
-    return of(size, Map.of(), payloadBytes, fill);
-  }
-
-  /// @param tierBlockBytes bytes of a block on each tier, where it is not that of `size`
-  /// @param payloadBytes bytes of the payload of a block
-  /// @param fill of each tier, fastest first
-  public static ModelBlocks of(ModelSize size, Map<String, Long> tierBlockBytes, int payloadBytes,
-      Map<String, TierFill> fill) {
+  public static ModelBlocks of(ModelSize size, ModelPayload payload, Map<String, TierFill> fill) {
+    Map<String, Long> tierBlockBytes = payload.modelBytesByTier();
     Map<String, Long> capacities = new LinkedHashMap<>();
     Map<String, Long> kept = new LinkedHashMap<>();
     fill.forEach((tier, of) -> {
@@ -49,7 +40,7 @@ public record ModelBlocks(String name, int blockTokens, double bytesPerToken, lo
       kept.put(tier, own.bytes(of.blocks()));
     });
     return new ModelBlocks(size.model(), size.blockTokens(), size.bytesPerToken(), size.blockBytes(),
-        (double) size.blockBytes() / payloadBytes, capacities, kept, tierBlockBytes);
+        (double) size.blockBytes() / payload.bytes(), capacities, kept, tierBlockBytes);
   }
 
   /// The size of blocks, for figures that are not in the JSON.

@@ -60,7 +60,7 @@ final class ReplayPage {
     note(faults, r.corruptBlocks() > 0, "%,d blocks were corrupt", r.corruptBlocks());
     note(faults, r.bytesVerified() != r.bytesDelivered(), "%,d bytes were not verified",
         r.bytesDelivered() - r.bytesVerified());
-    note(faults, r.bytesDelivered() != r.blockRefs() * r.blockBytes(), "%,d bytes were not delivered",
+    note(faults, !r.hasGroups() && r.bytesDelivered() != r.blockRefs() * r.blockBytes(), "%,d bytes were not delivered",
         r.blockRefs() * r.blockBytes() - r.bytesDelivered());
     note(faults, r.leakedBlocks() > 0, "%,d blocks leaked", r.leakedBlocks());
     note(faults, r.peakInFlightBytes() > r.budgetBytes(), "the budget was passed by %,d bytes",

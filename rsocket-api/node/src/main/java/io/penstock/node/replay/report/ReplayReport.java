@@ -73,7 +73,7 @@ public record ReplayReport(String penstock, String trace, String parties, int bl
 
   /// Whether blocks were those of several KV groups, of which a request needs a part: each group proves by itself that
   /// all that was asked for came.
-  private boolean hasGroups() {
+  boolean hasGroups() {
     return !model.blockBytesByTier().isEmpty();
   }
 }

@@ -83,7 +83,7 @@ final class ReportRows {
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s of payload  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered()
-        ? new Row("verified", "every byte, made anew and compared")
+        ? new Row("verified", "every byte, compared with the bytes generated")
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
     Long loopbackBytes = r.loopbackBytes();
     if (loopbackBytes != null) {

@@ -18,7 +18,7 @@ final class ReplayReportTest {
   private static final Map<String, TierFill> FILL = Map.of("dram", new TierFill(990, 1_000, 1_000L));
   private static final ReplayReport REPORT =
       new ReplayReport("0.1.0", "conversation_trace.jsonl", "one JVM over loopback TCP", 65_536, 8,
-          ModelBlocks.of(LLAMA, 65_536, FILL),
+          ModelBlocks.of(LLAMA, new ModelPayload(65_536, 8, Map.of()), FILL),
           new Reuse(144_793_823, 6_569_472, 10_000, 14_479.382, 656.947,
               new Reuse.Ceiling(182_790, 182_790L * (64 << 20), 105_710, 0.366412, 54_098_411, 5_409.841), null),
           Map.of("dram", LLAMA.words(1_000)), "lru", 1, 12_031, 288_500, 12_831, 11_000, 0.044475,

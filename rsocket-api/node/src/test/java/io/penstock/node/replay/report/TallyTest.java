@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Test;
 
 /// What a replay counts as the first layer of a request.
 final class TallyTest {
-  /// The first bytes of its 3 blocks came after 10 µs, the last first layer after 600 µs, the last byte after 800 µs.
+  /// The first bytes of its 3 blocks came after 10 µs, the last first layer after 600 µs, and the last byte after 800
+  /// µs.
   private static final Delivery DELIVERY = new Delivery(3, 3, 3, 1, 1, 0, 1, 10_000, 600_000, 800_000);
 
   @Test
