@@ -75,10 +75,10 @@ final class WhatIfCommandTest {
       for (int i = 0; i < exact.length; i++) {
         error += Math.abs(curve.at(capacities[i]).hitRate() - exact[i]) / exact.length;
       }
-      assertThat(error).as("mean absolute error, seed %d", seed).isLessThanOrEqualTo(0.04);
+      assertThat(error).as("mean absolute error, seed %d", seed).isLessThanOrEqualTo(0.03);
       all += error / 10;
     }
-    assertThat(all).as("mean absolute error").isLessThanOrEqualTo(0.02);
+    assertThat(all).as("mean absolute error").isLessThanOrEqualTo(0.015);
   }
 
   @Test
