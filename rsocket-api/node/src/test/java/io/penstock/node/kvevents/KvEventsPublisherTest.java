@@ -116,12 +116,15 @@ final class KvEventsPublisherTest {
     try (KvIndex index = new KvIndex(publisher.port(), publisher.replayPort().orElseThrow(), "kv-events")) {
       index.replay();
       IntStream.range(0, 30).forEach(this::put);
+      index.replay(); // the puts may have come before the subscription
       await("the puts", index, () -> index.media().equals(here()));
       disk.health(StoreHealth.State.OFF);
       assertThat(here()).hasSize(12);
+      index.replay();
       await("the disk is off", index, () -> index.media().equals(here()));
       disk.health(StoreHealth.State.ACTIVE);
       assertThat(here()).hasSize(30);
+      index.replay();
       await("the disk is back", index, () -> index.media().equals(here()));
       assertThat(index.cleared()).isEqualTo(3);
     } finally {
