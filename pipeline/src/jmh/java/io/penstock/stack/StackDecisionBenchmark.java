@@ -6,17 +6,17 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.pool.curve.MissRatioCurve;
 import io.penstock.pool.curve.MissRatioOptions;
 import io.penstock.stack.shape.StackLevel;
-import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.Sampling;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -64,7 +64,7 @@ public class StackDecisionBenchmark {
   @Setup
   public void fill() {
     stack = new TierStack(space, List.of(new StackLevel.Host("dram", BLOCKS)), StackOptions.defaults("stack"),
-        TierListener.noop(), ChunkSource.ofSystem(), new Sampling(samples, 7));
+        TierListener.noop(), TierInputs.ofSystem(), new Sampling(samples, 7));
     curve = new MissRatioCurve(space.id(), MissRatioOptions.live(BLOCKS, samples, 7));
     List<BlockKey> keys = new ArrayList<>();
     for (int i = 0; i < BLOCKS; i++) {

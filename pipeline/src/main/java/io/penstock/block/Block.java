@@ -34,6 +34,11 @@ public final class Block extends Owned {
     return layout;
   }
 
+  /// Number of its slot in the arena.
+  public int slot() {
+    return slot.number();
+  }
+
   /// CRC32C of a granule, as it was when the bytes were produced.
   public int checksum(int granule) {
     return checksums[granule];

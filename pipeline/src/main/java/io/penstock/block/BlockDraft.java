@@ -42,6 +42,11 @@ public final class BlockDraft extends Owned {
     return layout;
   }
 
+  /// Number of its slot in the arena.
+  public int slot() {
+    return slot.number();
+  }
+
   /// Lets `writer` fill the bytes of `range`. The memory is valid until `writer` returns.
   ///
   /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or

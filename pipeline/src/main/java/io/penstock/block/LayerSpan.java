@@ -57,6 +57,11 @@ public final class LayerSpan extends Owned {
     return layout;
   }
 
+  /// Number of its slot in the arena.
+  public int slot() {
+    return slot.number();
+  }
+
   /// The part of the block.
   public GranuleRange range() {
     return range;

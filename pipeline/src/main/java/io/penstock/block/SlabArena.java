@@ -34,6 +34,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final SlabPart whole;
   private final long capacitySlots;
   private final ChunkSource chunks;
+  private final SlotReturns returns;
 
   /// Guarded by `this`: the parts, the free slots as a stack, and how many slots there are, in chunks of the arena's
   /// own and in all.
@@ -46,6 +47,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final List<SlabPart.Run> runs = new ArrayList<>(0);
   private final ArrayDeque<Slot> spare = new ArrayDeque<>(0);
   private int slots;
+  /// Slots made so far, which numbers the next one.
+  private int numbered;
   private boolean closed;
   private boolean freed;
   /// Whether memory may have to be freed when a slot comes back: the arena was closed, or had a run.
@@ -63,6 +66,13 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   ///
   /// @param chunks closed with this arena
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, ChunkSource chunks) {
+    this(name, layout, capacitySlots, maxWaiters, chunks, SlotReturns.now());
+  }
+
+  /// An arena whose slots come back through `returns`.
+  public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, ChunkSource chunks,
+      SlotReturns returns) {
+    this.returns = requireNonNull(returns, "returns");
     this.chunks = requireNonNull(chunks, "chunks");
     this.layout = requireNonNull(layout, "layout");
     this.capacitySlots = capacitySlots;
@@ -178,8 +188,15 @@ public final class SlabArena implements BlockArena, AutoCloseable {
         slots, closed ? ", closed" : "");
   }
 
-  /// Takes the memory of a slot back. The caller then gives the right to a slot back to its part.
-  synchronized void takeBack(Slot slot) {
+  /// Takes a slot back, whose last hold is gone, and gives the right to it back to `payer`.
+  void giveBack(Slot slot, SlabPart payer) {
+    returns.back(slot.number(), () -> {
+      takeBack(slot);
+      payer.giveUp(1);
+    });
+  }
+
+  private synchronized void takeBack(Slot slot) {
     SlabPart.Run run = slot.run();
     if (run != null && run.takeBack()) {
       spare.add(slot);
@@ -274,7 +291,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   List<Slot> makeSlots(SlabPart.@Nullable Run run, MemorySegment memory, int count) {
     List<Slot> made = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      made.add(new Slot(this, run, memory.asSlice((long) i * strideBytes, layout.blockBytes())));
+      made.add(new Slot(this, run, memory.asSlice((long) i * strideBytes, layout.blockBytes()), numbered++));
     }
     return made;
   }
@@ -308,6 +325,20 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     if (closed && !freed && freeCount + spare.size() == slots) {
       freed = true;
       chunks.close();
+    }
+  }
+
+  /// Runs the return of a slot whose last hold is gone, which may serve a claim that waits. Any thread.
+  @FunctionalInterface
+  public interface SlotReturns {
+    /// Runs `giveBack`, before this returns.
+    ///
+    /// @param slot number of the slot in its arena
+    void back(int slot, Runnable giveBack);
+
+    /// Runs it and does nothing else.
+    static SlotReturns now() {
+      return (slot, giveBack) -> giveBack.run();
     }
   }
 

@@ -26,16 +26,23 @@ final class Slot {
   private final SlabArena arena;
   private final SlabPart.@Nullable Run run;
   private final ByteBuffer view;
+  private final int number;
   private final HoldCount holds = new HoldCount();
   private @Nullable BlockKey key; // written before `part`, read after it
   private volatile SlabPart part;
 
   @SuppressWarnings("NullAway.Init") // a slot is charged from when it is lent
-  Slot(SlabArena arena, SlabPart.@Nullable Run run, MemorySegment memory) {
+  Slot(SlabArena arena, SlabPart.@Nullable Run run, MemorySegment memory, int number) {
+    this.number = number;
     this.arena = arena;
     this.run = run;
     this.memory = memory;
     this.view = memory.asByteBuffer();
+  }
+
+  /// Its number in its arena.
+  int number() {
+    return number;
   }
 
   /// The run that the slot is in; null if its memory is the arena's own.
@@ -71,9 +78,7 @@ final class Slot {
 
   void release() {
     if (holds.release()) {
-      SlabPart payer = part; // the last hold is gone: no other charge can come
-      arena.takeBack(this);
-      payer.giveUp(1);
+      arena.giveBack(this, part); // no other charge can come
     }
   }
 

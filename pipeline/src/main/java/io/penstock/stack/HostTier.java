@@ -7,6 +7,7 @@ import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.ForwardingTier;
+import io.penstock.tier.spi.TierInputs;
 import java.util.List;
 
 /// Blocks in host memory (DRAM), in slabs, with an exact eviction policy: a [TierStack] of one level.
@@ -29,7 +30,8 @@ public final class HostTier extends ForwardingTier {
   /// @param chunks closed with this tier
   public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,
       ChunkSource chunks) {
-    this(new TierStack(space, List.of(new StackLevel.Host(options.name(), capacityBlocks)), options, listener, chunks));
+    this(new TierStack(space, List.of(new StackLevel.Host(options.name(), capacityBlocks)), options, listener,
+        TierInputs.of(System::nanoTime, chunks), StackOptions.Sampling.none()));
   }
 
   private HostTier(TierStack stack) {

@@ -1,6 +1,5 @@
 package io.penstock.stack;
 
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.stack.decision.Decisions;
 import io.penstock.stack.decision.DeferredActions;
 import io.penstock.stack.decision.Resident;
@@ -32,6 +31,7 @@ import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.stack.write.StackWrites;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -62,14 +62,13 @@ final class StackParts implements Decisions.Rules {
   private final StackHolds holds;
   private final LeasePrefetch prefetch;
 
-  /// @param nanos clock of waits, leases and pins
-  /// @param ids draws names for leases
-  StackParts(StackShape shape, LongSupplier nanos, LongSupplier ids, ChunkSource chunks,
-      StackOptions.Sampling sampling) {
+  StackParts(StackShape shape, StackOptions.Sampling sampling) {
+    TierInputs inputs = shape.inputs();
+    LongSupplier nanos = inputs::nanos;
     this.shape = shape;
     this.decisions = new Decisions(shape, this); // the parts below exist before the first decision
-    this.memory = new StackMemory(shape, chunks);
-    this.events = new EventLog(shape.options().eventLogSize());
+    this.memory = new StackMemory(shape);
+    this.events = new EventLog(shape.options().eventLogSize(), inputs::decided);
     this.figures = new StackFigures(shape);
     // Ledger
     this.history = new StackHistory(shape, figures, events, sampling);
@@ -91,7 +90,7 @@ final class StackParts implements Decisions.Rules {
     this.room = new HostRoom(decisions, shape, memory, index, watermarks);
     this.flushes = new Flushes(decisions, shape, index, offloads, placement);
     // Holds, reads, writes
-    this.holds = new StackHolds(decisions, shape, index, figures, nanos, ids);
+    this.holds = new StackHolds(decisions, shape, index, figures, nanos, inputs::draw);
     WindowReads reads = new WindowReads(decisions, shape, memory, states, slots, stores, history, placement, waiters);
     this.leases = new StackLeases(decisions, shape, index, states, figures, holds, history, pending, removals, reads);
     this.prefetch = new LeasePrefetch(decisions, shape, holds, leases);

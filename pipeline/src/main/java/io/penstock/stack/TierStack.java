@@ -6,16 +6,16 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.SlabArena;
 import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.SlabArena;
 import io.penstock.check.Checks;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.stack.decision.Resident;
 import io.penstock.stack.move.Flushes;
 import io.penstock.stack.read.StackLeases;
 import io.penstock.stack.shape.StackLevel;
-import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.HoldOptions;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
@@ -24,15 +24,15 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierHolds.KeyOutcome;
 import io.penstock.tier.TierHolds.PutTerms;
 import io.penstock.tier.TierHolds.UnsupportedHoldsException;
+import io.penstock.tier.TierHolds;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
-import java.security.SecureRandom;
+import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -74,37 +74,23 @@ public final class TierStack implements BlockTier {
   /// @param listener receives events, outside every lock
   /// @throws IllegalArgumentException if the levels do not make a stack
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
-    this(space, levels, options, listener, System::nanoTime);
-  }
-
-  /// A stack on host memory of another kind.
-  ///
-  /// @param chunks closed with this stack
-  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
-      ChunkSource chunks) {
-    this(space, levels, options, listener, chunks, StackOptions.Sampling.none());
-  }
-
-  /// A stack with an estimate of the effect of other capacities.
-  ///
-  /// @param sampling for [#whatIf]
-  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
-      ChunkSource chunks, StackOptions.Sampling sampling) {
-    this(space, levels, options, listener, System::nanoTime, chunks, sampling);
+    this(space, levels, options, listener, TierInputs.ofSystem(), StackOptions.Sampling.none());
   }
 
   /// A stack with another clock, for the lives of leases and pins, and for the waits in the figures.
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
-    this(space, levels, options, listener, nanos, ChunkSource.ofSystem(), StackOptions.Sampling.none());
+    this(space, levels, options, listener, TierInputs.of(nanos, ChunkSource.ofSystem()), StackOptions.Sampling.none());
   }
 
-  private TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
-      LongSupplier nanos, ChunkSource chunks, StackOptions.Sampling sampling) {
+  /// A stack with inputs of another kind, and an estimate of the effect of other capacities.
+  ///
+  /// @param sampling for [#whatIf]
+  public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
+      TierInputs inputs, StackOptions.Sampling sampling) {
     StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
-        requireNonNull(listener, "listener"));
-    this.parts = new StackParts(shape, requireNonNull(nanos, "nanos"), new SecureRandom()::nextLong,
-        requireNonNull(chunks, "chunks"), sampling);
+        requireNonNull(listener, "listener"), requireNonNull(inputs, "inputs"));
+    this.parts = new StackParts(shape, sampling);
     this.closing = Mono.defer(parts::close).cache();
     parts.open();
   }

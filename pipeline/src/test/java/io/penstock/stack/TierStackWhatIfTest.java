@@ -6,16 +6,16 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.pool.curve.WhatIf;
 import io.penstock.stack.shape.StackLevel;
-import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.Sampling;
+import io.penstock.stack.shape.StackOptions;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.TierInputs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -129,6 +129,6 @@ final class TierStackWhatIfTest extends StackSteps {
 
   private static TierStack stack(List<StackLevel> levels, boolean exact, Sampling sampling) {
     return new TierStack(SPACE, levels, StackOptions.defaults("stack").withExact(exact), TierListener.noop(),
-        ChunkSource.ofSystem(), sampling);
+        TierInputs.ofSystem(), sampling);
   }
 }

@@ -196,7 +196,7 @@ public final class Resident implements StackEntry {
 
   /// Whether a reader or a move holds its bytes in host memory, so that an eviction would free none.
   public boolean isInUse() {
-    return pins > 0 || (hostBlock != null && hostBlock.isShared());
+    return pins > 0 || (hostBlock != null && figures.isHeld(hostBlock));
   }
 
   // In stores

@@ -1,5 +1,6 @@
 package io.penstock.stack.decision;
 
+import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.Hold;
 import io.penstock.pool.PrefixIndex;
@@ -56,6 +57,11 @@ public final class StackFigures {
     this.arrivals = new long[levels];
     this.visibleOnLevel = new long[levels];
     this.storedOnLevel = new long[levels];
+  }
+
+  /// Whether a reader or a move holds `block`, beside the stack.
+  boolean isHeld(Block block) {
+    return shape.inputs().isHeld(block);
   }
 
   public int levels() {

@@ -6,6 +6,7 @@ import io.penstock.tier.TierEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,18 +19,27 @@ import reactor.core.publisher.Flux;
 /// so callers may hold a lock. [#signal()] emits, so callers must hold none.
 public final class EventLog {
   @GuardedBy("this") private final TierEvent[] ring;
+  private final Consumer<TierEvent> heard;
   private final List<EventReader> readers = new CopyOnWriteArrayList<>();
   @GuardedBy("this") private long lastSequence;
   @GuardedBy("this") private boolean closed;
 
   public EventLog(int capacity) {
+    this(capacity, event -> {});
+  }
+
+  /// @param heard gets each event as it is recorded, under the lock of the caller
+  public EventLog(int capacity, Consumer<TierEvent> heard) {
+    this.heard = heard;
     Checks.positive("capacity", capacity);
     this.ring = new TierEvent[capacity];
   }
 
   synchronized long append(LongFunction<TierEvent> event) {
     long sequence = ++lastSequence;
-    ring[slot(sequence)] = event.apply(sequence);
+    TierEvent next = event.apply(sequence);
+    ring[slot(sequence)] = next;
+    heard.accept(next);
     return sequence;
   }
 

@@ -43,7 +43,7 @@ public final class StackMemory {
   private final @Nullable SlabPart promotion;
   private final @Nullable SlabPart bounce;
 
-  public StackMemory(StackShape shape, ChunkSource chunks) {
+  public StackMemory(StackShape shape) {
     StackOptions options = shape.options();
     List<StackLevel> levels = shape.levels();
     int host = shape.host();
@@ -66,7 +66,7 @@ public final class StackMemory {
         ? Math.min(memory.mostBlocks(shape.layout().blockBytes()), Integer.MAX_VALUE)
         : 0;
     int movers = (int) Math.min(Integer.MAX_VALUE, waiters + slots + most + deviceSlots(shape));
-    this.arena = new SlabArena(name, shape.layout(), slots, waiters, chunks);
+    this.arena = new SlabArena(name, shape.layout(), slots, waiters, shape.inputs().chunks(), shape.inputs());
     this.resident =
         host < 0 ? null : arena.part(name + " resident", (int) resting, host == 0 && !stores ? waiters : movers);
     this.ingress = host == 0 ? requireNonNull(resident) : arena.part(name + " ingress", writing, waiters);

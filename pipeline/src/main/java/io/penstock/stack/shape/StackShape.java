@@ -8,24 +8,26 @@ import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.TierInputs;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// The fixed parts of a `TierStack`: levels, options and listener. Immutable.
+/// The fixed parts of a `TierStack`: levels, options, listener and inputs. Immutable.
 ///
 /// @param levels fastest first
 /// @param host the level of host memory; −1 if there is none
 public record StackShape(TierInfo info, List<StackLevel> levels, int host, StackOptions options,
-    TierListener listener) {
+    TierListener listener, TierInputs inputs) {
   /// @throws IllegalArgumentException if the levels do not make a stack
-  public static StackShape of(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
+  public static StackShape of(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
+      TierInputs inputs) {
     List<StackLevel> fixed = List.copyOf(levels);
     int host = requireStack(space, fixed, options.mode());
     long capacity = mostBlocks(space, fixed, options.mode());
     TierInfo info = new TierInfo(options.name(), fixed.getFirst().medium(), space, capacity);
-    return new StackShape(info, fixed, host, options, listener);
+    return new StackShape(info, fixed, host, options, listener, inputs);
   }
 
   private static long mostBlocks(CacheSpace space, List<StackLevel> levels, StackOptions.Mode mode) {

@@ -9,6 +9,7 @@ import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackShape;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /// The lease of a group, while its members come and go.
 final class HoldGroupTest extends StackSteps {
   private final StackFigures figures = new StackFigures(StackShape.of(SPACE, List.of(new StackLevel.Host("dram", 16)),
-      StackOptions.defaults("stack"), TierListener.noop()));
+      StackOptions.defaults("stack"), TierListener.noop(), TierInputs.ofSystem()));
   private final Map<String, HoldGroup> groups = new HashMap<>();
 
   @Test

@@ -31,6 +31,7 @@ import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.ForwardingTier;
+import io.penstock.tier.spi.TierInputs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,7 +125,8 @@ public final class NodeTiers extends ForwardingTier {
       levels.add(new StackLevel.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
     ChunkSource chunks = memory.chunks();
-    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks, sampling);
+    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener,
+        TierInputs.of(System::nanoTime, chunks), sampling);
     return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, ssd, memory))
         .onErrorResume(error -> Endings.after(error, stack.close()));
   }

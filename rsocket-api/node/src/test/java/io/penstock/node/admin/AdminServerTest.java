@@ -8,7 +8,6 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.shape.BlockShape;
 import io.penstock.node.whatif.WhatIfPages;
@@ -19,12 +18,13 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.spi.TierInputs;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -48,7 +48,7 @@ final class AdminServerTest {
   private final PenstockMeters meters = PenstockMeters.in(registry);
   private final TierStack tier = new TierStack(BlockShape.defaults().space("admin"),
       List.of(new StackLevel.Host("dram", 10)), StackOptions.defaults("dram"),
-      meters.listener("dram", Medium.HOST), ChunkSource.ofSystem(),
+      meters.listener("dram", Medium.HOST), TierInputs.ofSystem(),
       new StackOptions.Sampling(2_000, 1));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);

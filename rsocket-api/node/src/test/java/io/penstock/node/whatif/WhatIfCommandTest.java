@@ -9,7 +9,6 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.AdminServer;
@@ -27,6 +26,7 @@ import io.penstock.stack.shape.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.spi.TierInputs;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -289,7 +289,7 @@ final class WhatIfCommandTest {
 
     Served(int samples) {
       tier = new TierStack(BlockShape.of(64 << 10, 4).space("whatif"), List.of(new StackLevel.Host("dram", 4)),
-          StackOptions.defaults("dram"), TierListener.noop(), ChunkSource.ofSystem(),
+          StackOptions.defaults("dram"), TierListener.noop(), TierInputs.ofSystem(),
           new StackOptions.Sampling(samples, 1));
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY, registry,

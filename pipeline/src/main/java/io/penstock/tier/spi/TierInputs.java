@@ -1,0 +1,65 @@
+package io.penstock.tier.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.SlabArena.SlotReturns;
+import io.penstock.tier.TierEvent;
+import java.security.SecureRandom;
+import java.util.function.LongSupplier;
+
+/// What a tier learns from elsewhere than its callers and its stores: time, random draws, memory, and who holds
+/// its blocks. A recording gives its own, so that the same inputs can be given again.
+///
+/// Methods may be called under the lock of the tier: they are quick, and call no one back.
+public interface TierInputs extends SlotReturns {
+  /// Time of leases, pins and waits, in nanoseconds from any origin.
+  long nanos();
+
+  /// A random number, for the name of a lease.
+  long draw();
+
+  /// The host memory; closed with the tier.
+  ChunkSource chunks();
+
+  /// Whether a reader or a move holds `block`, beside the tier.
+  default boolean isHeld(Block block) {
+    return block.isShared();
+  }
+
+  /// Hears each event of the tier in the decision that makes it, in their order.
+  default void decided(TierEvent event) {}
+
+  @Override
+  default void back(int slot, Runnable giveBack) {
+    giveBack.run();
+  }
+
+  /// Those of the system.
+  static TierInputs ofSystem() {
+    return of(System::nanoTime, ChunkSource.ofSystem());
+  }
+
+  static TierInputs of(LongSupplier nanos, ChunkSource chunks) {
+    requireNonNull(nanos, "nanos");
+    requireNonNull(chunks, "chunks");
+    SecureRandom random = new SecureRandom();
+    return new TierInputs() {
+      @Override
+      public long nanos() {
+        return nanos.getAsLong();
+      }
+
+      @Override
+      public long draw() {
+        return random.nextLong();
+      }
+
+      @Override
+      public ChunkSource chunks() {
+        return chunks;
+      }
+    };
+  }
+}
