@@ -1,0 +1,340 @@
+package io.penstock.recording;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.block.Owned;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.block.SliceShape;
+import io.penstock.recording.RecordedEvent.Kind;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.LeasedWindow;
+import io.penstock.tier.Medium;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierHolds;
+import io.penstock.tier.TierHolds.KeyFilter;
+import io.penstock.tier.TierHolds.LeaseTerms;
+import io.penstock.tier.TierHolds.Pin;
+import io.penstock.tier.TierHolds.PutTerms;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.TierInputs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.SignalType;
+
+/// Plays a recording: gives tiers, made anew, the inputs of the recording in their order, on one thread, and compares
+/// all that they do with what was recorded.
+///
+/// The tiers are the same code on a clock, stores and readers that the recording drives. So whatever happened, however
+/// many threads took part, happens again.
+public final class Player {
+  /// Makes the tiers of a recording.
+  public interface World {
+    /// The stores of the tier that `opened` describes, fastest first.
+    List<PlayedStoreSpec> stores(RecordedEvent opened);
+
+    /// Opens the tier.
+    BlockTier open(RecordedEvent opened, TierInputs inputs, List<BlockStore> stores);
+
+    /// Ends what has expired.
+    void expire(BlockTier tier);
+  }
+
+  /// What a tier knows of a store.
+  ///
+  /// @param capacityBlocks slots; `Long.MAX_VALUE` if their number is not fixed
+  public record PlayedStoreSpec(String name, Medium medium, CacheSpace space, Durability durability,
+      long capacityBlocks) {}
+
+  /// How a playing ended.
+  ///
+  /// @param turns that were played
+  /// @param events that were equal
+  /// @param difference the first; null if there is none
+  public record Outcome(long turns, long events, @Nullable Difference difference) {}
+
+  private final World world;
+  private final Payloads payloads;
+  private final Comparison comparison;
+  private final Turns turns;
+  private final BlockScope scope = new BlockScope();
+  private final Map<Integer, PlayedTier> tiers = new HashMap<>();
+  private final Map<Long, Reader> readers = new HashMap<>();
+  private final Map<Long, Owned> handles = new HashMap<>();
+  private long played;
+
+  /// A tier, its stores, and what its readers hold, by slot.
+  private record PlayedTier(RecordedTier tier, List<PlayedStore> stores, BlockTier plain,
+      Map<Long, List<Owned>> held) {}
+
+  public Player(Iterator<RecordedEvent> recording, World world, Payloads payloads, boolean comparesBytes) {
+    this.world = requireNonNull(world, "world");
+    this.payloads = requireNonNull(payloads, "payloads");
+    this.comparison = new Comparison(recording);
+    this.turns = new Turns(comparison::nanos, comparison, comparesBytes);
+  }
+
+  /// Plays to the end, or to the first difference.
+  public Outcome play() {
+    Difference difference = null;
+    for (RecordedEvent begin = comparison.nextTurn(); begin != null && difference == null;
+        begin = difference == null ? comparison.nextTurn() : begin) {
+      difference = step(begin);
+      played++;
+    }
+    scope.close();
+    return new Outcome(played, comparison.count(), difference);
+  }
+
+  private @Nullable Difference step(RecordedEvent begin) {
+    try {
+      letGo(begin);
+      give(begin);
+      return comparison.endOfTurn();
+    } catch (RuntimeException e) {
+      Difference before = comparison.endOfTurn();
+      if (before != null) {
+        return before;
+      }
+      throw e;
+    }
+  }
+
+  /// Closes the readers' handles on slots that came back within the turn: its readers had closed theirs before.
+  private void letGo(RecordedEvent begin) {
+    for (RecordedEvent fact : comparison.turn()) {
+      if (fact.kind() == Kind.SLOT && !fact.begins()) {
+        close(requireNonNull(tiers.get(begin.tier())), fact.number(0));
+      }
+    }
+  }
+
+  private static void close(PlayedTier tier, long slot) {
+    List<Owned> held = tier.held().remove(slot);
+    if (held != null) {
+      held.forEach(Owned::close);
+    }
+  }
+
+  private void give(RecordedEvent begin) {
+    switch (begin.kind()) {
+      case OPENED -> open(begin);
+      case LEASE -> read(begin, tier(begin).lease(begin.keys(), OnMiss.values()[number(begin, 0)], scope));
+      case READ -> read(begin, holds(begin).read(begin.number(1), begin.keys(), scope));
+      case WINDOWS -> read(begin, lease(begin, 2).windows(number(begin, 1), scope));
+      case SLICED_WINDOWS -> read(begin, lease(begin, 5).slicedWindows(new SliceShape(number(begin, 1),
+          number(begin, 2), SliceShape.Order.values()[number(begin, 3)], number(begin, 4)), scope));
+      case SLICES -> read(begin, window(begin).slices(number(begin, 1)));
+      case BLOCKS -> read(begin, window(begin).blocks(scope));
+      case REQUEST -> reader(begin).request(begin.number(0));
+      case CANCEL -> reader(begin).cancel();
+      case CLOSE -> requireNonNull(handles.get(begin.flow()), "handle").close();
+      case RESERVE -> read(begin, tier(begin).reserve(begin.keys(), terms(begin), scope));
+      case COMMIT -> commit(begin);
+      case REMOVE -> read(begin, tier(begin).remove(begin.keys()));
+      case HOLDS -> handles.put(begin.flow(), tier(begin).holds(begin.number(0)));
+      case HOLD -> read(begin, holds(begin).lease(begin.keys(), new LeaseTerms(Duration.ofNanos(begin.number(1)),
+          begin.number(2) == 1, begin.number(3) == 1, begin.number(4) == 1)));
+      case RELEASE -> read(begin, holds(begin).release(begin.number(1)));
+      case PIN -> read(begin, holds(begin).pin(begin.keys(), pin(begin.number(1), begin.number(2))));
+      case TAKE -> read(begin, holds(begin).remove(begin.keys(), begin.number(1) == 1));
+      case SWEEP -> read(begin, holds(begin).remove(new KeyFilter(null, key -> {
+        RecordedEvent next = comparison.next();
+        return next != null && next.kind() == Kind.TAKEN && next.key().equals(key);
+      }), begin.number(1) == 1));
+      case EXPIRE -> tier(begin).expire(() -> world.expire(played(begin).plain()));
+      case STAT -> read(begin, tier(begin).stat());
+      case SLOT -> slot(begin);
+      case STORE_DONE -> store(begin).done(begin.number(1));
+      case STORE_FAILED -> store(begin).failed(begin);
+      case STORE_ROOM -> store(begin).room(begin.number(1));
+      case STORE_EVICT -> store(begin).evict(number(begin, 1));
+      case STORE_HEALTH -> store(begin).health(PlayedStore.healthOf(begin));
+      case STORE_DAMAGED -> store(begin).damaged(begin.key());
+      case SHUT -> read(begin, tier(begin).close());
+      default -> throw new IllegalStateException("a turn must begin with an input (was " + begin + ")");
+    }
+  }
+
+  private void open(RecordedEvent begin) {
+    List<PlayedStoreSpec> specs = world.stores(begin);
+    List<PlayedStore> stores = new ArrayList<>(specs.size());
+    for (PlayedStoreSpec spec : specs) {
+      stores.add(new PlayedStore(spec, stores.size(), turns, payloads));
+    }
+    BlockTier[] plain = new BlockTier[1];
+    RecordedTier tier = RecordedTier.open(turns, begin.tier(), begin.text(), inputs(), List.copyOf(stores),
+        (inputs, recorded) -> {
+          plain[0] = world.open(begin, inputs, recorded);
+          return plain[0];
+        });
+    tiers.put(begin.tier(), new PlayedTier(tier, stores, plain[0], new HashMap<>()));
+  }
+
+  /// Draws and holds of the recording.
+  private TierInputs inputs() {
+    ChunkSource chunks = ChunkSource.ofSystem();
+    return new TierInputs() {
+      @Override
+      public long nanos() {
+        return comparison.nanos();
+      }
+
+      @Override
+      public long draw() {
+        RecordedEvent next = comparison.next();
+        return next != null && next.kind() == Kind.DRAW ? next.number(0) : 0;
+      }
+
+      @Override
+      public ChunkSource chunks() {
+        return chunks;
+      }
+
+      @Override
+      public boolean isHeld(Block block) {
+        return turns.nextIs(Kind.HELD, block.slot());
+      }
+    };
+  }
+
+  private PlayedTier played(RecordedEvent event) {
+    return requireNonNull(tiers.get(event.tier()), "tier");
+  }
+
+  private RecordedTier tier(RecordedEvent event) {
+    return played(event).tier();
+  }
+
+  private PlayedStore store(RecordedEvent event) {
+    return played(event).stores().get(number(event, 0));
+  }
+
+  private static int number(RecordedEvent event, int i) {
+    return Math.toIntExact(event.number(i));
+  }
+
+  private Lease lease(RecordedEvent event, int verifies) {
+    Lease lease = (Lease) requireNonNull(handles.get(event.number(0)), "lease");
+    return event.number(verifies) == 1 ? lease : lease.unverified();
+  }
+
+  private LeasedWindow window(RecordedEvent event) {
+    return (LeasedWindow) requireNonNull(handles.get(event.number(0)), "window");
+  }
+
+  private TierHolds holds(RecordedEvent event) {
+    return (TierHolds) requireNonNull(handles.get(event.number(0)), "holds");
+  }
+
+  private Reader reader(RecordedEvent event) {
+    return requireNonNull(readers.get(event.flow()), "reader");
+  }
+
+  private static PutTerms terms(RecordedEvent event) {
+    PutTerms terms = PutTerms.plain().withGroup(event.text()).withUpserts(event.number(2) == 1);
+    return event.number(0) < 0 ? terms : terms.withPin(pin(event.number(0), event.number(1)));
+  }
+
+  private static Pin pin(long kind, long life) {
+    return new Pin(Pin.Kind.values()[Math.toIntExact(kind)], Duration.ofNanos(life));
+  }
+
+  private void commit(RecordedEvent begin) {
+    Reservation reservation = (Reservation) requireNonNull(handles.get(begin.number(0)), "reservation");
+    List<BlockDraft> drafts = new ArrayList<>(begin.size() - 1);
+    for (int i = 1; i < begin.size(); i++) {
+      long place = begin.number(i);
+      BlockDraft draft = reservation.drafts().get(Math.toIntExact(place < 0 ? -1 - place : place));
+      if (place >= 0 && !draft.isClosed()) {
+        payloads.fill(draft, GranuleRange.all(draft.layout()));
+      }
+      drafts.add(draft);
+    }
+    read(begin, reservation.commit(drafts));
+  }
+
+  /// A slot comes back: its readers close their handles, or the writer closes its draft.
+  private void slot(RecordedEvent begin) {
+    close(played(begin), begin.number(0));
+    if (requireNonNull(comparison.next(), "slot").equals(begin)) { // no reader had it
+      handles.values().stream().filter(Reservation.class::isInstance).map(Reservation.class::cast)
+          .flatMap(reservation -> reservation.drafts().stream())
+          .filter(draft -> draft.slot() == begin.number(0) && !draft.isClosed()).toList().forEach(Owned::close);
+    }
+  }
+
+  private <T> void read(RecordedEvent begin, Publisher<T> stream) {
+    Reader reader = new Reader(begin);
+    readers.put(begin.flow(), reader);
+    stream.subscribe(reader);
+  }
+
+  /// A reader that asks and leaves when the recording does, and keeps what it gets until the recording says otherwise.
+  private final class Reader extends BaseSubscriber<Object> {
+    private final RecordedEvent begin;
+
+    Reader(RecordedEvent begin) {
+      this.begin = begin;
+    }
+
+    @Override
+    protected void hookOnSubscribe(Subscription subscription) {
+      // Demand comes with the recording
+    }
+
+    @Override
+    protected void hookOnNext(Object element) {
+      switch (element) {
+        case RecordedLease lease -> handles.put(lease.flow(), lease);
+        case RecordedWindow window -> handles.put(window.flow(), window);
+        case RecordedReservation reservation -> handles.put(reservation.flow(), reservation);
+        case LayerSlice slice -> slice.spans().forEach(this::hold);
+        case List<?> blocks -> blocks.forEach(each -> {
+          if (each instanceof LeasedBlock leased) {
+            hold(leased.block(), leased.block().slot());
+          }
+        });
+        default -> {
+          // An answer, which is compared already
+        }
+      }
+    }
+
+    private void hold(LayerSpan span) {
+      hold(span, span.slot());
+    }
+
+    private void hold(Owned handle, long slot) {
+      played(begin).held().computeIfAbsent(slot, each -> new ArrayList<>()).add(handle);
+    }
+
+    @Override
+    protected void hookOnError(Throwable error) {
+      // Compared already
+    }
+
+    @Override
+    protected void hookFinally(SignalType type) {
+      readers.remove(begin.flow());
+    }
+  }
+}

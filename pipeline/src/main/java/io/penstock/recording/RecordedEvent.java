@@ -1,0 +1,269 @@
+package io.penstock.recording;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/// One thing that happened, in the order in which it happened. Immutable.
+///
+/// A recording is a row of *turns*. A turn begins with what came from outside: a call, demand, a cancel, the end of a
+/// read of a disk, a slot that came back. The facts that follow are what the tier made of it: its decisions, what it
+/// sent, what it asked of its stores. The next turn begins when the one before has ended, whatever the threads.
+public final class RecordedEvent {
+  private static final long[] NONE = {};
+
+  private final Kind kind;
+  private final boolean begins;
+  private final long at;
+  private final int tier;
+  private final long flow;
+  private final long[] numbers;
+  private final List<BlockKey> keys;
+  private final String text;
+
+  /// @param begins whether a turn begins with it
+  /// @param at time of the turn on the recorded clock, in nanoseconds; 0 unless it begins one
+  /// @param tier number of the tier in the recording
+  /// @param flow number of the stream or handle; 0 for none
+  /// @param numbers as [Kind] says
+  public RecordedEvent(Kind kind, boolean begins, long at, int tier, long flow, long[] numbers, List<BlockKey> keys,
+      String text) {
+    this.kind = requireNonNull(kind, "kind");
+    this.begins = begins;
+    this.at = at;
+    this.tier = tier;
+    this.flow = flow;
+    this.numbers = numbers;
+    this.keys = keys;
+    this.text = requireNonNull(text, "text");
+  }
+
+  /// A fact of tier 0 without numbers, keys and text.
+  static RecordedEvent of(Kind kind, long flow) {
+    return new RecordedEvent(kind, false, 0, 0, flow, NONE, List.of(), "");
+  }
+
+  RecordedEvent with(long... values) {
+    return new RecordedEvent(kind, begins, at, tier, flow, values, keys, text);
+  }
+
+  RecordedEvent with(List<BlockKey> named) {
+    return new RecordedEvent(kind, begins, at, tier, flow, numbers, named, text);
+  }
+
+  RecordedEvent with(BlockKey named) {
+    return with(List.of(named));
+  }
+
+  RecordedEvent with(String words) {
+    return new RecordedEvent(kind, begins, at, tier, flow, numbers, keys, words);
+  }
+
+  RecordedEvent ofTier(int number) {
+    return new RecordedEvent(kind, begins, at, number, flow, numbers, keys, text);
+  }
+
+  /// This event as the beginning of a turn.
+  RecordedEvent beginning(long nanos) {
+    return new RecordedEvent(kind, true, nanos, tier, flow, numbers, keys, text);
+  }
+
+  public Kind kind() {
+    return kind;
+  }
+
+  /// Whether a turn begins with it.
+  public boolean begins() {
+    return begins;
+  }
+
+  /// Time of the turn that it begins, in nanoseconds.
+  public long at() {
+    return at;
+  }
+
+  public int tier() {
+    return tier;
+  }
+
+  public long flow() {
+    return flow;
+  }
+
+  /// How many numbers it has.
+  public int size() {
+    return numbers.length;
+  }
+
+  public long number(int i) {
+    return numbers[i];
+  }
+
+  long[] numbers() {
+    return numbers.clone();
+  }
+
+  public List<BlockKey> keys() {
+    return keys;
+  }
+
+  public String text() {
+    return text;
+  }
+
+  /// The key of an event that has one.
+  BlockKey key() {
+    return keys.getFirst();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RecordedEvent that && kind == that.kind && begins == that.begins && at == that.at
+        && tier == that.tier && flow == that.flow && Arrays.equals(numbers, that.numbers) && keys.equals(that.keys)
+        && text.equals(that.text);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * (31 * kind.hashCode() + Long.hashCode(flow)) + Arrays.hashCode(numbers);
+  }
+
+  /// *lease tier 0 flow 7 [2] 3 keys 5f0c…*
+  @Override
+  public String toString() {
+    StringBuilder line = new StringBuilder(kind.name().toLowerCase(Locale.ROOT).replace('_', ' '));
+    line.append(" tier ").append(tier);
+    if (flow != 0) {
+      line.append(" flow ").append(flow);
+    }
+    if (numbers.length > 0) {
+      line.append(' ').append(Arrays.toString(numbers));
+    }
+    if (!keys.isEmpty()) {
+      line.append(keys.stream().limit(3).map(BlockKey::hash).map(BlockHash::toString)
+          .collect(Collectors.joining(", ", " " + keys.size() + " keys ", keys.size() > 3 ? ", …" : "")));
+    }
+    return text.isEmpty() ? line.toString() : line + " \"" + text + "\"";
+  }
+
+  /// What happened. Those above [#HELD] may begin a turn.
+  public enum Kind {
+    /// A tier was opened; numbers: blocks of bytes compared (1 or 0); text: the words that describe it.
+    OPENED,
+    /// Keys were asked for; numbers: what to do about misses.
+    LEASE,
+    /// Keys were read under a read lease; numbers: party flow, lease.
+    READ,
+    /// The windows of a lease are read as blocks; numbers: blocks of a window, whether bytes are compared.
+    WINDOWS,
+    /// The windows of a lease are read slice by slice; numbers: the shape, whether bytes are compared.
+    SLICED_WINDOWS,
+    /// The slices of a window; numbers: number of the window.
+    SLICES,
+    /// The blocks of a window, when all bytes are there.
+    BLOCKS,
+    /// Demand; numbers: elements.
+    REQUEST,
+    /// The reader left.
+    CANCEL,
+    /// A handle was closed: a lease, a window, a reservation, holds.
+    CLOSE,
+    /// Room was asked for; numbers: pin, its life, upserts; text: group.
+    RESERVE,
+    /// Drafts were committed; numbers: for each its place in the reservation, negative (−1 − place) if incomplete.
+    COMMIT,
+    /// Keys were removed.
+    REMOVE,
+    /// The holds of a party were opened; numbers: party.
+    HOLDS,
+    /// A read lease was asked for; numbers: holds, life, prefix only, survives, prefetch.
+    HOLD,
+    /// A read lease was released; numbers: holds, lease.
+    RELEASE,
+    /// Blocks were pinned; numbers: holds, kind, life.
+    PIN,
+    /// Blocks were removed, leased or not; numbers: holds, force.
+    TAKE,
+    /// Blocks are removed step by step; numbers: holds, force.
+    SWEEP,
+    /// What has expired was ended.
+    EXPIRE,
+    /// The figures were asked for.
+    STAT,
+    /// The last hold on a slot is gone; numbers: slot.
+    SLOT,
+    /// A store ended an operation; numbers: store, operation.
+    STORE_DONE,
+    /// A store failed an operation; numbers: store, operation, and those of the failure; text: failure.
+    STORE_FAILED,
+    /// A store that was busy has room; numbers: store, operation that it refused.
+    STORE_ROOM,
+    /// A store wants room; numbers: store, blocks.
+    STORE_EVICT,
+    /// The health of a store; numbers: store, state; text: problem.
+    STORE_HEALTH,
+    /// A store found a block damaged; numbers: store.
+    STORE_DAMAGED,
+    /// The tier was closed.
+    SHUT,
+    /// A reader holds a block of which the tier asked; numbers: slot.
+    HELD,
+    /// The filter of a removal takes a key.
+    TAKEN,
+    /// A random number was drawn.
+    DRAW,
+    /// A store had kept a block; numbers: store, 0 with a handle, 1 with a number, 2 damaged.
+    RECOVERED,
+    /// A store says that a block is damaged; numbers: store.
+    NOT_INTACT,
+    /// A store has no number for a block; numbers: store.
+    NO_NUMBER,
+    /// Blocks are written to a store; numbers: store, operation.
+    STORE_PUT,
+    /// Blocks are read from a store; numbers: store, operation, first granule, count.
+    STORE_READ,
+    /// The answer to a lease or a read; numbers: bits of hits, found, admitted and awaited.
+    LEASED,
+    /// A window goes to its reader; numbers: its own flow, positions.
+    WINDOW,
+    /// A slice goes to its reader; numbers: window, remaining, first granule, count, checksums as one number.
+    SLICE,
+    /// Blocks go to their reader; numbers: positions; then their checksums as one number.
+    BLOCK_LIST,
+    /// Room was granted; numbers: slots of the drafts; keys: of the drafts.
+    RESERVED,
+    /// Blocks were committed; numbers: durability and sequence of each.
+    RECEIPTS,
+    /// Yes or no for each key; numbers: bits.
+    PRESENCE,
+    /// The answer for each key.
+    OUTCOMES,
+    /// A read lease was given; numbers: lease, life, bits of found and leased.
+    READ_LEASE,
+    /// Another answer in one number.
+    ANSWER,
+    /// A stream completed.
+    ENDED,
+    /// A stream failed; text: the error.
+    FAILED,
+    /// A block became visible; numbers: sequence; text: levels.
+    STORED,
+    /// Its copies changed; numbers: sequence; text: levels before and after.
+    MOVED,
+    /// The policy chose it as victim; numbers: sequence; text: levels.
+    EVICTED,
+    /// A caller removed it; numbers: sequence; text: levels.
+    REMOVED,
+    /// It was lost; numbers: sequence; text: reason.
+    LOST,
+    /// A level gives no blocks; numbers: sequence; text: level and reason.
+    LEVEL_DOWN,
+    /// A level gives blocks again; numbers: sequence; text: level.
+    LEVEL_UP
+  }
+}

@@ -1,0 +1,209 @@
+package io.penstock.recording;
+
+import io.penstock.operator.SerialLoop;
+import io.penstock.recording.RecordedEvent.Kind;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiFunction;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/// A stream of a tier as its reader sees it: demand and cancel are turns of their own; what the tier sends in a turn
+/// leaves when the turn has ended. The queue between holds what one turn sends, which demand bounds.
+///
+/// @param <T> type of the tier's elements
+/// @param <R> type of the reader's elements
+final class TurnStream<T, R> implements CoreSubscriber<T>, Subscription {
+  /// What leads from the tier's elements to the reader's.
+  ///
+  /// @param <T> type of the tier's elements
+  /// @param <R> type of the reader's elements
+  interface Passage<T, R> {
+    /// Records an element, in the turn that sends it.
+    R sent(long flow, T element);
+
+    /// Gives an element to the reader's owner, after the turn.
+    default void handOver(R element) {}
+
+    /// Drops an element whose reader has left.
+    default void drop(R element) {}
+  }
+
+  private final Turns turns;
+  private final int tier;
+  private final CoreSubscriber<? super R> actual;
+  private final Passage<T, R> passage;
+  private final boolean single;
+  private final Queue<R> ready = new ConcurrentLinkedQueue<>();
+  private final SerialLoop emission = new SerialLoop(this::emit, this::failed);
+  // Used in turns
+  private @Nullable Subscription upstream;
+  private long flow;
+  private long early;
+  /// Whether the tier has ended the stream.
+  private volatile boolean over;
+  private volatile @Nullable Throwable failure;
+  private volatile boolean cancelled;
+  private boolean ended;
+
+  private TurnStream(Turns turns, int tier, CoreSubscriber<? super R> actual, Passage<T, R> passage, boolean single) {
+    this.turns = turns;
+    this.tier = tier;
+    this.actual = actual;
+    this.passage = passage;
+    this.single = single;
+  }
+
+  static <T, R> Flux<R> flux(Turns turns, int tier, LongFunction<RecordedEvent> cause,
+      Supplier<? extends Publisher<T>> source, Passage<T, R> passage) {
+    return Flux.from(reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, false)
+        .start(cause, source));
+  }
+
+  /// The same for a tier's answer, which is asked for at once.
+  static <T, R> Mono<R> mono(Turns turns, int tier, LongFunction<RecordedEvent> cause,
+      Supplier<? extends Publisher<T>> source, Passage<T, R> passage) {
+    return Mono.fromDirect(Flux.from(
+        reader -> new TurnStream<>(turns, tier, Operators.toCoreSubscriber(reader), passage, true)
+            .start(cause, source)));
+  }
+
+  /// An answer that is recorded and passed on.
+  static <T> Mono<T> answer(Turns turns, int tier, LongFunction<RecordedEvent> cause,
+      Supplier<? extends Publisher<T>> source, BiFunction<RecordedEvent, T, RecordedEvent> fact, Kind kind) {
+    return mono(turns, tier, cause, source, (flow, element) -> {
+      turns.add(fact.apply(RecordedEvent.of(kind, flow).ofTier(tier), element));
+      return element;
+    });
+  }
+
+  private void start(LongFunction<RecordedEvent> cause, Supplier<? extends Publisher<T>> source) {
+    actual.onSubscribe(this);
+    if (cancelled) {
+      return;
+    }
+    turns.run(() -> {
+      flow = turns.newFlow();
+      return cause.apply(flow).ofTier(tier);
+    }, () -> source.get().subscribe(this));
+    turns.runIf(() -> early == 0 || over ? null : event(Kind.REQUEST).with(early), () -> ask(early));
+  }
+
+  private void ask(long n) {
+    early = 0;
+    Subscription asked = upstream;
+    if (asked != null) {
+      asked.request(n);
+    }
+  }
+
+  private RecordedEvent event(Kind kind) {
+    return RecordedEvent.of(kind, flow).ofTier(tier);
+  }
+
+  @Override
+  public Context currentContext() {
+    return actual.currentContext();
+  }
+
+  // The tier, in turns
+
+  @Override
+  public void onSubscribe(Subscription subscription) {
+    upstream = subscription;
+    if (single) {
+      subscription.request(Long.MAX_VALUE);
+    }
+  }
+
+  @Override
+  public void onNext(T element) {
+    ready.add(passage.sent(flow, element));
+    turns.signal(emission);
+  }
+
+  @Override
+  public void onError(Throwable error) {
+    turns.add(event(Kind.FAILED).with(Errors.text(error)));
+    failure = error;
+    over = true;
+    turns.signal(emission);
+  }
+
+  @Override
+  public void onComplete() {
+    turns.add(event(Kind.ENDED));
+    over = true;
+    turns.signal(emission);
+  }
+
+  // The reader
+
+  @Override
+  public void request(long n) {
+    if (single) {
+      return;
+    }
+    turns.runIf(() -> {
+      if (over || cancelled) {
+        return null;
+      }
+      if (upstream == null) { // the stream is about to begin
+        early = early == 0 ? n : Operators.addCap(early, n);
+        return null;
+      }
+      return event(Kind.REQUEST).with(n);
+    }, () -> ask(n));
+  }
+
+  @Override
+  public void cancel() {
+    cancelled = true;
+    turns.runIf(() -> over || upstream == null ? null : event(Kind.CANCEL), () -> {
+      over = true;
+      Subscription left = upstream;
+      if (left != null) {
+        left.cancel();
+      }
+    });
+    emission.run();
+  }
+
+  /// Passes on what is ready, outside turns.
+  private void emit() {
+    for (R next = ready.poll(); next != null; next = ready.poll()) {
+      if (cancelled) {
+        passage.drop(next);
+      } else {
+        passage.handOver(next);
+        actual.onNext(next);
+      }
+    }
+    if (over && !cancelled && !ended && ready.isEmpty()) {
+      ended = true;
+      Throwable error = failure;
+      if (error == null) {
+        actual.onComplete();
+      } else {
+        actual.onError(error);
+      }
+    }
+  }
+
+  /// The reader threw.
+  private void failed(Throwable error) {
+    if (!ended) {
+      ended = true;
+      cancel();
+      actual.onError(error);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package io.penstock.recording;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.operator.SerialLoop;
+import io.penstock.recording.RecordedEvent.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// Puts what comes from outside in an order: one turn after the other, whatever the threads. What a tier does in a turn
+/// depends on the turns before and on nothing else, so the same turns in the same order give the same tier.
+///
+/// A turn is the whole work of one call inside the tier: its decision, the queues that it serves, the calls of stores
+/// that it makes. Signals to readers leave after the turn, on the same thread, so no reader runs in a turn. A call made
+/// inside a turn is part of it. Time stands still in a turn.
+public final class Turns {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final LongSupplier nanos;
+  private final Script script;
+  /// Whether bytes are compared: recorded bytes can be had again.
+  private final boolean comparesBytes;
+  // Used in turns
+  private long now;
+  private long flows;
+  private List<SerialLoop> due = new ArrayList<>();
+
+  /// @param nanos clock of the tiers
+  public Turns(LongSupplier nanos, Script script, boolean comparesBytes) {
+    this.nanos = requireNonNull(nanos, "nanos");
+    this.script = requireNonNull(script, "script");
+    this.comparesBytes = comparesBytes;
+  }
+
+  /// Work of a turn that has an answer.
+  interface Work<T extends @Nullable Object> {
+    T run();
+  }
+
+  /// Runs `work` as a turn that begins with the event of `cause`, or inside the turn of this thread.
+  ///
+  /// @param cause called in the turn
+  void run(Supplier<RecordedEvent> cause, Runnable work) {
+    call(cause, () -> {
+      work.run();
+      return true;
+    });
+  }
+
+  /// Runs `work` as a turn unless `cause` finds that nothing happens.
+  void runIf(Supplier<@Nullable RecordedEvent> cause, Runnable work) {
+    List<SerialLoop> signals = List.of();
+    lock.lock();
+    try {
+      RecordedEvent event = cause.get();
+      if (event != null) {
+        begin(event);
+        work.run();
+      }
+    } finally {
+      signals = leave();
+    }
+    signals.forEach(SerialLoop::run);
+  }
+
+  <T extends @Nullable Object> T call(Supplier<RecordedEvent> cause, Work<T> work) {
+    List<SerialLoop> signals = List.of();
+    lock.lock();
+    try {
+      begin(cause.get());
+      return work.run();
+    } finally {
+      signals = leave();
+      signals.forEach(SerialLoop::run);
+    }
+  }
+
+  private void begin(RecordedEvent event) {
+    if (lock.getHoldCount() == 1) {
+      now = nanos.getAsLong();
+      script.add(event.beginning(now));
+    } else {
+      script.add(event);
+    }
+  }
+
+  /// Leaves the turn.
+  ///
+  /// @return the readers to signal: those of the whole turn, if it has ended
+  private List<SerialLoop> leave() {
+    List<SerialLoop> signals = List.of();
+    if (lock.getHoldCount() == 1 && !due.isEmpty()) {
+      signals = due;
+      due = new ArrayList<>();
+    }
+    lock.unlock();
+    return signals;
+  }
+
+  /// Adds a fact of the turn.
+  ///
+  /// @throws IllegalStateException outside a turn: something came into the tier that no recording would know of
+  void add(RecordedEvent fact) {
+    requireTurn(fact);
+    script.add(fact);
+  }
+
+  private void requireTurn(Object what) {
+    if (!lock.isHeldByCurrentThread()) {
+      throw new IllegalStateException("a tier that is recorded must work in turns only (was outside, " + what + ")");
+    }
+  }
+
+  /// Signals a reader when the turn has ended.
+  void signal(SerialLoop reader) {
+    requireTurn("signal");
+    due.add(reader);
+  }
+
+  /// Number of the next stream or handle. In a turn.
+  long newFlow() {
+    requireTurn("flow");
+    return ++flows;
+  }
+
+  /// Time of the turn; outside a turn that of the clock.
+  long now() {
+    return lock.isHeldByCurrentThread() ? now : nanos.getAsLong();
+  }
+
+  /// The event that comes next in the recording that is played. In a turn.
+  @Nullable RecordedEvent next() {
+    return script.next();
+  }
+
+  boolean nextIs(Kind kind, long first) {
+    RecordedEvent next = script.next();
+    return next != null && !next.begins() && next.kind() == kind && next.size() > 0 && next.number(0) == first;
+  }
+
+  boolean comparesBytes() {
+    return comparesBytes;
+  }
+}
