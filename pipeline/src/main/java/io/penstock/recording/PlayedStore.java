@@ -235,7 +235,7 @@ final class PlayedStore implements BlockStore {
 
   @Override
   public Mono<Void> close() {
-    return Mono.empty();
+    return Mono.create(sink -> begin(ending(sink, sink::success)));
   }
 
   /// A block that a played store holds.

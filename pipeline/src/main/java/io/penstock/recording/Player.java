@@ -211,7 +211,8 @@ public final class Player {
 
       @Override
       public boolean isHeld(Block block) {
-        return turns.nextIs(Kind.HELD, block.slot());
+        RecordedEvent next = comparison.next();
+        return next != null && next.kind() == Kind.HELD && next.number(1) == 1;
       }
     };
   }
@@ -275,7 +276,7 @@ public final class Player {
   /// A slot comes back: its readers close their handles, or the writer closes its draft.
   private void slot(RecordedEvent begin) {
     close(played(begin), begin.number(0));
-    if (requireNonNull(comparison.next(), "slot").equals(begin)) { // no reader had it
+    if (begin.equals(comparison.next())) { // no reader had it
       handles.values().stream().filter(Reservation.class::isInstance).map(Reservation.class::cast)
           .flatMap(reservation -> reservation.drafts().stream())
           .filter(draft -> draft.slot() == begin.number(0) && !draft.isClosed()).toList().forEach(Owned::close);

@@ -211,7 +211,7 @@ public final class RecordedEvent {
     STORE_DAMAGED,
     /// The tier was closed.
     SHUT,
-    /// A reader holds a block of which the tier asked; numbers: slot.
+    /// The tier asked whether somebody else holds a block; numbers: slot, the answer.
     HELD,
     /// The filter of a removal takes a key.
     TAKEN,
@@ -227,6 +227,8 @@ public final class RecordedEvent {
     STORE_PUT,
     /// Blocks are read from a store; numbers: store, operation, first granule, count.
     STORE_READ,
+    /// A store is closed; numbers: store, operation.
+    STORE_SHUT,
     /// The answer to a lease or a read; numbers: bits of hits, found, admitted and awaited.
     LEASED,
     /// A window goes to its reader; numbers: its own flow, positions.

@@ -45,9 +45,7 @@ final class RecordedInputs implements TierInputs {
   @Override
   public boolean isHeld(Block block) {
     boolean held = inputs.isHeld(block);
-    if (held) {
-      turns.add(event(Kind.HELD).with(block.slot()));
-    }
+    turns.add(event(Kind.HELD).with(block.slot(), held ? 1 : 0)); // either answer: it may change within a turn
     return held;
   }
 

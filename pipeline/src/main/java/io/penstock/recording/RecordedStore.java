@@ -192,7 +192,11 @@ final class RecordedStore implements BlockStore {
 
   @Override
   public Mono<Void> close() {
-    return store.close();
+    return Mono.from(reader -> {
+      long operation = ++operations;
+      turns.add(event(Kind.STORE_SHUT, operation));
+      store.close().subscribe(new Ending<>(operation, Operators.toCoreSubscriber(reader)));
+    });
   }
 
   /// The end of an operation, as a turn.
