@@ -48,6 +48,11 @@ public final class RecordedEvent {
     return new RecordedEvent(kind, false, 0, 0, flow, NONE, List.of(), "");
   }
 
+  /// Events were left out.
+  public static RecordedEvent gap(long events) {
+    return of(Kind.GAP, 0).with(events);
+  }
+
   RecordedEvent with(long... values) {
     return new RecordedEvent(kind, begins, at, tier, flow, values, keys, text);
   }
@@ -266,6 +271,8 @@ public final class RecordedEvent {
     /// A level gives no blocks; numbers: sequence; text: level and reason.
     LEVEL_DOWN,
     /// A level gives blocks again; numbers: sequence; text: level.
-    LEVEL_UP
+    LEVEL_UP,
+    /// Events are missing; numbers: how many.
+    GAP
   }
 }

@@ -120,6 +120,16 @@ public final class JournalFiles implements AutoCloseable {
     return directory;
   }
 
+  /// The segments of a Chronicle log that a process may be writing, in the order of writing. Takes no lock.
+  public static List<Stored> written(Path directory) {
+    return segments(directory, false);
+  }
+
+  /// Opens a segment of [#written].
+  public static SegmentWindow chronicleWindow(Stored segment) {
+    return ChronicleFormat.window(SegmentWindow.open(segment.path()));
+  }
+
   /// Name of the engine that wrote the journal.
   public String engine() {
     return isPlain ? PlainEngine.NAME : ChronicleEngine.NAME;
