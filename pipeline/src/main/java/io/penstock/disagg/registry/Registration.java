@@ -24,7 +24,7 @@ public record Registration(Side side, Incarnation who, int version, Manifest man
   /// The host on which a rank lives, and its port there.
   public record Endpoint(String host, int port) {
     public Endpoint {
-      if (host.isBlank()) {
+      if (Checks.printable("host", host).isBlank()) {
         throw new IllegalArgumentException("host must be a name or an address (was blank)");
       } else if (port < 1 || port > MOST_PORT) {
         throw new IllegalArgumentException("port must be in [1, " + MOST_PORT + "] (was " + port + ")");

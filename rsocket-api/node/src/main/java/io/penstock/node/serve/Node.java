@@ -80,6 +80,8 @@ import reactor.netty.resources.LoopResources;
 /// It ends everything that it starts: threads, memory, sockets.
 public final class Node {
   private static final Duration QUIET = Duration.ZERO;
+  /// Bits that a random number does without, to be positive and exact as a number of JSON.
+  private static final int SIGN_AND_JSON = 11;
   private static final Duration GOODBYE = Duration.ofSeconds(5);
 
   private final NodeConfig config;
@@ -102,7 +104,7 @@ public final class Node {
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
   /// Number of this start of the node: another start has another one.
-  private final long generation = System.currentTimeMillis();
+  private final long generation = new SecureRandom().nextLong() >>> SIGN_AND_JSON;
   private final NodeAsRank rank;
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
@@ -122,7 +124,7 @@ public final class Node {
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, generation);
+    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis());
     meters.bind(budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);
@@ -307,7 +309,7 @@ public final class Node {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
         ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
         : null;
-    return new DisaggServices(ranks, rank.connector());
+    return new DisaggServices(ranks, rank.connector(), rank.generation());
   }
 
   private KvServerOptions serverOptions() {

@@ -1,6 +1,8 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.KvConnector;
@@ -24,6 +26,9 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +49,9 @@ final class NodeAsRank {
   private final NodeConfig config;
   private final RegistryPass pass;
   private final Optional<NodeRank> rank;
-  private final long generation;
+  /// Generation that the registry has given to this start of the rank; 0 before.
+  private final AtomicLong generation = new AtomicLong();
+  private final long startMillis;
   private final Scheduler timers;
   private final @Nullable PrefillConnector kept;
   private final Disposable.Swap staying = Disposables.swap();
@@ -52,13 +59,14 @@ final class NodeAsRank {
   private final Mono<Void> left = Mono.defer(this::leaveNow).cache();
   private volatile @Nullable RegistryClient registry;
 
-  /// @param generation of this start of the node
   /// @param pass shown to the registry
-  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long generation) {
+  /// @param startMillis wall clock of the start, for a registry that does not know the rank: where it does, the
+  ///     generation is the next one, whatever the clock says
+  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long startMillis) {
     this.config = config;
     this.pass = pass;
     this.rank = config.rank();
-    this.generation = generation;
+    this.startMillis = startMillis;
     this.timers = timers;
     this.kept = rank.filter(one -> one.side() == Side.PREFILL).isPresent() ? kept(meters) : null;
   }
@@ -75,7 +83,14 @@ final class NodeAsRank {
     return kept;
   }
 
-  /// Registers the node, and keeps it registered. A registry that cannot be reached is tried again and again.
+  /// Generation of the node as a rank, 0 until the registry has told it; null unless the node registers.
+  @Nullable LongSupplier generation() {
+    return rank.isPresent() && config.get(RankSettings.REGISTRY).isPresent() ? generation::get : null;
+  }
+
+  /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot be
+  /// reached is tried again and again. A rank that another process has is waited for, for twice the time in which the
+  /// registry forgets a silent process.
   ///
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
@@ -83,20 +98,37 @@ final class NodeAsRank {
     Optional<InetSocketAddress> at = config.get(RankSettings.REGISTRY);
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
       InetSocketAddress to = new InetSocketAddress(at.orElseThrow().getHostString(), at.orElseThrow().getPort());
-      Registration registration = new Registration(rank.orElseThrow().side(),
-          rank.orElseThrow().rank().since(generation), Routes.VERSION, rank.orElseThrow().manifest(),
-          endpoint(places, to));
+      Registration.Endpoint here = endpoint(places, to);
       RegistryClient client = RegistryClient.of(TcpTransport.client(pass.with(TcpClientOptions.to(to)), loops),
           KvClientOptions.builder().credentials(pass.credentials()).build(), KvPeerOptions.defaults(), timers,
-          RandomGenerator.getDefault());
+          RandomGenerator.getDefault()).withSecret(pass.secret());
       registry = client;
-      RankRefusal refusals = new RankRefusal(to, registration);
-      return client.register(registration).timeout(PATIENCE, timers).then()
+      RankId who = rank.orElseThrow().rank();
+      RankRefusal refusals = new RankRefusal(to, who);
+      return client.whileTaken(claimed(client, who, to)).map(given -> registration(given, here))
+          .flatMap(entry -> client.register(entry).timeout(PATIENCE, timers).thenReturn(Optional.of(entry)))
           .onErrorMap(refusals::of)
-          .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late))
-          .doOnSuccess(done -> staying.update(client.stay(registration).subscribe(view -> {},
-              failure -> refusal.tryEmitValue(refusals.of(failure)))));
+          .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late).thenReturn(Optional.empty()))
+          .doOnNext(entry -> staying.update(entry.map(client::stay)
+              .orElseGet(() -> client.stay(who, startMillis, given -> registration(given, here)))
+              .subscribe(view -> {}, failure -> refusal.tryEmitValue(refusals.of(failure)))))
+          .then();
     });
+  }
+
+  private Mono<Long> claimed(RegistryClient client, RankId who, InetSocketAddress to) {
+    AtomicBoolean isReported = new AtomicBoolean();
+    return client.claim(who, startMillis).timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
+      if (!isReported.getAndSet(true)) {
+        LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who, to);
+      }
+    });
+  }
+
+  private Registration registration(long given, Registration.Endpoint here) {
+    generation.set(given);
+    NodeRank one = rank.orElseThrow();
+    return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here);
   }
 
   /// Emits the reason once the registry refuses this rank.
@@ -149,7 +181,7 @@ final class NodeAsRank {
     RegistryClient client = registry;
     return client == null
         ? Mono.empty()
-        : client.leave(rank.orElseThrow().rank().since(generation)).timeout(PATIENCE, timers).onErrorComplete()
+        : client.leave(rank.orElseThrow().rank().since(generation.get())).timeout(PATIENCE, timers).onErrorComplete()
             .then(client.close());
   }
 }

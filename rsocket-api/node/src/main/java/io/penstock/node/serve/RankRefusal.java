@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
-import io.penstock.disagg.registry.Registration;
+import io.penstock.disagg.RankId;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.node.cli.RefusedException;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.setting.Setting;
@@ -18,8 +19,8 @@ import java.util.Map;
 /// Why a registry does not take a rank, in words of the settings, as the exception that has the exit code of it.
 ///
 /// @param registry that refuses
-/// @param registration that it refuses
-record RankRefusal(InetSocketAddress registry, Registration registration) {
+/// @param rank that it refuses
+record RankRefusal(InetSocketAddress registry, RankId rank) {
   private static final Map<String, Setting<?>> SETTINGS = Map.of("side", RankSettings.SIDE, "tp", RankSettings.TP, "pp",
       RankSettings.PP, "dp", RankSettings.DP, "pcp", RankSettings.PCP, "dcp", RankSettings.DCP, "groups[0].layers",
       LayoutSettings.LAYERS, "groups[0].tokens", LayoutSettings.BLOCK_TOKENS, "groups[0].kvHeads",
@@ -33,6 +34,10 @@ record RankRefusal(InetSocketAddress registry, Registration registration) {
           && Access.isRefusal(setup) ->
         new RefusedException(
             "registry %s refused the connection (%s)".formatted(place(), Reason.of(setup)), lost);
+      case RankTakenException taken -> new IOException(
+          "rank.number must be one that no other process has (was %d: registry %s has rank %s of another secret)"
+              .formatted(rank.rank(), place(), rank),
+          taken);
       case RemotePermanentException remote -> of(remote);
       case Exception other -> other;
       default -> new IllegalStateException(failure);
@@ -45,8 +50,7 @@ record RankRefusal(InetSocketAddress registry, Registration registration) {
       return new RefusedException("registry %s refused the rank: %s".formatted(place(), refusal.getMessage()), refusal);
     } else if (field.equals("generation") || field.equals("endpoint")) {
       String wanted = "rank.number must be one that no other process has (was %d: registry %s has %s %s of rank %s)";
-      return new IOException(wanted.formatted(registration.who().rank().rank(), place(), field, refusal.wanted(),
-          registration.who().rank()), refusal);
+      return new IOException(wanted.formatted(rank.rank(), place(), field, refusal.wanted(), rank), refusal);
     }
     Setting<?> setting = SETTINGS.get(field);
     String why = setting == null

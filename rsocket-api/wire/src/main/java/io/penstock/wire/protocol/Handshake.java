@@ -261,17 +261,19 @@ public final class Handshake {
   /// @param host equal for nodes and clients of one host; null if the node does not report it
   /// @param endpoints addresses for this client, the preferred one first; null if the node does not report them
   /// @param features other abilities of the node; null for none, as from a node of protocol version 1.0
+  /// @param rankGeneration generation of the node as a registered rank; null if it is none, or has one generation alone
   @OmitsNulls
   public record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
       int windowBlocks,
       int maxKeys,
       @Nullable Long capacityBlocks, @Nullable Long generation, @Nullable List<CarrierOffer> carriers,
-      @Nullable String host, @Nullable List<Place> endpoints, @Nullable List<String> features) {
+      @Nullable String host, @Nullable List<Place> endpoints, @Nullable List<String> features,
+      @Nullable Long rankGeneration) {
     public Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes,
         int windowBlocks,
         int maxKeys, @Nullable Long capacityBlocks, @Nullable Long generation) {
       this(version, server, node, tier, space, maxSliceBytes, windowBlocks, maxKeys, capacityBlocks, generation, null,
-          null, null, null);
+          null, null, null, null);
     }
 
     public Welcome {

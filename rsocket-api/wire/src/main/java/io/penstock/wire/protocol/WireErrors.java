@@ -5,6 +5,7 @@ import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.operator.Failures;
 import io.penstock.tier.Reservation.RoomTimeoutException;
 import io.penstock.tier.TierClosedException;
@@ -104,6 +105,8 @@ public final class WireErrors {
         ErrorData.none().with("what", e.what()).with("wanted", e.wanted()).with("most", e.most());
       case RateLimitedException e ->
         ErrorData.none().with("most", e.most()).with("nanos", e.retryAfter().toNanos());
+      case RankTakenException e ->
+        ErrorData.none().with("rank", e.rank()).with("millis", e.silence().toMillis());
       case RoomTimeoutException e -> ErrorData.none().with("place", e.place()).with("wanted", e.wanted())
           .with("free", e.free()).with("millis", e.timeout().toMillis());
       default -> ErrorData.none();
@@ -127,6 +130,7 @@ public final class WireErrors {
       case HoldLimitException e -> ErrorCode.HOLD_LIMIT;
       case RoomTimeoutException e -> ErrorCode.ROOM_TIMEOUT;
       case RateLimitedException e -> ErrorCode.RATE_LIMITED;
+      case RankTakenException e -> ErrorCode.RANK_TAKEN;
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
@@ -213,6 +217,8 @@ public final class WireErrors {
           Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case RATE_LIMITED -> new RateLimitedException(data.number("most", 0, Long.MAX_VALUE),
           Duration.ofNanos(data.number("nanos", 0, Long.MAX_VALUE)));
+      case RANK_TAKEN ->
+        new RankTakenException(data.text("rank"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
       case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED, FORBIDDEN ->
         new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
       case PERMANENT, TRANSIENT -> remote(code, sentence);

@@ -79,7 +79,9 @@ final class ServedConnection {
     SilenceLimit.Rule stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     return new RouteGroups(gate,
         new HelloRoutes(spaces, carriers,
-            new HelloRoutes.Node(options.node(), options.generation(), options.endpoints()), remote),
+            new HelloRoutes.Node(options.node(), options.generation(), options.endpoints(),
+                serving.disagg().generation()),
+            remote),
         new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, serving.decisions()),
         new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
         new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
@@ -93,7 +95,8 @@ final class ServedConnection {
         new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, stall, serving.allocator(), clocks, carriers, serving.staging()),
-        new RankRoutes(spaces, address, serving.disagg(), options.generation(), serving.timers()));
+        new RankRoutes(spaces, new RankRoutes.Source(address, new Object(), caller == null ? null : caller.user()),
+            serving.disagg(), options.generation(), serving.timers()));
   }
 
   private PutReceiver.Bounds putBounds(Budget incoming) {
