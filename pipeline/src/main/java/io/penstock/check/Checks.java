@@ -71,7 +71,8 @@ public final class Checks {
   public static boolean isPrintable(int codePoint) {
     return switch (Character.getType(codePoint)) {
       case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR,
-          Character.SURROGATE, Character.UNASSIGNED -> false;
+          Character.SURROGATE, Character.UNASSIGNED ->
+        false;
       default -> true;
     };
   }

@@ -295,7 +295,7 @@ final class RemoteViewsTest {
 
   private static Handshake.Welcome welcome(@Nullable List<String> features) {
     return new Handshake.Welcome(1, "1", "node", "tier", Handshake.Space.of(FROM.space()), 4096, WINDOW, 100, 64L,
-        null, null, null, null, features);
+        null, null, null, null, features, null);
   }
 
   /// A server that says `welcome`, and streams what it likes.

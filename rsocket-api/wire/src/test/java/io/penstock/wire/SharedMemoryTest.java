@@ -304,7 +304,7 @@ final class SharedMemoryTest {
     for (byte[] proof : new byte[][] {null, new byte[16]}) {
       Handshake.Welcome welcome = new Handshake.Welcome(1, "1", "n", "dram", Handshake.Space.of(SPACE),
           WireNode.SLICE_BYTES, WINDOW, 256, null, null, List.of(Handshake.CarrierOffer.of(node, proof, "no")), null,
-          null, null);
+          null, null, null);
       try (ClientCarriers agreed =
           ClientCarriers.agreed(List.of(Carrier.SHARED_MEMORY, Carrier.INLINE), welcome.carriers())) {
         assertThat(agreed.incoming()).isEqualTo(Carrier.INLINE);

@@ -17,6 +17,7 @@ import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena.ArenaClosedException;
 import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.budget.BudgetExhaustedException;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation.RoomTimeoutException;
@@ -117,6 +118,7 @@ final class WireErrorsTest {
         arguments(ErrorCode.LEASE_EXPIRED, new LeaseExpiredException(4711)),
         arguments(ErrorCode.HOLD_LIMIT, new HoldLimitException("pinned blocks", 9, 8)),
         arguments(ErrorCode.RATE_LIMITED, new RateLimitedException(100, Duration.ofMillis(7))),
+        arguments(ErrorCode.RANK_TAKEN, new RankTakenException("p/3", Duration.ofSeconds(10))),
         arguments(ErrorCode.ROOM_TIMEOUT, new RoomTimeoutException("dram", 4, 2, Duration.ofSeconds(30))),
         arguments(ErrorCode.DRAINING, new DrainingException()));
   }

@@ -71,7 +71,8 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
   /// Whether this node answers `route`.
   boolean serves(String route) {
     return switch (route) {
-      case Routes.CLAIM, Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA -> services.registry() != null;
+      case Routes.CLAIM, Routes.REGISTER, Routes.HEARTBEAT, Routes.INSTANCES, Routes.REPLICA ->
+        services.registry() != null;
       case Routes.KEEP, Routes.SIGNAL -> services.kept() != null;
       default -> false;
     };
