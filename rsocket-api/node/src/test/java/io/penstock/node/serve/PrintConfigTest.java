@@ -45,6 +45,8 @@ final class PrintConfigTest {
         rank.registry                  none        default
         rank.registry.user             none        default
         rank.registry.password.file    off         default
+        rank.registry.tls              auto        default
+        rank.secret.file               off         default
         rank.lease                     30s         default
         rank.lease.longest             30m         default
         rank.bootstrap                 5m          default

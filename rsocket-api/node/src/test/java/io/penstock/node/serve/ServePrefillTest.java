@@ -24,6 +24,7 @@ import io.penstock.disagg.plan.Transfer;
 import io.penstock.disagg.plan.TransferPlan;
 import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.InstanceView.Registered;
+import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.DecodeConnector;
 import io.penstock.disagg.request.Ending;
@@ -60,6 +61,7 @@ import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.rank.RankSecret;
 import io.penstock.wire.rank.RankViews;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.rank.RemoteRequests;
@@ -69,6 +71,11 @@ import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import io.rsocket.transport.ClientTransport;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -82,6 +89,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -104,6 +112,9 @@ final class ServePrefillTest {
   private static final ReshardedModel.Rank TO = MODEL.rank(0, LAYERS, 0, HEADS, 4, TokenOrder.HND);
   private static final Manifest DECODE = Manifest.of("resharded", TO.layout(), Parallelism.ofTp(1));
   private static final Incarnation SELF = new RankId("decode", 0).since(1);
+
+  @TempDir
+  Path folder;
 
   private final LoopResources loops = LoopResources.create("decode", 1, true);
   private final Scheduler timers = Schedulers.newSingle("decode-timers", true);
@@ -128,7 +139,8 @@ final class ServePrefillTest {
   private Node rank(Side side, int number, String lease) {
     return start(Map.of(RankSettings.SIDE, side.name(), RankSettings.INSTANCE, side.name().toLowerCase(Locale.ROOT),
         RankSettings.NUMBER, "" + number, RankSettings.TP, "2", RankSettings.LEASE, lease,
-        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port()));
+        RankSettings.REGISTRY, "127.0.0.1:" + nodes.getFirst().port(),
+        RankSettings.SECRET, folder.resolve("secret-" + number).toString()));
   }
 
   @BeforeEach
@@ -409,6 +421,35 @@ final class ServePrefillTest {
     assertThat(refusal).isInstanceOf(IOException.class).hasMessageContaining(
         "rank.number must be one that no other process has (was 0: registry 127.0.0.1:").hasMessageContaining(
             "rank prefill/0");
+  }
+
+  @Test
+  void aClockThatIsSetBack_orAHostWhereTheGenerationWasHigher_keepsNoRankFromItsPlace() throws IOException {
+    Path file = folder.resolve("secret-1");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+    RegistryClient elsewhere =
+        registry.withSecret(RankSecret.of(Files.readAllLines(file).getFirst().getBytes(StandardCharsets.UTF_8)));
+    long ahead = System.currentTimeMillis() + Duration.ofHours(1).toMillis(); // a clock that was an hour ahead
+    long higher = requireNonNull(elsewhere.claim(who(1).rank(), ahead).block(SOON));
+    node(1).close().block(SOON);
+    Node back = rank(Side.PREFILL, 1, "30s");
+    InstanceView seen = requireNonNull(registry.ready("prefill", SOON).block(SOON));
+    Incarnation restarted = seen.rank(1).orElseThrow().who();
+    assertThat(restarted.generation()).isEqualTo(higher + 1);
+    ports.put(restarted, back.port());
+    assertThat(requireNonNull(views.of(restarted, TO.space()).block(SOON)).generation()).isEqualTo(higher + 1);
+    assertThat(signals.send(restarted, new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON)).isNotNull();
+    assertThatThrownBy(() -> signals.send(who(1), new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON))
+        .as("of the earlier start");
+  }
+
+  @Test
+  void aProcessWithAnotherSecret_isToldThatTheRankHasAnOwner() {
+    RankRefusal refusals = new RankRefusal(new InetSocketAddress("127.0.0.1", 7733), who(0).rank());
+    assertThatThrownBy(() -> registry.claim(who(0).rank(), 0).block(SOON))
+        .isInstanceOfSatisfying(RankTakenException.class, taken -> assertThat(refusals.of(taken))
+            .isInstanceOf(IOException.class).hasMessage("rank.number must be one that no other process has "
+                + "(was 0: registry 127.0.0.1:7733 has rank prefill/0 of another secret)"));
   }
 
   @Test

@@ -248,7 +248,17 @@ final class ServeSecurityTest {
         .block(SOON);
     CommandLineRun shown = trusting("registry", "--token-file", file("writer.token"));
     assertThat(shown.out()).as(shown.err()).contains("penstock", "prefill", "ready");
+    String token = "rank.registry.password.file: " + file("writer.token") + "\n";
+    Node restarted = Node.start(config(rank + token)).block(SOON); // the rank belongs to the user, not to the process
     requireNonNull(registered).close().block(SOON);
+    requireNonNull(restarted).close().block(SOON);
+    String jdk = "rank.side: prefill\nrank.registry: 127.0.0.1:%d\n".formatted(requireNonNull(node).port()) + token;
+    assertThat(RegistryPass.of(config(jdk)).tls()).as("neither certificate nor authorities").isNull();
+    assertThat(RegistryPass.of(config(jdk + "rank.registry.tls: on\n")).tls()).isNotNull();
+    assertThat(RegistryPass.of(config(rank + token + "rank.registry.tls: off\n")).tls()).isNull();
+    write("short", "guess\n");
+    assertThatThrownBy(() -> RegistryPass.of(config(rank + token + "rank.secret.file: " + file("short") + "\n")))
+        .hasMessageEndingWith("short: secret must be 16 to 64 bytes (was 5)");
     assertThatThrownBy(() -> Node.start(config(rank)).block(SOON)).hasMessageContaining("refused the connection");
   }
 }
