@@ -192,7 +192,7 @@ final class RankRegistryTest {
         switch (random.nextInt(5)) {
           case 0, 1 -> many.register(OWNER, prefill(rank, generation, 4));
           case 2 -> many.heartbeat(OWNER.owner(), rank("p", rank, generation));
-          case 3 -> generations.put(rank, generation + 1);
+          case 3 -> generations.put(rank, many.claim(OWNER, new RankId("p", rank), 1));
           default -> now[0] += random.nextInt(4) * 1_000_000_000L;
         }
         many.instance("p").ifPresent(view -> {

@@ -82,8 +82,8 @@ public final class AttackCommand implements Callable<Integer> {
   @Option(names = "--kinds", paramLabel = "KIND", split = ",", converter = AttackKind.Converter.class,
       description = "Which attacks, with commas between them (default: all). `mix` is up to three of the others at a "
           + "time. The others are colliding-keys, idle-gets, unread-gets, idle-puts, stuck-puts, "
-          + "trickling-puts, unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections and "
-          + "bad-frames.")
+          + "trickling-puts, unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections, "
+          + "bad-frames and stolen-ranks (for a node with a registry).")
   private List<AttackKind> kinds = List.of();
 
   @Option(names = "--seed", paramLabel = "S", defaultValue = "1",

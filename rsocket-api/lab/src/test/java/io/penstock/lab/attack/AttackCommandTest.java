@@ -39,6 +39,7 @@ final class AttackCommandTest {
     flags.put(NodeSettings.LISTEN_PORT, "0");
     flags.put(NodeSettings.ADMIN_PORT, "0");
     flags.put(NodeSettings.DRAM, "1000 blocks");
+    flags.put(NodeSettings.REGISTRY, "true");
     node = Objects.requireNonNull(Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON));
   }
 

@@ -51,7 +51,8 @@ final class ConsoleTest {
         [{"name":"\\u001b[2J\\u009b\\u202e\\u2028\\u007f\\tü🚀","bytes":1}]
         """);
     assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("\\x1b[2J\\x9b\\u202e\\u2028\\x7f\tü🚀\n");
-    assertThat(new TextTable("HOST").row("\u001b]0;owned\u0007\nnext")).hasToString("HOST\n\\x1b]0;owned\\x07\\x0anext\n");
+    assertThat(new TextTable("HOST").row("\u001b]0;owned\u0007\nnext"))
+        .hasToString("HOST\n\\x1b]0;owned\\x07\\x0anext\n");
     assertThat(Escape.html("<\u202e>\n")).isEqualTo("&lt;\\u202e&gt;\n");
   }
 

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /// A registry of ranks in another process, over connections that are opened again when they are lost. Its ranks belong
 /// to the user of the connection, or, where the registry has no users, to the secret of this client. Safe from any
@@ -136,15 +137,22 @@ public final class RegistryClient {
   public <T> Mono<T> whileTaken(Mono<T> attempt) {
     return Mono.defer(() -> {
       Attempts attempts = new Attempts();
-      return Flux.defer(() -> attempt).onErrorResume(RankTakenException.class, attempts::pause).repeat().next();
+      return attempt.retryWhen(Retry.withThrowable(failures -> failures.concatMap(
+          failure -> failure instanceof RankTakenException taken
+              ? attempts.pause(taken).thenReturn(taken)
+              : Mono.error(failure),
+          1)));
     });
   }
 
   /// Failures since the last success, and the pauses behind them.
   private final class Attempts {
+    private static final long NOT_TAKEN = Long.MIN_VALUE;
+    /// Silences for which a rank of another owner is asked for.
+    private static final int PATIENCE = 2;
+
     private final AtomicInteger failures = new AtomicInteger();
     private final AtomicLong takenSince = new AtomicLong(NOT_TAKEN);
-    private static final long NOT_TAKEN = Long.MIN_VALUE;
 
     void succeeded() {
       failures.set(0);
@@ -157,7 +165,8 @@ public final class RegistryClient {
       }
       long now = timers.now(TimeUnit.MILLISECONDS);
       long since = takenSince.updateAndGet(before -> before == NOT_TAKEN ? now : before);
-      return now - since > 2 * taken.silence().toMillis() ? Mono.error(taken) : RegistryClient.this.pause(0);
+      boolean lives = (now - since) / PATIENCE > taken.silence().toMillis();
+      return lives ? Mono.error(taken) : RegistryClient.this.pause(0);
     }
   }
 
