@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
+import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
 import io.penstock.disagg.request.KvConnector;
@@ -11,19 +12,24 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
-import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +51,7 @@ final class NodeAsRank {
   private final RegistryPass pass;
   private final Optional<NodeRank> rank;
   private final long generation;
+  private final NameResolver names;
   private final Scheduler timers;
   private final @Nullable PrefillConnector kept;
   private final Disposable.Swap staying = Disposables.swap();
@@ -54,8 +61,11 @@ final class NodeAsRank {
 
   /// @param generation of this start of the node
   /// @param pass shown to the registry
-  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long generation) {
+  /// @param names looks up the name of the registry
+  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long generation,
+      NameResolver names) {
     this.config = config;
+    this.names = names;
     this.pass = pass;
     this.rank = config.rank();
     this.generation = generation;
@@ -75,28 +85,48 @@ final class NodeAsRank {
     return kept;
   }
 
-  /// Registers the node, and keeps it registered. A registry that cannot be reached is tried again and again.
+  /// Registers the node, and keeps it registered. A registry that cannot be reached is tried again and again, and its
+  /// name is looked up each time.
   ///
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
   Mono<Void> register(AdvertisedEndpoints places, LoopResources loops) {
-    Optional<InetSocketAddress> at = config.get(RankSettings.REGISTRY);
+    Optional<Endpoint> at = config.get(RankSettings.REGISTRY);
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
-      InetSocketAddress to = new InetSocketAddress(at.orElseThrow().getHostString(), at.orElseThrow().getPort());
-      Registration registration = new Registration(rank.orElseThrow().side(),
-          rank.orElseThrow().rank().since(generation), Routes.VERSION, rank.orElseThrow().manifest(),
-          endpoint(places, to));
-      RegistryClient client = RegistryClient.of(TcpTransport.client(pass.with(TcpClientOptions.to(to)), loops),
+      Endpoint to = at.orElseThrow();
+      Incarnation who = rank.orElseThrow().rank().since(generation);
+      Function<@Nullable SocketAddress, Registration> registration = seen -> new Registration(
+          rank.orElseThrow().side(), who, Routes.VERSION, rank.orElseThrow().manifest(), endpoint(places, seen));
+      RegistryClient client = RegistryClient.of(
+          TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
+              new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop()),
           KvClientOptions.builder().credentials(pass.credentials()).build(), KvPeerOptions.defaults(), timers,
           RandomGenerator.getDefault());
       registry = client;
-      RankRefusal refusals = new RankRefusal(to, registration);
+      RankRefusal refusals = new RankRefusal(to, who.rank());
+      AtomicBoolean isLost = new AtomicBoolean();
       return client.register(registration).timeout(PATIENCE, timers).then()
           .onErrorMap(refusals::of)
-          .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late))
-          .doOnSuccess(done -> staying.update(client.stay(registration).subscribe(view -> {},
-              failure -> refusal.tryEmitValue(refusals.of(failure)))));
+          .onErrorResume(NodeAsRank::mayPass, late -> lost(to, isLost, late))
+          .doOnSuccess(done -> staying.update(client.stay(who, registration, late -> lost(to, isLost, late).subscribe())
+              .subscribe(view -> registered(to, isLost),
+                  failure -> refusal.tryEmitValue(refusals.of(failure)))));
     });
+  }
+
+  /// Logs the first failure after a registration.
+  private static Mono<Void> lost(Endpoint registry, AtomicBoolean isLost, Throwable why) {
+    return Mono.fromRunnable(() -> {
+      if (isLost.compareAndSet(false, true)) {
+        LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, Reason.of(why));
+      }
+    });
+  }
+
+  private static void registered(Endpoint registry, AtomicBoolean isLost) {
+    if (isLost.compareAndSet(true, false)) {
+      LOG.warn("registry {} answers again: the rank is registered", registry);
+    }
   }
 
   /// Emits the reason once the registry refuses this rank.
@@ -116,20 +146,15 @@ final class NodeAsRank {
     return error instanceof TransientKvException || error instanceof TimeoutException;
   }
 
-  private static Mono<Void> warn(InetSocketAddress registry, Throwable late) {
-    LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, late.getMessage());
-    return Mono.empty();
-  }
-
   /// Endpoint for ranks behind the registry.
-  private Registration.Endpoint endpoint(AdvertisedEndpoints places, InetSocketAddress registry) {
-    InetSocketAddress address = places.shown(registry).stream()
-        .filter(place -> place.transport() == TransportKind.TCP).map(Endpoint::address)
-        .filter(InetSocketAddress.class::isInstance).map(InetSocketAddress.class::cast).findFirst()
-        .orElseThrow(() -> new IllegalArgumentException(
-            "listen.host must be one that ranks behind the registry reach by TCP (was %s)".formatted(
-                config.get(NodeSettings.LISTEN_HOST))));
-    return new Registration.Endpoint(address.getHostString(), address.getPort());
+  ///
+  /// @param registry as the connection shows it
+  private Registration.Endpoint endpoint(AdvertisedEndpoints places, @Nullable SocketAddress registry) {
+    Endpoint told = places.towards(registry).stream().filter(place -> place.transport() == TransportKind.TCP)
+        .findFirst().orElseThrow(() -> new IllegalArgumentException(
+            "listen.host must be one that ranks behind the registry reach by TCP, or advertise.host name one (was %s)"
+                .formatted(config.get(NodeSettings.LISTEN_HOST))));
+    return new Registration.Endpoint(told.host(), told.port());
   }
 
   /// Leaves the registry, for whose answer it waits some seconds, so that no request is sent here any more. Lazy and

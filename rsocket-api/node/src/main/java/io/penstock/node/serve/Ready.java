@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
+import io.penstock.check.InternetAddress;
 import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
@@ -13,9 +14,7 @@ import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Json;
 import io.penstock.node.text.Plural;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -97,13 +96,9 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         space.publicId(),
         LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
-        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Ready::place).orElse(null)))
+        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
             .orElse(null),
         ProcessHandle.current().pid());
-  }
-
-  private static String place(InetSocketAddress address) {
-    return new Endpoint(TransportKind.TCP, address).toString();
   }
 
   /// Text for people: a line, one for the rank, and one for each space.
@@ -111,7 +106,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
-        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
+        + (adminHost == null || adminPort == null ? "" : ", admin on http://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))

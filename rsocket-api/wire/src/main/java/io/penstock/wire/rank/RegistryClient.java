@@ -14,11 +14,13 @@ import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
 import io.rsocket.transport.ClientTransport;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -68,11 +70,20 @@ public final class RegistryClient {
   ///
   /// @return cold; signals why the registry refused the rank, or could not be reached
   public Mono<InstanceView> register(Registration registration) {
+    return register(place -> registration);
+  }
+
+  /// Registers a rank, once.
+  ///
+  /// @param registration that the rank gives, for the place of the registry that the connection shows; the place is
+  ///     null for a connection that is none of the internet
+  public Mono<InstanceView> register(Function<@Nullable SocketAddress, Registration> registration) {
     return registered(registration).map(reply -> reply.instance().view());
   }
 
-  private Mono<DisaggMessages.RegisterReply> registered(Registration registration) {
-    return with(node -> node.ask(Routes.REGISTER, DisaggMessages.RegisterRequest.of(registration),
+  private Mono<DisaggMessages.RegisterReply> registered(Function<@Nullable SocketAddress, Registration> registration) {
+    return with(node -> node.ask(Routes.REGISTER,
+        DisaggMessages.RegisterRequest.of(registration.apply(node.transport().remote())),
         DisaggMessages.RegisterReply.class));
   }
 
@@ -82,11 +93,22 @@ public final class RegistryClient {
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
+    return stay(registration.who(), place -> registration, lost -> {});
+  }
+
+  /// Keeps a rank registered, as [#stay(Registration)] does, with what it says at each registration: a registry that
+  /// moved may reach it elsewhere.
+  ///
+  /// @param registration for the place of the registry that the connection shows, see [#register(Function)]
+  /// @param lost receives each transient failure, which another attempt follows
+  public Flux<InstanceView> stay(Incarnation who, Function<@Nullable SocketAddress, Registration> registration,
+      Consumer<TransientKvException> lost) {
     return Flux.defer(() -> {
       AtomicInteger failures = new AtomicInteger();
       return Flux.defer(() -> registered(registration).doOnNext(reply -> failures.set(0))
-          .flatMapMany(reply -> beats(registration.who(), reply)))
-          .onErrorResume(TransientKvException.class, lost -> pause(failures.getAndIncrement()))
+          .flatMapMany(reply -> beats(who, reply)))
+          .doOnError(TransientKvException.class, lost)
+          .onErrorResume(TransientKvException.class, failure -> pause(failures.getAndIncrement()))
           .repeat();
     });
   }

@@ -20,6 +20,7 @@ import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
+import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -61,6 +62,12 @@ public final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Where the peer is, as the connection shows it; null for a connection that is none of the internet.
+  public @Nullable SocketAddress remote() {
+    DuplexConnection made = connection;
+    return made == null ? null : made.remoteAddress();
   }
 
   /// Runs tasks on the connection's event loop; null for a connection of another module.

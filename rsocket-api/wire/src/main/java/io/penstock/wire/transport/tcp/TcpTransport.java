@@ -116,7 +116,8 @@ public final class TcpTransport {
         .option(ChannelOption.AUTO_READ, false)
         .remoteAddress(options::remote);
     if (isInternet(options.remote())) {
-      tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true);
+      tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true)
+          .resolver(options.names());
     }
     SocketTuning tuning = options.tuning();
     int sendBytes = tuning.sendBytes(options.remote());
@@ -151,7 +152,7 @@ public final class TcpTransport {
 
   private static TcpServer tcp(TcpServerOptions options, LoopResources loops, @Nullable ByteBufAllocator alloc) {
     TcpServer tcp = TcpServer.create()
-        .runOn(loops)
+        .runOn(WildcardAddress.listening(loops, options.local()))
         .option(ChannelOption.SO_BACKLOG, options.backlog())
         .option(ChannelOption.AUTO_READ, false)
         .childOption(ChannelOption.AUTO_READ, false);
