@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.check.InternetAddress;
 import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -75,7 +76,7 @@ public final class TcpTransport {
   }
 
   static Framing webSocketTo(TcpClientOptions options) {
-    return WebSocketFraming.ofClient(place(options.remote()), options.connectTimeout());
+    return WebSocketFraming.ofClient(authority(options.remote()), options.connectTimeout());
   }
 
   /// A server on one address; `start` listens.
@@ -190,6 +191,13 @@ public final class TcpTransport {
 
   private static boolean isInternet(SocketAddress address) {
     return !(address instanceof DomainSocketAddress);
+  }
+
+  /// A link means nothing to the node, and no header of HTTP names one (RFC 6874).
+  private static String authority(SocketAddress remote) {
+    return remote instanceof InetSocketAddress address
+        ? InternetAddress.text(InternetAddress.withoutLink(InternetAddress.host(address)), address.getPort())
+        : remote.toString();
   }
 
   private static String place(SocketAddress remote) {
