@@ -77,7 +77,9 @@ public final class PipeCommand implements Callable<Integer> {
       if (send != null) {
         return send(send, sequence, loops, timers);
       }
-      return receive != null ? receive(TcpClientOptions.to(InternetAddress.parse(receive)), sequence, loops) : both(sequence, loops);
+      return receive != null
+          ? receive(TcpClientOptions.to(InternetAddress.parse(receive)), sequence, loops)
+          : both(sequence, loops);
     } finally {
       timers.dispose();
       loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));
@@ -96,7 +98,8 @@ public final class PipeCommand implements Callable<Integer> {
         throw new IOException(
             "second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
       }
-      int code = receive(TcpClientOptions.to(InternetAddress.parse(line.substring(line.lastIndexOf(' ') + 1))), sequence, loops);
+      int code = receive(TcpClientOptions.to(InternetAddress.parse(line.substring(line.lastIndexOf(' ') + 1))),
+          sequence, loops);
       boolean ended = other.waitFor(30, TimeUnit.SECONDS);
       return ended && other.exitValue() == ExitCode.OK ? code : ExitCode.FOUND_FAILURE;
     } finally {

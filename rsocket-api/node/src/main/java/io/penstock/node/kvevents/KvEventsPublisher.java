@@ -1,7 +1,7 @@
 package io.penstock.node.kvevents;
 
-import io.penstock.check.InternetAddress;
 import io.penstock.block.CacheSpace;
+import io.penstock.check.InternetAddress;
 import io.penstock.node.text.Reason;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierEvent;

@@ -57,7 +57,8 @@ public final class ConnectedParties implements Parties {
       Loops loops = Loops.create();
       TcpClientOptions node = TcpClientOptions.to(place.address());
       return PartyConnection.decode(TcpTransport.client(place, node, loops.decode(), ConnectionListener.noop()), plan)
-          .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(place, node, loops.prefill(), ConnectionListener.noop()), plan)
+          .flatMap(decoding -> PartyConnection
+              .prefill(TcpTransport.client(place, node, loops.prefill(), ConnectionListener.noop()), plan)
               .map(
                   prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
               .onErrorResume(error -> Endings.after(error, decoding.close())))

@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
+import io.penstock.check.InternetAddress;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
@@ -151,7 +152,8 @@ final class NodeAsRank {
   /// @param registry as the connection shows it
   private Registration.Endpoint endpoint(AdvertisedEndpoints places, @Nullable SocketAddress registry) {
     Endpoint told = places.towards(registry).stream().filter(place -> place.transport() == TransportKind.TCP)
-        .findFirst().orElseThrow(() -> new IllegalArgumentException(
+        .filter(place -> !InternetAddress.isOfOneHost(place.host())).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
             "listen.host must be one that ranks behind the registry reach by TCP, or advertise.host name one (was %s)"
                 .formatted(config.get(NodeSettings.LISTEN_HOST))));
     return new Registration.Endpoint(told.host(), told.port());

@@ -42,7 +42,8 @@ record RankRefusal(Endpoint registry, RankId rank) {
   private Exception of(RemotePermanentException refusal) {
     String field = String.valueOf(refusal.field());
     if (refusal.code() == ErrorCode.FORBIDDEN.code()) {
-      return new RefusedException("registry %s refused the rank: %s".formatted(registry, refusal.getMessage()), refusal);
+      return new RefusedException("registry %s refused the rank: %s".formatted(registry, refusal.getMessage()),
+          refusal);
     } else if (field.equals("generation") || field.equals("endpoint")) {
       String wanted = "rank.number must be one that no other process has (was %d: registry %s has %s %s of rank %s)";
       return new IOException(wanted.formatted(rank.rank(), registry, field, refusal.wanted(), rank), refusal);

@@ -96,7 +96,8 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         space.publicId(),
         LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
-        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
+        config.rank()
+            .map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
             .orElse(null),
         ProcessHandle.current().pid());
   }
@@ -106,7 +107,9 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
-        + (adminHost == null || adminPort == null ? "" : ", admin on http://" + InternetAddress.text(adminHost, adminPort))
+        + (adminHost == null || adminPort == null
+            ? ""
+            : ", admin on http://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))

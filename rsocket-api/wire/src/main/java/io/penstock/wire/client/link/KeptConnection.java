@@ -11,6 +11,7 @@ import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.CheckedFrames;
 import io.penstock.wire.transport.ConnectionGauges;
+import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
@@ -50,7 +51,7 @@ public final class KeptConnection implements ClientTransport {
   private void made(DuplexConnection made) {
     Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
     Scheduler timers = own == null ? terms.timers() : own;
-    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
+    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, SourceAddress.words(made.remoteAddress()));
     Mono<Void> gone = made.onClose().onErrorComplete();
     loop = own;
     connection = made;
