@@ -172,14 +172,14 @@ final class LauncherTest {
   @Test
   void cloneThatMoved_findsItsJars_andTrainsAgain() throws Exception {
     launch();
-    Path moved = Files.move(root, root.resolveSibling("a moved house"));
+    root = Files.move(root, root.resolveSibling("a moved house"));
 
-    Outcome first = run(moved.resolve("penstock").toString(), "stat");
+    Outcome first = launch("stat");
 
-    assertThat(first.out().lines()).contains(classPath(moved));
+    assertThat(first.out().lines()).contains(classPath(root));
     assertThat(first.err().lines()).singleElement().asString().contains("training");
-    assertThat(run(moved.resolve("penstock").toString()).err()).isEmpty();
-    assertThat(Files.readAllLines(moved.resolve("calls"))).as("builds").hasSize(1);
+    assertThat(launch().err()).isEmpty();
+    assertThat(calls()).as("builds").hasSize(1);
   }
 
   @Test
@@ -187,11 +187,12 @@ final class LauncherTest {
     launch();
     Path copy = root.resolveSibling("a copy");
     assertThat(new ProcessBuilder("cp", "-a", root.toString(), copy.toString()).start().waitFor()).isZero();
+    root = copy;
 
-    assertThat(run(copy.resolve("penstock").toString()).out().lines()).contains(classPath(copy));
+    assertThat(launch().out().lines()).contains(classPath(copy));
+    assertThat(calls()).as("builds").hasSize(1);
     Files.delete(copy.resolve("other.jar"));
-    assertThat(run(copy.resolve("penstock").toString()).err()).contains("building");
-    assertThat(calls()).as("builds of the first one").hasSize(1);
+    assertThat(launch().err()).contains("building");
   }
 
   @Test

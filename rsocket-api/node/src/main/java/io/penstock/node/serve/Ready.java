@@ -23,6 +23,8 @@ import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Report of a node that is ready, for programs that wait for it.
 ///
@@ -44,6 +46,8 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
     long pid) {
+  private static final Logger LOG = LoggerFactory.getLogger(Ready.class);
+
   /// The rank that the node is.
   ///
   /// @param side `prefill` or `decode`
@@ -131,6 +135,18 @@ record Ready(String host, int port, List<TransportState> transports, List<String
   void remove(Path file) throws IOException {
     if (Files.isRegularFile(file) && Files.readString(file).equals(line())) {
       Files.delete(file);
+    }
+  }
+
+  /// Removes the file of an earlier node, before anything that may fail: it says nothing of this start. One that cannot
+  /// be removed cannot be written either, which is refused with its reason later.
+  static void forget(Path file) {
+    try {
+      if (Files.isRegularFile(file)) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("--ready-file {} cannot be removed", file, e);
     }
   }
 
