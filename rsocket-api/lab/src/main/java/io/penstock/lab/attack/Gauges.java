@@ -2,7 +2,6 @@ package io.penstock.lab.attack;
 
 import io.penstock.node.link.HostPort;
 import java.io.IOException;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -25,7 +24,7 @@ record Gauges(@Nullable Long connections, @Nullable Long streams, @Nullable Long
 
     Source(HostPort admin, Duration patience) {
       this.http = HttpClient.newBuilder().connectTimeout(patience).build();
-      this.request = HttpRequest.newBuilder(URI.create("http://" + admin + "/metrics")).timeout(patience).build();
+      this.request = HttpRequest.newBuilder(admin.http("/metrics")).timeout(patience).build();
     }
 
     /// @throws IOException if the node does not answer

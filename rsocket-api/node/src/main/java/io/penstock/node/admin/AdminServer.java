@@ -8,6 +8,8 @@ import io.penstock.meter.PenstockMeters;
 import io.penstock.node.text.Json;
 import io.penstock.node.whatif.WhatIfPages;
 import io.penstock.tier.BlockTier;
+import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.tcp.WildcardAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -85,7 +87,9 @@ public final class AdminServer {
   /// @param port 0 for any free one
   /// @param loops stay the caller's to dispose
   public Mono<? extends DisposableServer> bind(String host, int port, LoopResources loops) {
-    return HttpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress(host, port)).idleTimeout(IDLE)
+    InetSocketAddress local = Endpoint.internet(host, port);
+    return HttpServer.create().runOn(WildcardAddress.listening(loops, local)).bindAddress(() -> local)
+        .idleTimeout(IDLE)
         .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index)
             .get("/whatif", this::whatIf).get("/whatif.svg", this::whatIfChart)
             .head("/metrics", this::metrics).head("/health", this::health).head("/", this::index))

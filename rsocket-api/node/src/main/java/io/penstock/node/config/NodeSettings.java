@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 
 /// The table of a node's settings. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
-  public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
+  public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.host(), "127.0.0.1",
       "Address that clients connect to; :: for all interfaces, 0.0.0.0 for those of IPv4, localhost for both of this"
           + " host. Beyond this host only with TLS and authentication, or with --open-to-network.");
   public static final Setting<Boolean> OPEN_TO_NETWORK = new Setting<>("open.to.network", AscendTypes.flag(), "false",
@@ -39,7 +39,7 @@ public final class NodeSettings {
   public static final Setting<PortRange> LISTEN_PORT =
       new Setting<>("listen.port", TransportSettings.ports(), "7733",
           "Port that clients connect to, or a range of which the first free one is taken.");
-  public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
+  public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.host(), "127.0.0.1",
       "Address of the admin endpoints /metrics and /health.");
   public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
       "Port of the admin endpoints, or off.");

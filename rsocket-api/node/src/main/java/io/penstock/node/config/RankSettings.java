@@ -11,7 +11,7 @@ import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
 import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Durations;
-import java.net.InetSocketAddress;
+import io.penstock.wire.transport.Endpoint;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,9 +37,10 @@ public final class RankSettings {
   public static final Setting<Integer> DP = ranks("rank.dp", "Data-parallel replicas of the instance.");
   public static final Setting<Integer> PCP = ranks("rank.pcp", "Prefill context ranks of the instance.");
   public static final Setting<Integer> DCP = ranks("rank.dcp", "Decode context ranks of the instance.");
-  public static final Setting<Optional<InetSocketAddress>> REGISTRY = new Setting<>("rank.registry",
+  public static final Setting<Optional<Endpoint>> REGISTRY = new Setting<>("rank.registry",
       AscendTypes.orNone(TransportSettings.address()), "none",
-      "Node that keeps the registry, at which the rank registers and says that it lives.");
+      "Node that keeps the registry, at which the rank registers and says that it lives. A name is looked up at each"
+          + " connection.");
   public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
       AscendTypes.orNone(SettingType.text()), "none",
       "User of the rank at the registry, to whom it belongs there; none for one with a token.");

@@ -1,16 +1,21 @@
 package io.penstock.node.link;
 
+import io.penstock.check.InternetAddress;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
+import java.net.URI;
 import picocli.CommandLine.ITypeConverter;
 
-/// Address of a node, written `HOST:PORT`; an IPv6 address stands in brackets.
+/// Address of a node, or of its admin endpoints, written `HOST:PORT`; an IPv6 address stands in brackets.
 ///
 /// @param host name or address, without brackets
 public record HostPort(String host, int port) {
+  private static final String HTTP = "http://";
+
   public HostPort {
-    if (host.isBlank() || port < 1 || port > 65535) {
-      throw refused(host + ":" + port);
+    host = InternetAddress.host(host);
+    if (port < 1 || port > 65535) {
+      throw refused(InternetAddress.text(host, port));
     }
   }
 
@@ -18,7 +23,7 @@ public record HostPort(String host, int port) {
   public static HostPort parse(String text) {
     Endpoint place;
     try {
-      place = Endpoint.parse(text);
+      place = Endpoint.parse(withoutHttp(text));
     } catch (IllegalArgumentException e) {
       throw refused(text);
     }
@@ -26,6 +31,17 @@ public record HostPort(String host, int port) {
       throw refused(text);
     }
     return new HostPort(place.host(), place.port());
+  }
+
+  /// `serve` prints where its admin endpoints are as a URL.
+  private static String withoutHttp(String text) {
+    String place = text.startsWith(HTTP) ? text.substring(HTTP.length()) : text;
+    return place.length() < text.length() && place.endsWith("/") ? place.substring(0, place.length() - 1) : place;
+  }
+
+  /// URL of `path` at an HTTP server there.
+  public URI http(String path) {
+    return URI.create(HTTP + InternetAddress.text(host, port) + path);
   }
 
   private static IllegalArgumentException refused(String text) {
@@ -42,6 +58,6 @@ public record HostPort(String host, int port) {
 
   @Override
   public String toString() {
-    return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    return InternetAddress.endpoint(host, port);
   }
 }

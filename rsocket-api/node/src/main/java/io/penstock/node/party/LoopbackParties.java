@@ -61,7 +61,7 @@ public final class LoopbackParties implements Parties {
     return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
         .doOnNext(bound -> server = bound)
         .flatMap(bound -> ConnectedParties.open("one process, loopback TCP",
-            ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))
+            ((TcpListener) bound.listening()).endpoint(), plan, keys, nanoClock))
         .map(connected -> {
           clients = connected;
           return this;

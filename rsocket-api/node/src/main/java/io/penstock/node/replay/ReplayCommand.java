@@ -9,7 +9,7 @@ import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.node.link.HostPort;
+import io.penstock.node.link.NodeAddress;
 import io.penstock.node.link.OtherShape;
 import io.penstock.node.option.PrefillOption;
 import io.penstock.node.option.SizeOption;
@@ -37,8 +37,8 @@ import io.penstock.node.trace.PeekedTrace;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.wire.protocol.WireFailure.ConnectionLostException;
 import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
+import io.penstock.wire.transport.Endpoint;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
@@ -135,10 +135,10 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Folder for the logs of the processes (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT",
-      description = "Use a node that runs already, instead of starting one.",
-      converter = HostPort.Converter.class)
-  private @Nullable HostPort connect;
+  @Option(names = "--connect", paramLabel = "ADDRESS",
+      description = "Use a node that runs already, instead of starting one: HOST:PORT, unix:PATH or ws://HOST:PORT.",
+      converter = NodeAddress.Converter.class)
+  private @Nullable Endpoint connect;
 
   @Option(names = "--warm",
       description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
@@ -269,10 +269,9 @@ public final class ReplayCommand implements Callable<Integer> {
     return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime).map(parties -> parties);
   }
 
-  private Mono<Parties> connected(HostPort node, FlowPlan plan) {
-    InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
+  private Mono<Parties> connected(Endpoint node, FlowPlan plan) {
     return ConnectedParties
-        .open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
+        .open("decode and prefill here, node at " + node, node, plan, keys(plan, true), System::nanoTime)
         .onErrorMap(RemotePermanentException.class,
             e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
         .onErrorMap(ConnectionLostException.class,

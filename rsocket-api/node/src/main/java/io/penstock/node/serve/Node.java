@@ -54,6 +54,7 @@ import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -124,7 +125,8 @@ public final class Node {
     this.tiers = tiers;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis());
+    this.rank = new NodeAsRank(config, security.registryPass(), meters, timers, System.currentTimeMillis(),
+        NameResolver.ofSystem());
     meters.bind(budget);
     new JvmMemoryMetrics().bindTo(registry);
     ResidentMemory.bindTo(registry);

@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
+import io.penstock.check.InternetAddress;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration;
@@ -13,21 +14,26 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.text.Reason;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.AdvertisedEndpoints;
+import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
+import io.penstock.wire.transport.NameResolver;
 import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
-import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +58,7 @@ final class NodeAsRank {
   /// Generation that the registry has given to this start of the rank; 0 before.
   private final AtomicLong generation = new AtomicLong();
   private final long startMillis;
+  private final NameResolver names;
   private final Scheduler timers;
   private final @Nullable PrefillConnector kept;
   private final Disposable.Swap staying = Disposables.swap();
@@ -62,8 +69,11 @@ final class NodeAsRank {
   /// @param pass shown to the registry
   /// @param startMillis wall clock of the start, for a registry that does not know the rank: where it does, the
   ///     generation is the next one, whatever the clock says
-  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long startMillis) {
+  /// @param names looks up the name of the registry
+  NodeAsRank(NodeConfig config, RegistryPass pass, PenstockMeters meters, Scheduler timers, long startMillis,
+      NameResolver names) {
     this.config = config;
+    this.names = names;
     this.pass = pass;
     this.rank = config.rank();
     this.startMillis = startMillis;
@@ -89,34 +99,45 @@ final class NodeAsRank {
   }
 
   /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot be
-  /// reached is tried again and again. A rank that another process has is waited for, for twice the time in which the
-  /// registry forgets a silent process.
+  /// reached is tried again and again, and its name is looked up each time. A rank that another process has is waited
+  /// for, for twice the time in which the registry forgets a silent process.
   ///
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
   Mono<Void> register(AdvertisedEndpoints places, LoopResources loops) {
-    Optional<InetSocketAddress> at = config.get(RankSettings.REGISTRY);
+    Optional<Endpoint> at = config.get(RankSettings.REGISTRY);
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
-      InetSocketAddress to = new InetSocketAddress(at.orElseThrow().getHostString(), at.orElseThrow().getPort());
-      Registration.Endpoint here = endpoint(places, to);
-      RegistryClient client = RegistryClient.of(TcpTransport.client(pass.with(TcpClientOptions.to(to)), loops),
+      Endpoint to = at.orElseThrow();
+      RankId who = rank.orElseThrow().rank();
+      BiFunction<Long, @Nullable SocketAddress, Registration> entry =
+          (given, seen) -> registration(given, endpoint(places, seen));
+      RegistryClient client = RegistryClient.of(
+          TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
+              new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop()),
           KvClientOptions.builder().credentials(pass.credentials()).build(), KvPeerOptions.defaults(), timers,
           RandomGenerator.getDefault()).withSecret(pass.secret());
       registry = client;
-      RankId who = rank.orElseThrow().rank();
       RankRefusal refusals = new RankRefusal(to, who);
-      return client.whileTaken(claimed(client, who, to)).map(given -> registration(given, here))
-          .flatMap(entry -> client.register(entry).timeout(PATIENCE, timers).thenReturn(Optional.of(entry)))
+      AtomicBoolean isLost = new AtomicBoolean();
+      Consumer<TransientKvException> lost = late -> lost(to, isLost, late);
+      return client.whileTaken(claimed(client, who, to))
+          .flatMap(given -> client.register(seen -> entry.apply(given, seen)).timeout(PATIENCE, timers)
+              .thenReturn(Optional.of(given)))
           .onErrorMap(refusals::of)
-          .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late).thenReturn(Optional.empty()))
-          .doOnNext(entry -> staying.update(entry.map(client::stay)
-              .orElseGet(() -> client.stay(who, startMillis, given -> registration(given, here)))
-              .subscribe(view -> {}, failure -> refusal.tryEmitValue(refusals.of(failure)))))
+          .onErrorResume(NodeAsRank::mayPass, late -> Mono.fromSupplier(() -> {
+            lost(to, isLost, late);
+            return Optional.empty();
+          }))
+          .doOnNext(claimed -> staying.update(claimed
+              .map(given -> client.stay(who.since(given), seen -> entry.apply(given, seen), lost))
+              .orElseGet(() -> client.stay(who, startMillis, entry, lost))
+              .subscribe(view -> registered(to, isLost),
+                  failure -> refusal.tryEmitValue(refusals.of(failure)))))
           .then();
     });
   }
 
-  private Mono<Long> claimed(RegistryClient client, RankId who, InetSocketAddress to) {
+  private Mono<Long> claimed(RegistryClient client, RankId who, Endpoint to) {
     AtomicBoolean isReported = new AtomicBoolean();
     return client.claim(who, startMillis).timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
       if (!isReported.getAndSet(true)) {
@@ -129,6 +150,19 @@ final class NodeAsRank {
     generation.set(given);
     NodeRank one = rank.orElseThrow();
     return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here);
+  }
+
+  /// Logs the first failure after a registration.
+  private static void lost(Endpoint registry, AtomicBoolean isLost, Throwable why) {
+    if (isLost.compareAndSet(false, true)) {
+      LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, Reason.of(why));
+    }
+  }
+
+  private static void registered(Endpoint registry, AtomicBoolean isLost) {
+    if (isLost.compareAndSet(true, false)) {
+      LOG.warn("registry {} answers again: the rank is registered", registry);
+    }
   }
 
   /// Emits the reason once the registry refuses this rank.
@@ -148,20 +182,16 @@ final class NodeAsRank {
     return error instanceof TransientKvException || error instanceof TimeoutException;
   }
 
-  private static Mono<Void> warn(InetSocketAddress registry, Throwable late) {
-    LOG.warn("registry {} does not answer: the node keeps trying ({})", registry, late.getMessage());
-    return Mono.empty();
-  }
-
   /// Endpoint for ranks behind the registry.
-  private Registration.Endpoint endpoint(AdvertisedEndpoints places, InetSocketAddress registry) {
-    InetSocketAddress address = places.shown(registry).stream()
-        .filter(place -> place.transport() == TransportKind.TCP).map(Endpoint::address)
-        .filter(InetSocketAddress.class::isInstance).map(InetSocketAddress.class::cast).findFirst()
+  ///
+  /// @param registry as the connection shows it
+  private Registration.Endpoint endpoint(AdvertisedEndpoints places, @Nullable SocketAddress registry) {
+    Endpoint told = places.towards(registry).stream().filter(place -> place.transport() == TransportKind.TCP)
+        .filter(place -> !InternetAddress.isOfOneHost(place.host())).findFirst()
         .orElseThrow(() -> new IllegalArgumentException(
-            "listen.host must be one that ranks behind the registry reach by TCP (was %s)".formatted(
-                config.get(NodeSettings.LISTEN_HOST))));
-    return new Registration.Endpoint(address.getHostString(), address.getPort());
+            "listen.host must be one that ranks behind the registry reach by TCP, or advertise.host name one (was %s)"
+                .formatted(config.get(NodeSettings.LISTEN_HOST))));
+    return new Registration.Endpoint(told.host(), told.port());
   }
 
   /// Leaves the registry, for whose answer it waits some seconds, so that no request is sent here any more. Lazy and

@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
+import io.penstock.check.InternetAddress;
 import io.penstock.node.admin.TransportState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
@@ -13,9 +14,7 @@ import io.penstock.node.shape.LayoutSettings;
 import io.penstock.node.text.Json;
 import io.penstock.node.text.Plural;
 import io.penstock.wire.transport.Endpoint;
-import io.penstock.wire.transport.TransportKind;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -24,6 +23,8 @@ import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Report of a node that is ready, for programs that wait for it.
 ///
@@ -45,6 +46,8 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable OfRank rank,
     long pid) {
+  private static final Logger LOG = LoggerFactory.getLogger(Ready.class);
+
   /// The rank that the node is.
   ///
   /// @param side `prefill` or `decode`
@@ -97,13 +100,10 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         space.publicId(),
         LayoutSettings.words(space), space.layout().blockBytes(),
         several.isEmpty() ? null : several.stream().map(SpaceSettings::words).toList(),
-        config.rank().map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Ready::place).orElse(null)))
+        config.rank()
+            .map(rank -> OfRank.of(rank, config.get(RankSettings.REGISTRY).map(Endpoint::toString).orElse(null)))
             .orElse(null),
         ProcessHandle.current().pid());
-  }
-
-  private static String place(InetSocketAddress address) {
-    return new Endpoint(TransportKind.TCP, address).toString();
   }
 
   /// Text for people: a line, one for the rank, and one for each space.
@@ -111,7 +111,9 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     return "serving on " + transports.stream().filter(TransportState::works).map(TransportState::address)
         .collect(Collectors.joining(", "))
         + reached()
-        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
+        + (adminHost == null || adminPort == null
+            ? ""
+            : ", admin on http://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))
@@ -133,6 +135,18 @@ record Ready(String host, int port, List<TransportState> transports, List<String
   void remove(Path file) throws IOException {
     if (Files.isRegularFile(file) && Files.readString(file).equals(line())) {
       Files.delete(file);
+    }
+  }
+
+  /// Removes the file of an earlier node, before anything that may fail: it says nothing of this start. One that cannot
+  /// be removed cannot be written either, which is refused with its reason later.
+  static void forget(Path file) {
+    try {
+      if (Files.isRegularFile(file)) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("--ready-file {} cannot be removed", file, e);
     }
   }
 

@@ -94,6 +94,9 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (readyFile != null && !printConfig) {
+      Ready.forget(readyFile);
+    }
     var flags = SettingOptions.given(spec.commandLine().getParseResult(), NodeSettings.ALL);
     addAlias(flags, NodeSettings.SSD_ENGINE, "--engine", engine);
     addAlias(flags, NodeSettings.SSD_DURABILITY, "--durability", durability);

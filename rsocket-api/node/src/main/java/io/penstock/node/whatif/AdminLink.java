@@ -24,7 +24,7 @@ final class AdminLink {
   /// @throws UnavailableException if no node answers there
   /// @throws DataException if the answer has another form, such as that of another version
   static WhatIfAnswer whatIf(HostPort admin, Duration patience) throws InterruptedException {
-    URI uri = URI.create("http://" + admin + "/whatif");
+    URI uri = admin.http("/whatif");
     try (HttpClient http = HttpClient.newBuilder().connectTimeout(patience).build()) {
       HttpResponse<String> answer =
           http.send(HttpRequest.newBuilder(uri).timeout(patience).build(), BodyHandlers.ofString());

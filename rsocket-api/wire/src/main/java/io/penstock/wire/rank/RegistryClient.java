@@ -16,6 +16,7 @@ import io.penstock.wire.client.link.NodeConnection;
 import io.penstock.wire.protocol.DisaggMessages;
 import io.penstock.wire.protocol.Routes;
 import io.rsocket.transport.ClientTransport;
+import java.net.SocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -24,6 +25,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
@@ -96,11 +99,20 @@ public final class RegistryClient {
   ///
   /// @return cold; signals why the registry refused the rank, or could not be reached
   public Mono<InstanceView> register(Registration registration) {
+    return register(place -> registration);
+  }
+
+  /// Registers a rank, once.
+  ///
+  /// @param registration that the rank gives, for the place of the registry that the connection shows; the place is
+  ///     null for a connection that is none of the internet
+  public Mono<InstanceView> register(Function<@Nullable SocketAddress, Registration> registration) {
     return registered(registration).map(reply -> reply.instance().view());
   }
 
-  private Mono<DisaggMessages.RegisterReply> registered(Registration registration) {
-    return with(node -> node.ask(Routes.REGISTER, DisaggMessages.RegisterRequest.of(registration, secret.bytes()),
+  private Mono<DisaggMessages.RegisterReply> registered(Function<@Nullable SocketAddress, Registration> registration) {
+    return with(node -> node.ask(Routes.REGISTER,
+        DisaggMessages.RegisterRequest.of(registration.apply(node.transport().remote()), secret.bytes()),
         DisaggMessages.RegisterReply.class));
   }
 
@@ -111,10 +123,21 @@ public final class RegistryClient {
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
+    return stay(registration.who(), place -> registration, lost -> {});
+  }
+
+  /// Keeps a rank registered, as [#stay(Registration)] does, with what it says at each registration: a registry that
+  /// moved may reach it elsewhere.
+  ///
+  /// @param registration for the place of the registry that the connection shows, see [#register(Function)]
+  /// @param lost receives each transient failure, which another attempt follows
+  public Flux<InstanceView> stay(Incarnation who, Function<@Nullable SocketAddress, Registration> registration,
+      Consumer<TransientKvException> lost) {
     return Flux.defer(() -> {
       Attempts attempts = new Attempts();
       return Flux.defer(() -> registered(registration).doOnNext(reply -> attempts.succeeded())
-          .flatMapMany(reply -> beats(registration.who(), reply)))
+          .flatMapMany(reply -> beats(who, reply)))
+          .doOnError(TransientKvException.class, lost)
           .onErrorResume(TransientKvException.class, attempts::pause)
           .repeat();
     });
@@ -124,10 +147,20 @@ public final class RegistryClient {
   ///
   /// @param registration of the rank in the generation that was claimed
   public Flux<InstanceView> stay(RankId rank, long least, LongFunction<Registration> registration) {
+    return stay(rank, least, (generation, place) -> registration.apply(generation), lost -> {});
+  }
+
+  /// Claims a rank and keeps it registered, with what it says at each registration in the generation that was claimed.
+  ///
+  /// @param lost receives each transient failure, which another attempt follows
+  public Flux<InstanceView> stay(RankId rank, long least,
+      BiFunction<Long, @Nullable SocketAddress, Registration> registration, Consumer<TransientKvException> lost) {
     return Flux.defer(() -> {
       Attempts attempts = new Attempts();
-      return Flux.defer(() -> claim(rank, least)).onErrorResume(TransientKvException.class, attempts::pause)
-          .repeat().take(1).concatMap(generation -> stay(registration.apply(generation)), 1);
+      return Flux.defer(() -> claim(rank, least)).doOnError(TransientKvException.class, lost)
+          .onErrorResume(TransientKvException.class, attempts::pause).repeat().take(1)
+          .concatMap(generation -> stay(rank.since(generation), place -> registration.apply(generation, place), lost),
+              1);
     });
   }
 

@@ -11,6 +11,7 @@ import io.penstock.wire.report.StreamListener;
 import io.penstock.wire.security.Credentials;
 import io.penstock.wire.transport.CheckedFrames;
 import io.penstock.wire.transport.ConnectionGauges;
+import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
@@ -20,6 +21,7 @@ import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.DefaultPayload;
 import io.rsocket.util.EmptyPayload;
+import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -49,7 +51,7 @@ public final class KeptConnection implements ClientTransport {
   private void made(DuplexConnection made) {
     Scheduler own = made instanceof TimedConnection timed ? timed.timers() : null;
     Scheduler timers = own == null ? terms.timers() : own;
-    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, String.valueOf(made.remoteAddress()));
+    AnswerLimit limit = new AnswerLimit(terms.answerTimeout(), timers, SourceAddress.words(made.remoteAddress()));
     Mono<Void> gone = made.onClose().onErrorComplete();
     loop = own;
     connection = made;
@@ -61,6 +63,12 @@ public final class KeptConnection implements ClientTransport {
   @Override
   public int maxFrameLength() {
     return transport.maxFrameLength();
+  }
+
+  /// Where the peer is, as the connection shows it; null for a connection that is none of the internet.
+  public @Nullable SocketAddress remote() {
+    DuplexConnection made = connection;
+    return made == null ? null : made.remoteAddress();
   }
 
   /// Runs tasks on the connection's event loop; null for a connection of another module.
