@@ -47,11 +47,6 @@ final class Ranks {
       this.by = by;
     }
 
-    /// Whether its next generation is claimed, and not registered yet.
-    boolean isClaimed() {
-      return registration == null || registration.who().generation() < generation;
-    }
-
     boolean is(Incarnation who) {
       return registration != null && registration.who().equals(who);
     }
@@ -189,7 +184,7 @@ final class Ranks {
     } else if (held.is(registration.who())) {
       require("endpoint", requireNonNull(held.registration).endpoint(), registration.endpoint());
     } else {
-      requireNotBelow(held.isClaimed() ? held.generation : held.generation + 1, generation);
+      requireNotBelow(held.generation, generation);
       requireNotAbove(held.generation + 1, ", the next one", generation);
     }
   }

@@ -130,7 +130,7 @@ final class RankOwnerTest {
     registry.register(OWNER, of(RANK, 9));
     assertThat(gone).containsExactly(RANK.since(7));
     assertThat(registry.heartbeat(OWNER.owner(), RANK.since(7))).isFalse();
-    assertThatThrownBy(() -> registry.register(OWNER, of(RANK, 7))).hasMessage("generation must be >= 10 (was 7)");
+    assertThatThrownBy(() -> registry.register(OWNER, of(RANK, 7))).hasMessage("generation must be >= 9 (was 7)");
   }
 
   @Test

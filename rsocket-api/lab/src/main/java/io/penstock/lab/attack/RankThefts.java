@@ -49,9 +49,12 @@ final class RankThefts {
   }
 
   private Map<String, ?> manifest() {
-    return Map.of("model", "m" + random.nextInt(VICTIMS), "groups", List.of(Map.of("tokens", 16, "order", "NHD", "planes",
-        List.of(Map.of("kind", "KEY", "type", "BF16", "heads", 1, "width", 16)), "layers", List.of(0), "windowTokens",
-        random.nextInt(VICTIMS))), "tp", 1, "pp", 1, "dp", 1, "pcp", 1, "dcp", 1, "stageLayers", List.of(1),
+    return Map.of("model", "m" + random.nextInt(VICTIMS), "groups",
+        List.of(Map.of("tokens", 16, "order", "NHD", "planes",
+            List.of(Map.of("kind", "KEY", "type", "BF16", "heads", 1, "width", 16)), "layers", List.of(0),
+            "windowTokens",
+            random.nextInt(VICTIMS))),
+        "tp", 1, "pp", 1, "dp", 1, "pcp", 1, "dcp", 1, "stageLayers", List.of(1),
         "draftLayers", 0);
   }
 }

@@ -439,8 +439,9 @@ final class ServePrefillTest {
     ports.put(restarted, back.port());
     assertThat(requireNonNull(views.of(restarted, TO.space()).block(SOON)).generation()).isEqualTo(higher + 1);
     assertThat(signals.send(restarted, new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON)).isNotNull();
+    ports.put(who(1), back.port());
     assertThatThrownBy(() -> signals.send(who(1), new Signal(Signal.Kind.RENEW, "r", SELF, 1)).block(SOON))
-        .as("of the earlier start");
+        .as("for the earlier start").hasMessageContaining("generation must be " + (higher + 1));
   }
 
   @Test

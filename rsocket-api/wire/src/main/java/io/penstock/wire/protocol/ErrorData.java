@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -197,7 +198,7 @@ final class ErrorData {
       for (Object plane : list) {
         planes.add(shape(Fields.present("plane", plane)).plane());
       }
-    } catch (WireFormatException | IllegalArgumentException e) { // a newer node's kinds and types
+    } catch (WireFormatException | IllegalArgumentException | JacksonException e) { // a newer node's kinds and types
       return null;
     }
     return List.copyOf(planes);

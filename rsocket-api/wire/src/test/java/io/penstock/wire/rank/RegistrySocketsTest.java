@@ -86,6 +86,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -179,9 +180,14 @@ final class RegistrySocketsTest {
 
   @Test
   void aStranger_takesNoRankOfAnother_andEndsNone() {
+    RankRegistry still = new RankRegistry(RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2),
+        () -> 0L, gone::add); // no rank falls silent
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), still);
+    client = client(Credentials.none());
+    InstanceView owned = requireNonNull(client.register(prefill(GENERATION)).block(PATIENCE));
     RegistryClient stranger = client.withSecret(RankSecret.of("a stranger's secret".getBytes(UTF_8)));
-    Disposable staying = client.stay(prefill(GENERATION)).subscribe();
-    InstanceView owned = requireNonNull(client.ready("p", PATIENCE).block(PATIENCE));
     for (long generation : new long[] {GENERATION, GENERATION + 1, 1L << 62}) {
       assertTaken(stranger.register(prefill(generation)));
     }
@@ -190,7 +196,6 @@ final class RegistrySocketsTest {
     assertThat(client.instances().block(PATIENCE)).containsExactly(owned);
     assertThatThrownBy(() -> client.register(prefill(1L << 62)).block(PATIENCE)).as("owners go in steps, too")
         .hasMessageContaining("generation must be <= 8, the next one (was 4611686018427387904)");
-    staying.dispose();
   }
 
   private static void assertTaken(Mono<?> work) {
@@ -200,14 +205,21 @@ final class RegistrySocketsTest {
 
   @Test
   void aRankWhoseOwnerIsSilent_isFree_andOneWhoseOwnerLivesIsGivenUp() {
+    AtomicLong nanos = new AtomicLong();
+    RankRegistry still = new RankRegistry(RegistryOptions.defaults().withHeartbeat(Duration.ofMillis(100), 2),
+        nanos::get, gone::add); // time stands still for it
+    client.close().block(PATIENCE);
+    server.close().block(PATIENCE);
+    server = serve(Access.open(), still);
+    client = client(Credentials.none());
     client.register(prefill(GENERATION)).block(PATIENCE);
     RegistryClient restarted = client.withSecret(RankSecret.of("of a later start".getBytes(UTF_8)));
+    assertTaken(restarted.claim(PREFILL.rank(), 0));
+    nanos.set(Duration.ofMillis(201).toNanos());
     long next = requireNonNull(restarted.whileTaken(restarted.claim(PREFILL.rank(), 0)).block(PATIENCE));
     assertThat(next).as("whatever its clock says").isEqualTo(GENERATION + 1);
-    Disposable staying = restarted.stay(prefill(next)).subscribe();
     assertTaken(client.whileTaken(client.claim(PREFILL.rank(), 0)));
     assertTaken(client.stay(PREFILL.rank(), 0, this::prefill).next());
-    staying.dispose();
   }
 
   @Test
