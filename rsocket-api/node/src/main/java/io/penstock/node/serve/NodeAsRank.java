@@ -16,6 +16,7 @@ import io.penstock.node.config.RankSettings;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.Endpoint;
@@ -105,7 +106,7 @@ final class NodeAsRank {
       registry = client;
       RankId who = rank.orElseThrow().rank();
       RankRefusal refusals = new RankRefusal(to, who);
-      return client.whileTaken(claimed(client, who, to)).map(given -> registration(given, here))
+      return client.whileTaken(claimed(client, who, to, described(0, here))).map(given -> registration(given, here))
           .flatMap(entry -> client.register(entry).timeout(PATIENCE, timers).thenReturn(Optional.of(entry)))
           .onErrorMap(refusals::of)
           .onErrorResume(NodeAsRank::mayPass, late -> warn(to, late).thenReturn(Optional.empty()))
@@ -116,17 +117,29 @@ final class NodeAsRank {
     });
   }
 
-  private Mono<Long> claimed(RegistryClient client, RankId who, InetSocketAddress to) {
+  /// Claims the rank. If another process has it, a registration in generation 0, which none has, shows what differs
+  /// from the other ranks of the instance.
+  private Mono<Long> claimed(RegistryClient client, RankId who, InetSocketAddress to, Registration described) {
     AtomicBoolean isReported = new AtomicBoolean();
-    return client.claim(who, startMillis).timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
+    return client.claim(who, startMillis).onErrorResume(RankTakenException.class, taken -> client.register(described)
+        .onErrorMap(NodeAsRank::isOfGeneration, refused -> taken).then(Mono.error(taken)))
+        .timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
       if (!isReported.getAndSet(true)) {
         LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who, to);
       }
     });
   }
 
+  private static boolean isOfGeneration(Throwable refusal) {
+    return refusal instanceof RemotePermanentException remote && "generation".equals(remote.field());
+  }
+
   private Registration registration(long given, Registration.Endpoint here) {
     generation.set(given);
+    return described(given, here);
+  }
+
+  private Registration described(long given, Registration.Endpoint here) {
     NodeRank one = rank.orElseThrow();
     return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here);
   }
