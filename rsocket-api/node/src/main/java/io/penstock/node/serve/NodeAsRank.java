@@ -89,9 +89,9 @@ final class NodeAsRank {
     return rank.isPresent() && config.get(RankSettings.REGISTRY).isPresent() ? generation::get : null;
   }
 
-  /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot be
-  /// reached is tried again and again. A rank that another process has is waited for, for twice the time in which the
-  /// registry forgets a silent process.
+  /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot
+  /// be reached is tried again and again. The node waits for a rank that another process has, for twice the time in
+  /// which the registry forgets a silent process.
   ///
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
@@ -124,10 +124,11 @@ final class NodeAsRank {
     return client.claim(who, startMillis).onErrorResume(RankTakenException.class, taken -> client.register(described)
         .onErrorMap(NodeAsRank::isOfGeneration, refused -> taken).then(Mono.error(taken)))
         .timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
-      if (!isReported.getAndSet(true)) {
-        LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who, to);
-      }
-    });
+          if (!isReported.getAndSet(true)) {
+            LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who,
+                to);
+          }
+        });
   }
 
   private static boolean isOfGeneration(Throwable refusal) {
