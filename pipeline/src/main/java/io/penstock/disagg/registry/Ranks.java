@@ -106,14 +106,14 @@ final class Ranks {
   InstanceView register(Registrant by, Registration registration) {
     RankId rank = registration.who().rank();
     Instance known = instances.get(rank.instance());
-    Held held = held(by.owner(), rank);
-    requireGeneration(held, registration);
     if (known == null) {
       Shares.require("instances", instances.size() + 1, bounds.instances());
       shapes.requireFits(registration);
-    } else {
+    } else { // before the owner: a wrong name of an instance is told by what differs
       requireEqual(known, by.owner(), registration);
     }
+    Held held = held(by.owner(), rank);
+    requireGeneration(held, registration);
     Held entered = held == null ? enter(by, rank) : held;
     Instance instance = known == null ? open(by.owner(), registration) : known;
     Registration before = entered.registration;

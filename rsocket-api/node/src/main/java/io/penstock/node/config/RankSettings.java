@@ -43,7 +43,7 @@ public final class RankSettings {
           + " connection.");
   public static final Setting<Optional<String>> REGISTRY_USER = new Setting<>("rank.registry.user",
       AscendTypes.orNone(SettingType.text()), "none",
-      "User of the rank at the registry, to whom it belongs there; none for one with a token.");
+      "User of the rank at the registry, its owner there; none for one with a token.");
   public static final Setting<Optional<Path>> REGISTRY_PASSWORD = new Setting<>("rank.registry.password.file",
       SettingType.pathOrOff(), "off",
       "File whose first line is the password of rank.registry.user, or a token, for a registry that asks for one.");

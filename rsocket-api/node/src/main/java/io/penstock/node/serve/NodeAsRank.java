@@ -18,6 +18,7 @@ import io.penstock.node.text.Reason;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.protocol.Routes;
+import io.penstock.wire.protocol.WireFailure.RemotePermanentException;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.ConnectionListener;
@@ -34,6 +35,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -98,9 +100,9 @@ final class NodeAsRank {
     return rank.isPresent() && config.get(RankSettings.REGISTRY).isPresent() ? generation::get : null;
   }
 
-  /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot be
-  /// reached is tried again and again, and its name is looked up each time. A rank that another process has is waited
-  /// for, for twice the time in which the registry forgets a silent process.
+  /// Registers the node in the generation that the registry gives it, and keeps it registered. A registry that cannot
+  /// be reached is tried again and again, and its name is looked up each time. The node waits for a rank that another
+  /// process has, for twice the time in which the registry forgets a silent process.
   ///
   /// @param places where the node listens
   /// @return cold; signals why the registry refuses the rank, see [RankRefusal]
@@ -120,7 +122,7 @@ final class NodeAsRank {
       RankRefusal refusals = new RankRefusal(to, who);
       AtomicBoolean isLost = new AtomicBoolean();
       Consumer<TransientKvException> lost = late -> lost(to, isLost, late);
-      return client.whileTaken(claimed(client, who, to))
+      return client.whileTaken(claimed(client, who, to, seen -> described(0, endpoint(places, seen))))
           .flatMap(given -> client.register(seen -> entry.apply(given, seen)).timeout(PATIENCE, timers)
               .thenReturn(Optional.of(given)))
           .onErrorMap(refusals::of)
@@ -137,17 +139,31 @@ final class NodeAsRank {
     });
   }
 
-  private Mono<Long> claimed(RegistryClient client, RankId who, Endpoint to) {
+  /// Claims the rank. If another process has it, a registration in generation 0, which none has, shows what differs
+  /// from the other ranks of the instance.
+  private Mono<Long> claimed(RegistryClient client, RankId who, Endpoint to,
+      Function<@Nullable SocketAddress, Registration> described) {
     AtomicBoolean isReported = new AtomicBoolean();
-    return client.claim(who, startMillis).timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
-      if (!isReported.getAndSet(true)) {
-        LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who, to);
-      }
-    });
+    return client.claim(who, startMillis).onErrorResume(RankTakenException.class, taken -> client.register(described)
+        .onErrorMap(NodeAsRank::isOfGeneration, refused -> taken).then(Mono.error(taken)))
+        .timeout(PATIENCE, timers).doOnError(RankTakenException.class, taken -> {
+          if (!isReported.getAndSet(true)) {
+            LOG.warn("rank {} belongs to another process at registry {}: the node waits until that one is gone", who,
+                to);
+          }
+        });
+  }
+
+  private static boolean isOfGeneration(Throwable refusal) {
+    return refusal instanceof RemotePermanentException remote && "generation".equals(remote.field());
   }
 
   private Registration registration(long given, Registration.Endpoint here) {
     generation.set(given);
+    return described(given, here);
+  }
+
+  private Registration described(long given, Registration.Endpoint here) {
     NodeRank one = rank.orElseThrow();
     return new Registration(one.side(), one.rank().since(given), Routes.VERSION, one.manifest(), here);
   }

@@ -47,7 +47,7 @@ public final class Json {
     public @Nullable SerializableString getEscapeSequence(int unit) {
       return Character.isSurrogate((char) unit) || Checks.isPrintable(unit)
           ? null
-          : new SerializedString("\\u%04x".formatted(unit));
+          : new SerializedString("\\u%04X".formatted(unit));
     }
   }
 

@@ -48,7 +48,7 @@ final class ConsoleTest {
     assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("""
         \\x1b[2J\\x9b\\u202e\\u2028\\x7f\tü🚀
         next
-        [{"name":"\\u001b[2J\\u009b\\u202e\\u2028\\u007f\\tü🚀","bytes":1}]
+        [{"name":"\\u001B[2J\\u009B\\u202E\\u2028\\u007F\\tü🚀","bytes":1}]
         """);
     assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("\\x1b[2J\\x9b\\u202e\\u2028\\x7f\tü🚀\n");
     assertThat(new TextTable("HOST").row("\u001b]0;owned\u0007\nnext"))
