@@ -1,7 +1,6 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
-import io.penstock.check.InternetAddress;
 import io.penstock.disagg.Incarnation;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Side;
@@ -11,7 +10,6 @@ import io.penstock.meter.PenstockMeters;
 import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
-import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.text.Reason;
 import io.penstock.wire.client.KvClientOptions;
@@ -22,7 +20,6 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.NameResolver;
-import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.SocketAddress;
@@ -41,6 +38,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
+import reactor.util.retry.Retry;
 
 /// The work of a node as a rank of a prefill or decode instance: it keeps the blocks of requests for decode ranks, and
 /// stays registered. A node that is no rank does nothing.
@@ -96,8 +94,9 @@ final class NodeAsRank {
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
       Endpoint to = at.orElseThrow();
       Incarnation who = rank.orElseThrow().rank().since(generation);
+      RankPlace place = new RankPlace(config, places);
       Function<@Nullable SocketAddress, Registration> registration = seen -> new Registration(
-          rank.orElseThrow().side(), who, Routes.VERSION, rank.orElseThrow().manifest(), endpoint(places, seen));
+          rank.orElseThrow().side(), who, Routes.VERSION, rank.orElseThrow().manifest(), place.towards(seen));
       RegistryClient client = RegistryClient.of(
           TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
               new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop()),
@@ -106,10 +105,12 @@ final class NodeAsRank {
       registry = client;
       RankRefusal refusals = new RankRefusal(to, who.rank());
       AtomicBoolean isLost = new AtomicBoolean();
-      return client.register(registration).timeout(PATIENCE, timers).then()
+      return client.register(registration).doOnNext(view -> place.accepted()).timeout(PATIENCE, timers).then()
           .onErrorMap(refusals::of)
           .onErrorResume(NodeAsRank::mayPass, late -> lost(to, isLost, late))
-          .doOnSuccess(done -> staying.update(client.stay(who, registration, late -> lost(to, isLost, late).subscribe())
+          .doOnSuccess(done -> staying.update(client
+              .stay(who, registration, late -> lost(to, isLost, late).subscribe()).doOnNext(view -> place.accepted())
+              .retryWhen(Retry.indefinitely().filter(place::isToBeKept))
               .subscribe(view -> registered(to, isLost),
                   failure -> refusal.tryEmitValue(refusals.of(failure)))));
     });
@@ -145,18 +146,6 @@ final class NodeAsRank {
 
   private static boolean mayPass(Throwable error) {
     return error instanceof TransientKvException || error instanceof TimeoutException;
-  }
-
-  /// Endpoint for ranks behind the registry.
-  ///
-  /// @param registry as the connection shows it
-  private Registration.Endpoint endpoint(AdvertisedEndpoints places, @Nullable SocketAddress registry) {
-    Endpoint told = places.towards(registry).stream().filter(place -> place.transport() == TransportKind.TCP)
-        .filter(place -> !InternetAddress.isOfOneHost(place.host())).findFirst()
-        .orElseThrow(() -> new IllegalArgumentException(
-            "listen.host must be one that ranks behind the registry reach by TCP, or advertise.host name one (was %s)"
-                .formatted(config.get(NodeSettings.LISTEN_HOST))));
-    return new Registration.Endpoint(told.host(), told.port());
   }
 
   /// Leaves the registry, for whose answer it waits some seconds, so that no request is sent here any more. Lazy and
