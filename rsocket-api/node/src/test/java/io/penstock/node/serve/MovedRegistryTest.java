@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -81,6 +82,7 @@ final class MovedRegistryTest {
 
   @BeforeEach
   void readTheLog() {
+    logger.setLevel(Level.WARN);
     log.start();
     logger.addAppender(log);
   }
@@ -88,6 +90,7 @@ final class MovedRegistryTest {
   @AfterEach
   void close() {
     logger.detachAppender(log);
+    logger.setLevel(null);
     servers.forEach(server -> server.close().block(SOON));
     timers.dispose();
     loops.disposeLater(Duration.ZERO, SOON).block(SOON);
