@@ -147,7 +147,6 @@ final class MovedRegistryTest {
     servers.removeFirst().close().block(SOON);
 
     Eventually.holds("the rank is at the new address", () -> has(after, "127.0.0.1:7001"));
-    Eventually.holds("the log says so", () -> lines().stream().anyMatch(line -> line.contains("answers again")));
     assertThat(lines()).containsOnlyOnce("registry registry.test has moved to 127.0.0.2 (was at 127.0.0.1)");
     rank.close().block(SOON);
   }
