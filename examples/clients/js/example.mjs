@@ -1,8 +1,7 @@
 // Puts three blocks into a node, and gets them back: node example.mjs 127.0.0.1:7733
 import { Node } from "./penstock.mjs";
 
-const [, host, port] = /^(.*):(\d+)$/.exec(process.argv[2] ?? "127.0.0.1:7733");
-const node = await Node.connect(host, Number(port));
+const node = await Node.at(process.argv[2] ?? "127.0.0.1:7733");
 const { space } = node;
 console.log(`${node.welcome.node} has blocks of ${space.tokens} tokens, ${space.blockBytes} bytes each`);
 const hashes = space.hashes(Array.from({ length: 3 * space.tokens }, (_, i) => i));

@@ -106,10 +106,16 @@ export interface ConnectOptions {
   timeout?: number;
 }
 
+/** Host and port of an address; the path and null for a Unix domain socket. */
+export function place(address: string): { host: string; port: number | null };
+
 /** A connection to a node, for blocks of one space. Requests may run side by side. */
 export class Node {
   private constructor();
-  static connect(host: string, port: number, options?: ConnectOptions): Promise<Node>;
+  /** A node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH. */
+  static at(address: string, options?: ConnectOptions): Promise<Node>;
+  /** Without a port, the host is the path of a Unix domain socket. */
+  static connect(host: string, port: number | null, options?: ConnectOptions): Promise<Node>;
   readonly welcome: Welcome;
   readonly space: Space;
   /** How many of the first blocks the node has, without a gap. */

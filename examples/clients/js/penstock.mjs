@@ -198,16 +198,33 @@ export function landSlice(space, hashes, frame, blocks) {
   }
 }
 
+/** Host and port of an address; the path and null for a Unix domain socket. */
+export function place(address) {
+  if (/^unix:./s.test(address)) return { host: address.slice("unix:".length), port: null };
+  const found = /^(?:tcp:\/\/)?(?:\[([^\]]+)\]|([^:/[\]]+)):([0-9]{1,5})$/.exec(address);
+  if (!found || !(found[3] > 0 && found[3] < 65536)) {
+    throw new Error(`address must be HOST:PORT, IPv6 in brackets, or unix:PATH (was ${address})`);
+  }
+  return { host: found[1] ?? found[2], port: Number(found[3]) };
+}
+
 /** A connection to a node, for blocks of one space. */
 export class Node {
   #socket; #streams = new Map(); #last = -1; #pending = []; #buffered = 0; #ended = null; #beat; #timeout;
 
-  /** Connects, and agrees on the space: the given one, or that of the node if none is given. */
+  /** Connects to a node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH. */
+  static at(address, options) {
+    const { host, port } = place(address);
+    return Node.connect(host, port, options);
+  }
+
+  /** Connects, and agrees on the space: the given one, or that of the node if none is given. Without a port, the host
+   * is the path of a Unix domain socket. */
   static async connect(host, port, { space, user, password = "", token, tls: secured, timeout = 30_000 } = {}) {
     const node = new Node();
-    const place = { host, port, noDelay: true };
-    if (!net.isIP(host)) place.servername = host;
-    node.#socket = secured ? tls.connect({ ...place, ...(secured === true ? {} : secured) }) : net.connect(place);
+    const to = port === null ? { path: host } : { host, port, noDelay: true };
+    if (port !== null && !net.isIP(host)) to.servername = host;
+    node.#socket = secured ? tls.connect({ ...to, ...(secured === true ? {} : secured) }) : net.connect(to);
     node.#timeout = timeout;
     node.#socket.on("data", (data) => node.#receive(data));
     node.#socket.on("error", (error) => node.#end(error));

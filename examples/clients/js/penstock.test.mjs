@@ -50,6 +50,16 @@ test("a part that comes twice, or not at all, is no block", () => {
   assert.throws(() => once.get(0).whole(), CorruptError);
 });
 
+test("an address is read as it is printed", () => {
+  for (const [text, host, port] of [["node7:7733", "node7", 7733], ["[::1]:7733", "::1", 7733],
+    ["[fe80::1%eth0]:1", "fe80::1%eth0", 1], ["tcp://unix:7733", "unix", 7733], ["unix:/run/a b:7", "/run/a b:7", null]]) {
+    assert.deepEqual(penstock.place(text), { host, port });
+  }
+  for (const text of ["", "node7", "::1:7733", "node7:0", "node7:65536", "unix:", "ws://node7:7734/penstock"]) {
+    assert.throws(() => penstock.place(text), /address must be/, text);
+  }
+});
+
 test("an error has a sentence and values", () => {
   const error = new PenstockError(0x2005, 'node must not be draining\x1e{"store":-1010}');
   assert.deepEqual([error.sentence, error.values, error.transient], ["node must not be draining", { store: -1010 }, true]);

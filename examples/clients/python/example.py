@@ -6,8 +6,7 @@ from penstock import Node
 
 
 def main(address):
-    host, port = address.rsplit(":", 1)
-    with Node(host, int(port)) as node:
+    with Node.at(address) as node:
         space = node.space
         print(f"{node.welcome['node']} has blocks of {space.tokens} tokens, {space.block_bytes} bytes each")
         prompt = list(range(3 * space.tokens))

@@ -8,6 +8,7 @@ import base64
 import collections
 import hashlib
 import json
+import re
 import socket
 import ssl
 import struct
@@ -200,12 +201,33 @@ def land_slice(space, hashes, frame, blocks):
         block.parts.append((offset, offset + len(part)))
 
 
+def place(address):
+    """Host and port of an address; the path and None for a Unix domain socket."""
+    if address.startswith("unix:") and len(address) > len("unix:"):
+        return address[len("unix:"):], None
+    found = re.fullmatch(r"(?:tcp://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):([0-9]{1,5})", address)
+    if not found or not 0 < int(found[3]) < 65536:
+        raise ValueError(f"address must be HOST:PORT, IPv6 in brackets, or unix:PATH (was {address})")
+    return found[1] or found[2], int(found[3])
+
+
 class Node:
     """A connection to a node, for blocks of one space: the given one, or that of the node if none is given."""
 
+    @classmethod
+    def at(cls, address, **options):
+        """A node at an address as Penstock prints it: HOST:PORT, IPv6 in brackets, or unix:PATH."""
+        return cls(*place(address), **options)
+
     def __init__(self, host, port, space=None, user=None, password="", token=None, tls=None, timeout=30):
-        """`tls` is True or an ssl.SSLContext; `timeout` bounds each wait for the node, in seconds."""
-        self._socket = socket.create_connection((host, port), timeout)
+        """`host` is the path of a Unix domain socket if `port` is None. `tls` is True or an ssl.SSLContext; `timeout`
+        bounds each wait for the node, in seconds."""
+        if port is None:
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.settimeout(timeout)
+            self._socket.connect(host)
+        else:
+            self._socket = socket.create_connection((host, port), timeout)
         if tls:
             context = ssl.create_default_context() if tls is True else tls
             self._socket = context.wrap_socket(self._socket, server_hostname=host)

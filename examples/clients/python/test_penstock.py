@@ -2,7 +2,7 @@ import pathlib
 import re
 import unittest
 
-from penstock import CorruptError, PenstockError, Space, crc32c, encode_slice, land_slice
+from penstock import CorruptError, PenstockError, Space, crc32c, encode_slice, land_slice, place
 
 SPACE = Space("example", 2, 2, [("KEY", "INT8", 1, 4), ("VALUE", "INT8", 1, 4)])
 HASHES = SPACE.hashes([1, 2])
@@ -50,6 +50,15 @@ class SmallClientTest(unittest.TestCase):
             land_slice(SPACE, HASHES, slices(16)[0], blocks)
             with self.assertRaises(CorruptError):
                 blocks[0].whole()
+
+    def test_an_address_is_read_as_it_is_printed(self):
+        for text, read in {"node7:7733": ("node7", 7733), "127.0.0.1:1": ("127.0.0.1", 1), "[::1]:7733": ("::1", 7733),
+                           "[fe80::1%eth0]:7733": ("fe80::1%eth0", 7733), "tcp://unix:7733": ("unix", 7733),
+                           "unix:/run/a b:7": ("/run/a b:7", None)}.items():
+            self.assertEqual(place(text), read)
+        for text in ("", "node7", "::1:7733", "node7:0", "node7:65536", "unix:", "ws://node7:7734/penstock"):
+            with self.assertRaises(ValueError, msg=text):
+                place(text)
 
     def test_an_error_has_a_sentence_and_values(self):
         error = PenstockError(0x2005, 'node must not be draining\x1e{"store":-1010}')

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// | Written | Means |
 /// |---|---|
 /// | `node7`, `127.0.0.1`, `2001:db8::7` | a host |
-/// | `fe80::1%eth0`, `fe80::1%2` | an IPv6 address of a link of this host, by name or by number; `%25eth0`, as URLs write it, is read |
+/// | `fe80::1%eth0`, `fe80::1%2`, `fe80::1%25eth0` | an IPv6 address of a link of this host: name, number, as in URLs |
 /// | `node7:7733`, `[2001:db8::7]:7733`, `[fe80::1%eth0]:7733` | a host and its port |
 ///
 /// A name is never looked up here: an address that is made from one is unresolved.

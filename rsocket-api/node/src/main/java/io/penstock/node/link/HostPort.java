@@ -35,8 +35,7 @@ public record HostPort(String host, int port) {
 
   /// `serve` prints where its admin endpoints are as a URL.
   private static String withoutHttp(String text) {
-    String place = text.startsWith(HTTP) ? text.substring(HTTP.length()) : text;
-    return place.length() < text.length() && place.endsWith("/") ? place.substring(0, place.length() - 1) : place;
+    return text.startsWith(HTTP) ? "tcp://" + text.substring(HTTP.length()).replaceFirst("/$", "") : text;
   }
 
   /// URL of `path` at an HTTP server there.

@@ -1,7 +1,6 @@
 package io.penstock.node.serve;
 
 import io.penstock.TransientKvException;
-import io.penstock.check.InternetAddress;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration;
@@ -12,7 +11,6 @@ import io.penstock.meter.PenstockMeters;
 import io.penstock.meter.RequestMeters;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
-import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
 import io.penstock.node.text.Reason;
 import io.penstock.wire.client.KvClientOptions;
@@ -24,7 +22,6 @@ import io.penstock.wire.transport.AdvertisedEndpoints;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.NameResolver;
-import io.penstock.wire.transport.TransportKind;
 import io.penstock.wire.transport.tcp.TcpClientOptions;
 import io.penstock.wire.transport.tcp.TcpTransport;
 import java.net.SocketAddress;
@@ -47,6 +44,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
+import reactor.util.retry.Retry;
 
 /// The work of a node as a rank of a prefill or decode instance: it keeps the blocks of requests for decode ranks, and
 /// stays registered. A node that is no rank does nothing.
@@ -111,8 +109,9 @@ final class NodeAsRank {
     return rank.isEmpty() || at.isEmpty() ? Mono.empty() : Mono.defer(() -> {
       Endpoint to = at.orElseThrow();
       RankId who = rank.orElseThrow().rank();
+      RankPlace place = new RankPlace(config, places);
       BiFunction<Long, @Nullable SocketAddress, Registration> entry =
-          (given, seen) -> registration(given, endpoint(places, seen));
+          (given, seen) -> registration(given, place.towards(seen));
       RegistryClient client = RegistryClient.of(
           TcpTransport.client(to, pass.with(TcpClientOptions.to(to.address())).withNames(
               new RegistryName(names, LOG, System::nanoTime).watched()), loops, ConnectionListener.noop()),
@@ -122,8 +121,9 @@ final class NodeAsRank {
       RankRefusal refusals = new RankRefusal(to, who);
       AtomicBoolean isLost = new AtomicBoolean();
       Consumer<TransientKvException> lost = late -> lost(to, isLost, late);
-      return client.whileTaken(claimed(client, who, to, seen -> described(0, endpoint(places, seen))))
-          .flatMap(given -> client.register(seen -> entry.apply(given, seen)).timeout(PATIENCE, timers)
+      return client.whileTaken(claimed(client, who, to, seen -> described(0, place.towards(seen))))
+          .flatMap(given -> client.register(seen -> entry.apply(given, seen))
+              .doOnNext(view -> place.accepted()).timeout(PATIENCE, timers)
               .thenReturn(Optional.of(given)))
           .onErrorMap(refusals::of)
           .onErrorResume(NodeAsRank::mayPass, late -> Mono.fromSupplier(() -> {
@@ -133,6 +133,7 @@ final class NodeAsRank {
           .doOnNext(claimed -> staying.update(claimed
               .map(given -> client.stay(who.since(given), seen -> entry.apply(given, seen), lost))
               .orElseGet(() -> client.stay(who, startMillis, entry, lost))
+              .doOnNext(view -> place.accepted()).retryWhen(Retry.indefinitely().filter(place::isToBeKept))
               .subscribe(view -> registered(to, isLost),
                   failure -> refusal.tryEmitValue(refusals.of(failure)))))
           .then();
@@ -196,18 +197,6 @@ final class NodeAsRank {
 
   private static boolean mayPass(Throwable error) {
     return error instanceof TransientKvException || error instanceof TimeoutException;
-  }
-
-  /// Endpoint for ranks behind the registry.
-  ///
-  /// @param registry as the connection shows it
-  private Registration.Endpoint endpoint(AdvertisedEndpoints places, @Nullable SocketAddress registry) {
-    Endpoint told = places.towards(registry).stream().filter(place -> place.transport() == TransportKind.TCP)
-        .filter(place -> !InternetAddress.isOfOneHost(place.host())).findFirst()
-        .orElseThrow(() -> new IllegalArgumentException(
-            "listen.host must be one that ranks behind the registry reach by TCP, or advertise.host name one (was %s)"
-                .formatted(config.get(NodeSettings.LISTEN_HOST))));
-    return new Registration.Endpoint(told.host(), told.port());
   }
 
   /// Leaves the registry, for whose answer it waits some seconds, so that no request is sent here any more. Lazy and

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 /// Words a failure for people who do not read Java.
 public final class Reason {
   /// The address that the network library appends to an error; the user has named it already.
-  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
+  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:\\[\\]%\\w]+$");
   /// Form of the system call that Netty puts before an error; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
 
