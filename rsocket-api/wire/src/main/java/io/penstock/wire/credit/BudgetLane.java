@@ -91,7 +91,7 @@ public final class BudgetLane implements Budget {
       taken = budget.tryAcquire(bytes);
     } finally { // a closed budget throws
       if (!taken) {
-        giveUp(bytes, 0);
+        giveUp(bytes);
       }
     }
     return taken;
@@ -125,10 +125,20 @@ public final class BudgetLane implements Budget {
     return reclaim.relieve(this, bytes);
   }
 
+  /// Counts first, on all levels, and serves then: each waiter is looked at once.
   @Override
   public void release(long bytes) {
-    budget.release(bytes);
-    giveUp(bytes, bytes);
+    BudgetLane top = this;
+    top.count(bytes, bytes);
+    for (BudgetLane next = whole; next != null; next = next.whole) {
+      top = next;
+      top.count(bytes, bytes);
+    }
+    top.budget.release(bytes);
+    for (BudgetLane lane = this; lane != null; lane = lane.whole) {
+      lane.serve();
+    }
+    top.retry();
   }
 
   public String name() {
@@ -291,24 +301,25 @@ public final class BudgetLane implements Budget {
     return returned;
   }
 
+  /// Gives up bytes that the budget did not have.
+  private void giveUp(long bytes) {
+    count(bytes, 0);
+    serve();
+    retryOthers();
+  }
+
   /// @param back part of `bytes` that the party had, and gives back
-  private void giveUp(long bytes, long back) {
+  private void count(long bytes, long back) {
     List<Waiter> told;
-    boolean last;
     synchronized (this) {
       giveBack(bytes);
-      last = inUse == 0;
       returned += back;
       told = toldOfHolder();
     }
     told.forEach(Waiter::holderChanged);
-    retry();
-    if (last) {
-      retryOthers();
-    }
   }
 
-  /// Serves the other parts of the whole, of which each has a larger part now: this one has nothing.
+  /// Serves the other parts of the whole: each may have a larger part now.
   private void retryOthers() {
     if (whole != null) {
       whole.retry();
