@@ -37,6 +37,7 @@ public final class BudgetLane implements Budget {
   private final Reclaim reclaim;
   /// Streams of the party that stand still; empty for a lane that has parts.
   private final List<IdleStreams> idle;
+  private volatile long nextLookMillis = Long.MIN_VALUE;
   /// Fair parts of this lane that wait until more of it is free.
   @GuardedBy("this") private final Set<BudgetLane> parts = new LinkedHashSet<>();
   /// Fair parts of this lane that have bytes.
@@ -204,6 +205,16 @@ public final class BudgetLane implements Budget {
 
   private synchronized List<BudgetLane> holders() {
     return List.copyOf(holders);
+  }
+
+  /// Whether it is time to look for idle streams of others again.
+  boolean mayLook(long nowMillis) {
+    return nowMillis >= nextLookMillis;
+  }
+
+  /// A look found no idle stream; the next one is due at `millis`.
+  void foundNothing(long millis) {
+    nextLookMillis = millis;
   }
 
   /// The lane of which this one is a fair part; null at the top.

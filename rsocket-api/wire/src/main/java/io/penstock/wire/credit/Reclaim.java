@@ -20,6 +20,8 @@ import reactor.core.scheduler.Scheduler;
 public final class Reclaim {
   /// Factor of the grace for a party that has no more than its part.
   static final int PATIENCE = 5;
+  /// Number of looks of one connection in the time of the grace that may find nothing: a look costs time.
+  private static final int LOOKS = 8;
   /// Maximum number of streams that are ended for one waiter at a time.
   private static final int MOST_STREAMS = 64;
   /// Maximum number of waiters that a look of the timer serves.
@@ -49,12 +51,13 @@ public final class Reclaim {
 
   /// Ends idle streams of others until `lane` could take `bytes`. False if it still could not.
   boolean relieve(BudgetLane lane, long bytes) {
-    if (timers == null) {
+    if (timers == null || !lane.mayLook(timers.now(TimeUnit.MILLISECONDS))) {
       return false;
     }
     for (int ended = 0; ended < MOST_STREAMS && !lane.couldTake(bytes); ended++) {
       Victim victim = victim(lane, bytes, timers.now(TimeUnit.MILLISECONDS));
       if (victim == null) {
+        lane.foundNothing(timers.now(TimeUnit.MILLISECONDS) + graceMillis / LOOKS);
         return false;
       }
       victim.streams().suspect();
