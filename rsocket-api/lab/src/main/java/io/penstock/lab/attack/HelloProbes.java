@@ -13,6 +13,7 @@ import tools.jackson.databind.JsonNode;
 /// that words them apart tells which processes and descriptors its host has.
 final class HelloProbes implements Attack {
   private static final int CONNECTIONS = 8;
+  private static final int LIFE_TICKS = 5;
   private static final int MOST_PROCESS = 1 << 16;
   private static final int MOST_DESCRIPTOR = 64;
   private static final int PROOF_BYTES = 16;
@@ -21,6 +22,7 @@ final class HelloProbes implements Attack {
   private final RandomGenerator random;
   private final Crowd crowd;
   private final Set<String> refusals = new HashSet<>();
+  private int ticks;
 
   HelloProbes(Attackers attackers, RandomGenerator random) {
     this.attackers = attackers;
@@ -34,7 +36,9 @@ final class HelloProbes implements Attack {
 
   @Override
   public void tick() {
-    crowd.disperse();
+    if (++ticks % LIFE_TICKS == 0) {
+      crowd.disperse();
+    }
     crowd.gathered();
   }
 

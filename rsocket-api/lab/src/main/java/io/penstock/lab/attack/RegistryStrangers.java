@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 final class RegistryStrangers implements Attack {
   private static final long FAR_GENERATION = 1L << 62;
   private static final int AT_A_TIME = 32;
-  private static final int RANKS = 1 << 12;
+  private static final int INSTANCES = 1 << 12;
   private static final String ESCAPES = "host\u001b[2J\u001b[31m";
 
   private final Attackers attackers;
@@ -34,36 +34,36 @@ final class RegistryStrangers implements Attack {
   @Override
   public void tick() {
     owners.gathered().stream().filter(owner -> owner.limits() != null && !owner.hasAsked())
-        .forEach(owner -> register(owner, "owned", 0, 1, "127.0.0.1", answer -> {}));
+        .forEach(owner -> register(owner, "owned", 1, "127.0.0.1", answer -> {}));
     strangers.gathered().stream().filter(peer -> peer.limits() != null && peer.isWritable()).forEach(this::play);
   }
 
   private void play(Peer stranger) {
-    register(stranger, "owned", 0, FAR_GENERATION, "127.0.0.1",
+    register(stranger, "owned", FAR_GENERATION, "127.0.0.1",
         answer -> attackers.breach("a rank of another under a later generation"));
-    register(stranger, "stranger", random.nextInt(RANKS), 1, ESCAPES,
+    register(stranger, "stranger-" + random.nextInt(INSTANCES), 1, ESCAPES,
         answer -> attackers.breach("a host name with escape sequences"));
     stranger.ask((stream, limits) -> Frames.ask(stream, Routes.HEARTBEAT,
-        Map.of("who", who("owned", 0, 1), "leaving", true)), Peer.NONE);
+        Map.of("who", who("owned", 1), "leaving", true)), Peer.NONE);
     for (int i = 0; i < AT_A_TIME; i++) {
-      register(stranger, "flood-" + random.nextInt(), random.nextInt(RANKS), 1, "127.0.0.1", answer -> {});
+      register(stranger, "flood-" + random.nextInt(), 1, "127.0.0.1", answer -> {});
     }
   }
 
-  private void register(Peer peer, String instance, int rank, long generation, String host, Peer.Answered answered) {
+  private void register(Peer peer, String instance, long generation, String host, Peer.Answered answered) {
     peer.ask((stream, limits) -> {
       peer.whenAnswered(stream, answered);
-      return frame(stream, instance, rank, generation, host);
+      return frame(stream, instance, generation, host);
     }, Peer.NONE);
   }
 
-  private ByteBuf frame(int stream, String instance, int rank, long generation, String host) {
-    return Frames.ask(stream, Routes.REGISTER, Map.of("side", "PREFILL", "who", who(instance, rank, generation),
+  private ByteBuf frame(int stream, String instance, long generation, String host) {
+    return Frames.ask(stream, Routes.REGISTER, Map.of("side", "PREFILL", "who", who(instance, generation),
         "version", 1, "manifest", manifest, "host", host, "port", 1));
   }
 
-  private static Map<String, Object> who(String instance, int rank, long generation) {
-    return Map.of("instance", instance, "rank", rank, "generation", generation);
+  private static Map<String, Object> who(String instance, long generation) {
+    return Map.of("instance", instance, "rank", 0, "generation", generation);
   }
 
   private static Map<String, Object> manifest(BlockLayout layout) {

@@ -8,6 +8,7 @@ import io.penstock.node.shape.BlockShape;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +43,13 @@ final class BoundsTest {
             + " 1 streams, 3 connections)");
     assertThat(new Bounds().letGo(null, QUIET, 120).broken())
         .containsExactly("node must answer after the attack (was silent for 120 s)");
+  }
+
+  @Test
+  void strangers_getNothing() {
+    assertThat(new Bounds().strangers(Map.of()).broken()).isEmpty();
+    assertThat(new Bounds().strangers(Map.of("a rank of another", 2L)).broken())
+        .containsExactly("strangers must not get a rank of another (was 2 times)");
   }
 
   @Test

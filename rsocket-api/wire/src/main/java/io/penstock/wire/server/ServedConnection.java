@@ -30,6 +30,7 @@ import io.penstock.wire.server.route.TierBlocks;
 import io.penstock.wire.server.space.ConnectionHolds;
 import io.penstock.wire.server.space.ServedSpaces;
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,7 @@ final class ServedConnection {
     this.caller = caller;
     this.share = serving.shares().enter(user(caller), address);
     this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
-    this.holds = new ConnectionHolds(address);
+    this.holds = new ConnectionHolds(party());
     this.carriers = new NodeCarriers(options.carriers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
@@ -64,6 +65,12 @@ final class ServedConnection {
 
   private static @Nullable String user(@Nullable Caller caller) {
     return caller == null ? null : caller.user();
+  }
+
+  /// The party to whose share read leases and kept requests count: a user has one at each of its addresses.
+  private Object party() {
+    String user = user(caller);
+    return user == null ? address : List.of(user, address);
   }
 
   Requests requests(String dataMimeType) {
@@ -97,7 +104,7 @@ final class ServedConnection {
         new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
-        new RankRoutes(spaces, address, serving.disagg(), options.generation(), serving.timers()));
+        new RankRoutes(spaces, party(), serving.disagg(), options.generation(), serving.timers()));
   }
 
   private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {
