@@ -65,9 +65,9 @@ final class BoundsTest {
   void plan_playsEachKindOnce_thenMixes() {
     AttackPlan plan = AttackPlan.of(Duration.ofMinutes(10), List.of(AttackKind.values()));
 
-    assertThat(plan.phase()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(plan.phases()).startsWith(AttackKind.values()).hasSize(19);
-    assertThat(plan.phases().subList(AttackKind.values().length, 19)).containsOnly(AttackKind.MIX);
+    assertThat(plan.phase()).isEqualTo(Duration.ofSeconds(20));
+    assertThat(plan.phases()).startsWith(AttackKind.values()).hasSize(29);
+    assertThat(plan.phases().subList(AttackKind.values().length, 29)).containsOnly(AttackKind.MIX);
     assertThat(plan.total()).isEqualTo(Duration.ofMinutes(10));
   }
 

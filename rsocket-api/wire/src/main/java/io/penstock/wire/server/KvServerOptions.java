@@ -256,7 +256,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
 
     public KvServerOptions build() {
       return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, stallTimeout,
-          idleGrace, mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams, rates,
+          idleGrace, mostLifetime, requestBytes, putBlocks, carriers, rings, ringSpin, endpoints, access, streams,
+          rates,
           generation);
     }
   }

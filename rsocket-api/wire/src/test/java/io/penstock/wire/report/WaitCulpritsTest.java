@@ -159,7 +159,8 @@ final class WaitCulpritsTest {
   @Test
   void rateOfTheConnection_isACulpritOfItsOwn() {
     ConnectionRate rate = new ConnectionRate(new Rates(0, SLICE), time, StreamListener.noop());
-    stream(rate.outgoing(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 4L * SLICE, 8, 1_000)));
+    stream(rate
+        .outgoing(node.out().part("others", node.out().share(), 64, 1_000).part("send window", 4L * SLICE, 8, 1_000)));
     for (int second = 0; second < SLICES; second++) {
       takeAll();
       pass(1);
