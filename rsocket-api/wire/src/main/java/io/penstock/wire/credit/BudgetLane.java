@@ -139,7 +139,7 @@ public final class BudgetLane implements Budget {
     for (BudgetLane lane = this; lane != null; lane = lane.whole) {
       lane.serve();
     }
-    top.retry();
+    top.waitingParts().forEach(BudgetLane::retry);
   }
 
   public String name() {
@@ -377,7 +377,7 @@ public final class BudgetLane implements Budget {
 
   /// Sends the first of the queue to the budget, unless one is there already.
   private void serve() {
-    Waiter next = next();
+    Waiter next = hasWaiters() ? next() : null;
     if (next != null) {
       try {
         next.waitsAt(budget.acquire(next.bytes, () -> arrived(next), refusal -> refused(next, refusal)));
@@ -385,6 +385,10 @@ public final class BudgetLane implements Budget {
         refused(next, Failures.unchecked(e));
       }
     }
+  }
+
+  private synchronized boolean hasWaiters() {
+    return !queue.isEmpty();
   }
 
   private @Nullable Waiter next() {

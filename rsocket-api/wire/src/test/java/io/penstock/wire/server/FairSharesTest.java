@@ -84,6 +84,7 @@ final class FairSharesTest {
       }
       Stream stream = new Stream(this, gets);
       stream.held.add(() -> messages.release(size));
+      stream.owes();
       return stream;
     }
 
@@ -125,8 +126,8 @@ final class FairSharesTest {
       this.connection = connection;
       connection.streams.add(this);
       Serial serial = new Serial(failure -> end());
-      silence = new SilenceLimit("slices", new SilenceLimit.Rule(STALL, clock, idle), serial, () -> open, () -> moved);
-      silence.watch();
+      silence = new SilenceLimit("slices", new SilenceLimit.Rule(STALL, clock, idle), serial,
+          () -> open && granted, () -> moved);
     }
 
     private void opened(long taken) {
@@ -150,8 +151,14 @@ final class FairSharesTest {
         connection.incoming.release(SLICE);
         return;
       }
-      granted = true;
+      owes();
       held.add(() -> connection.incoming.release(SLICE));
+    }
+
+    /// Its peer may move bytes from now on.
+    private void owes() {
+      granted = true;
+      silence.watch();
     }
 
     void move() {
@@ -199,10 +206,11 @@ final class FairSharesTest {
   }
 
   @Tag("proof")
+  @Timeout(600)
   @ParameterizedTest
   @EnumSource
   void silentPuts_keepAGoodPutWaitingForNoLongerThanItsBound_atLength(Strangers place) {
-    silentPuts_keepAGoodPutWaiting(place, 50, 60);
+    silentPuts_keepAGoodPutWaiting(place, 30, 60);
   }
 
   private void silentPuts_keepAGoodPutWaiting(Strangers place, int seeds, int rounds) {
