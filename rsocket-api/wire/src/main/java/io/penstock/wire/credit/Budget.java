@@ -18,7 +18,8 @@ public interface Budget {
   /// Bytes that are not taken now.
   long free();
 
-  /// Takes bytes back from idle streams of other parties, so that this one could take `bytes`. False if that cannot be.
+  /// Takes bytes back from idle streams of other parties, so that this one could take `bytes`. False if that cannot
+  /// be, or if this party has some already.
   default boolean reclaim(long bytes) {
     return false;
   }

@@ -123,7 +123,7 @@ public final class BudgetLane implements Budget {
 
   @Override
   public boolean reclaim(long bytes) {
-    return reclaim.relieve(this, bytes);
+    return inUse() == 0 && reclaim.relieve(this, bytes);
   }
 
   /// Counts first, on all levels, and serves then: each waiter is looked at once.
