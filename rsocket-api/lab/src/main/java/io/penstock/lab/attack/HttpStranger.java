@@ -2,6 +2,7 @@ package io.penstock.lab.attack;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,8 @@ final class HttpStranger extends SimpleChannelInboundHandler<ByteBuf> {
   /// Sends more text, if the connection is open.
   void say(String text) {
     if (context != null && context.channel().isActive()) {
-      context.writeAndFlush(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1), context.voidPromise());
+      ChannelFuture unused =
+          context.writeAndFlush(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1), context.voidPromise());
     }
   }
 
@@ -46,6 +48,6 @@ final class HttpStranger extends SimpleChannelInboundHandler<ByteBuf> {
   /// The node ended the connection, which is its right.
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    context.close();
+    ChannelFuture unused = context.close();
   }
 }
