@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Requests of HTTP by pages and proxies that the node must refuse: WebSockets of foreign origins, admin endpoints under
-/// foreign names, and connections to them that never finish their request.
+/// Requests of HTTP by pages and proxies that the node must refuse: WebSockets of foreign origins, admin endpoints
+/// under foreign names, and connections to them that never finish their request.
 final class Doors implements Attack {
   private static final String UPGRADE = "GET " + Endpoint.WEB_SOCKET_PATH + " HTTP/1.1\r\nHost: localhost\r\n"
       + "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"

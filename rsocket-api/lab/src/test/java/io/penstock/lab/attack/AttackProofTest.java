@@ -16,8 +16,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Attacks on a node that has every transport and is a registry: no bound breaks, and its log stays short. The node and the attackers are processes
-/// of their own, with JVMs as the launcher makes them: what a JVM of the tests costs is not the node's.
+/// Attacks on a node that has every transport and is a registry: no bound breaks, and its log stays short. The node and
+/// the attackers are processes of their own, with JVMs as the launcher makes them: what a JVM of the tests costs is not
+/// the node's.
 @Tag("proof")
 @Timeout(1800)
 final class AttackProofTest {

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A *fair* lane is a part of another lane: a user's part of the node, an address's part of a user, a connection's part
 /// of an address. A lane that has bytes already takes more only if it then has at most `greed / n` times the room of
-/// the whole, where `n` parts have bytes. So `n` parts that keep their bytes leave `1 / (n + 1)` of the room free with a
-/// greed of 1, in whatever order they came, and a newcomer finds bytes. (A bound that did not depend on `n` would leave
-/// `1 / 2^n`.)
+/// the whole, where `n` parts have bytes. So `n` parts that keep their bytes leave `1 / (n + 1)` of the room free with
+/// a greed of 1, in whatever order they came, and a newcomer finds bytes. (A bound that did not depend on `n` would
+/// leave `1 / 2^n`.)
 ///
 /// A lane of a connection knows its streams that stand still. While another connection finds nothing, [Reclaim] ends
 /// some of them: those of the party that has most.

@@ -11,11 +11,11 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /// Ends a stream whose peer owes something and moves too little: when the time in which it owed, less the time that the
-/// bytes it moved take at [#LEAST_RATE], reaches the limit. So a peer that trickles has its stream for the limit and the
-/// time of its bytes, and no longer. While others wait for what the stream holds, [Reclaim] ends it earlier.
+/// bytes it moved take at [#LEAST_RATE], reaches the limit. So a peer that trickles has its stream for the limit and
+/// the time of its bytes, and no longer. While others wait for what the stream holds, [Reclaim] ends it earlier.
 ///
-/// Looks at most a tenth of the limit late: one timer at a time, however much comes. Every call is a step of the stream's
-/// [Serial], and so is the timer's end.
+/// Looks at most a tenth of the limit late: one timer at a time, however much comes. Every call is a step of the
+/// stream's [Serial], and so is the timer's end.
 public final class SilenceLimit {
   /// Bytes a second that a peer must move while it owes.
   static final long LEAST_RATE = 32 << 10;

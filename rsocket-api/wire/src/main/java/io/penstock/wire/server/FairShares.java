@@ -68,8 +68,8 @@ final class FairShares {
       return part(address.in, address.in.share(), maxWaiters, puts);
     }
 
-    /// Budget for bytes on their way out: at most the send window. A stream that ends gives none of them back: they wait
-    /// for the socket.
+    /// Budget for bytes on their way out: at most the send window. A stream that ends gives none of them back: they
+    /// wait for the socket.
     ///
     /// @param maxWaiters maximum number of streams that wait
     Budget outgoing(long sendWindowBytes, int maxWaiters) {
