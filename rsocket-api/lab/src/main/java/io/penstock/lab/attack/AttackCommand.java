@@ -54,7 +54,8 @@ import picocli.CommandLine.Spec;
       "",
       "Ends with 1 if a bound broke: a slowest put or get above 50 ms and above 5 times the quiet one, less than 0.9 "
           + "of the blocks kept, a failed call or a wrong byte, something given to a stranger, "
-          + "something held 10 s after an attack, or, with --admin, resident memory above the quiet one plus the node's budget plus 256 MiB.",
+          + "something held 10 s after an attack, or, with --admin, "
+          + "resident memory above the quiet one plus the node's budget plus 256 MiB.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
