@@ -223,6 +223,8 @@ public final class NodeSettings {
       "Longest wait of a writer for room; then its put is refused. Not with exact.");
   public static final Setting<Duration> STALL_TIMEOUT = new Setting<>("stall.timeout", SettingType.duration(), "30s",
       "Time after which a stream ends whose client gives no credit, takes nothing or sends nothing that it owes.");
+  public static final Setting<Duration> IDLE_GRACE = new Setting<>("idle.grace", SettingType.duration(), "25ms",
+      "Such a stream ends after this time while another connection finds no room and has less of it.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "Time after SIGTERM for running streams to end and for blocks to reach the disk.");
   public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
@@ -257,7 +259,7 @@ public final class NodeSettings {
           LEASE_LIFE, PIN_LIFE, PIN_PERCENT, WHATIF_SAMPLES),
       Topic.of("Spaces", SPACES_OPEN, SPACES_OPEN_MOST, SPACES_OPEN_PERCENT),
       Topic.of("Limits", BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
-          AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, DRAIN_TIMEOUT),
+          AWAIT_TIMEOUT, ROOM_TIMEOUT, STALL_TIMEOUT, IDLE_GRACE, DRAIN_TIMEOUT),
       Topic.of("Connections", CONNECTIONS, CONNECTIONS_BY_ADDRESS, NEWCOMERS, SETUP_TIMEOUT, SILENCE_TIMEOUT,
           FRAMES_BYTES, FRAME_TIMEOUT, LIMITS_REQUESTS, LIMITS_BYTES),
       new Topic("Security", SecuritySettings.ALL),

@@ -316,7 +316,8 @@ public final class Node {
 
   private KvServerOptions serverOptions() {
     return KvServerOptions.builder().limits(config.limits()).awaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
-        .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
+        .stallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).idleGrace(config.get(NodeSettings.IDLE_GRACE))
+        .mostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT))
         .putBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).endpoints(sockets.advertised())
         .access(security.access())
         .streams(new StreamReports(wireMeters, config.get(NodeSettings.LOG_SLOW_TRANSFER)))

@@ -29,9 +29,9 @@ final class KvResponder implements RSocket {
   /// @param caller null for a peer that may do everything
   KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
       @Nullable Caller caller) {
-    this.connection = new ServedConnection(serving, address);
+    this.connection = new ServedConnection(serving, address, caller);
     this.requests = connection.requests(dataMimeType);
-    this.groups = connection.groups(remote, caller);
+    this.groups = connection.groups(remote);
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.penstock.tier.ByteBudget;
 import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.BudgetLane;
 import io.penstock.wire.credit.NodeBudget;
+import io.penstock.wire.credit.Reclaim;
 import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.RequestMetadata;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
@@ -35,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -144,11 +146,12 @@ public final class KvServer {
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
       Scheduler timers, Scheduler decisions) {
     ServedSpaces routes = new ServedSpaces(spaces, options.limits());
-    NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
+    Supplier<Reclaim> reclaim = () -> new Reclaim(options.idleGrace(), timers);
+    NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes(), reclaim);
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
-    AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
-        lane("blocks of open windows", options.putBlocks()));
+    FairShares shares = new FairShares(bytes, lane("messages of requests", options.requestBytes(), reclaim.get()),
+        lane("blocks of open windows", options.putBlocks(), reclaim.get()));
     Serving serving = new Serving(routes, options, shares, timers, decisions,
         ByteBufAllocator.DEFAULT, draining::get, running, segments,
         new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
@@ -158,8 +161,8 @@ public final class KvServer {
         .map(listening -> new KvServer(listening, draining, running, connections));
   }
 
-  private static BudgetLane lane(String name, long capacity) {
-    return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE);
+  private static BudgetLane lane(String name, long capacity, Reclaim reclaim) {
+    return new BudgetLane(name, Budget.of(new Permits(name, capacity, 1)), capacity, Integer.MAX_VALUE, reclaim);
   }
 
   private static SocketAcceptor acceptor(Serving serving, Connections connections) {

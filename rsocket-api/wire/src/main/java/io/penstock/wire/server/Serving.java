@@ -18,7 +18,7 @@ import reactor.core.scheduler.Scheduler;
 /// @param segments null on a node that serves none
 /// @param staging slots for bytes of segments
 /// @param writes into segments, by the engine whose last connection runs them
-record Serving(ServedSpaces spaces, KvServerOptions options, AddressShares shares, Scheduler timers,
+record Serving(ServedSpaces spaces, KvServerOptions options, FairShares shares, Scheduler timers,
     Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
     @Nullable SegmentRegistry segments, StagingSlots staging, DisaggServices disagg,
     Map<Long, ConnectionWrites> writes) {}

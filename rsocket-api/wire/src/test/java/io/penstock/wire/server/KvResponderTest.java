@@ -56,7 +56,7 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
-  private final AddressShares shares = new AddressShares(new NodeBudget(ingress.permits(), 512 << 10),
+  private final FairShares shares = new FairShares(new NodeBudget(ingress.permits(), 512 << 10),
       new BudgetLane("messages of requests", Budget.of(requests), 1 << 16, 1),
       new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16));
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();

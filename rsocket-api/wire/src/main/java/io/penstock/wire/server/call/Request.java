@@ -43,13 +43,18 @@ public final class Request implements AutoCloseable {
   /// @throws BudgetExhaustedException if the requests that run leave no room; `payload` is released then
   static Request charged(Payload payload, Budget budget, Set<Request> running) {
     int bytes = bytes(payload);
-    if (budget.free() < 2L * bytes || !budget.tryAcquire(bytes)) { // the first request leaves as much as it takes, too
+    if (!tryCharge(budget, bytes) && !(budget.reclaim(2L * bytes) && tryCharge(budget, bytes))) {
       payload.release();
       throw new BudgetExhaustedException("messages of requests that run", bytes, budget.free(), 0);
     }
     Request request = new Request(payload, budget, bytes, running);
     running.add(request);
     return request;
+  }
+
+  /// The first request leaves as much as it takes, too.
+  private static boolean tryCharge(Budget budget, int bytes) {
+    return budget.free() >= 2L * bytes && budget.tryAcquire(bytes);
   }
 
   boolean isHeavy() {
