@@ -1,6 +1,8 @@
 package io.penstock.wire.server;
 
 import io.penstock.operator.Failures;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.QuickAnswer;
@@ -59,6 +61,9 @@ final class KvResponder implements RSocket {
   public Mono<Void> fireAndForget(Payload payload) {
     return Mono.fromRunnable(() -> {
       try {
+        if (Request.isHeavy(payload)) {
+          throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "message", "short if it has no answer", "longer");
+        }
         groups.told(requests.read(payload));
       } catch (Error e) { // the message has no answer: its sender learns nothing
         throw Failures.unchecked(e);

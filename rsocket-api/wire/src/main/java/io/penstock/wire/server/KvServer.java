@@ -16,6 +16,7 @@ import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.StagingSlots;
 import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.server.space.ServedSpaces;
@@ -108,8 +109,8 @@ public final class KvServer {
 
   /// Binds a node that strangers reach.
   ///
-  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop; one
-  ///     thread is enough
+  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop, and
+  ///     compares passwords; one thread is enough
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
     return bind(transport, NodeSpaces.of(List.of(tier)), options, budget, timers, decisions);
@@ -134,22 +135,31 @@ public final class KvServer {
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
       Scheduler timers, Scheduler decisions) {
+    return bind(transport, spaces, segments, disagg, options, budget, timers, decisions, decisions);
+  }
+
+  /// Binds a node whose requests of many keys do not wait for passwords.
+  ///
+  /// @param passwords compares passwords: each takes a good part of a second; one thread is enough
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions, Scheduler passwords) {
     requireNonNull(transport, "transport");
     requireNonNull(disagg, "disagg");
     return bindFitted(transport, spaces, segments, disagg, options.awaitingAtLeast(disagg.leastAwait()), budget, timers,
-        decisions);
+        decisions, passwords);
   }
 
   private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
-      Scheduler timers, Scheduler decisions) {
+      Scheduler timers, Scheduler decisions, Scheduler passwords) {
     ServedSpaces routes = new ServedSpaces(spaces, options.limits());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     AddressShares shares = new AddressShares(bytes, lane("messages of requests", options.requestBytes()),
         lane("blocks of open windows", options.putBlocks()));
-    Serving serving = new Serving(routes, options, shares, timers, decisions,
+    Serving serving = new Serving(routes, options, shares, timers, new Turns(decisions), passwords,
         ByteBufAllocator.DEFAULT, draining::get, running, segments,
         new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
     Connections connections = new Connections();
@@ -185,12 +195,12 @@ public final class KvServer {
     return served;
   }
 
-  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  /// Compares passwords away from the event loop.
   private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, Serving serving) {
     Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
         serving.timers().now(TimeUnit.MILLISECONDS));
     Mono<Caller> caller = Mono.fromCallable(attempt::caller);
-    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+    return attempt.isHeavy() ? caller.subscribeOn(serving.passwords()) : caller;
   }
 
   private static void requireServed(ConnectionSetupPayload setup, Serving serving) {

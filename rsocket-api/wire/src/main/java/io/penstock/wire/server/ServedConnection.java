@@ -32,6 +32,7 @@ import io.penstock.wire.server.space.ServedSpaces;
 import java.net.SocketAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /// What one connection of a server holds while it is open, and gives back when it is gone; makes its groups of routes.
 final class ServedConnection {
@@ -46,6 +47,8 @@ final class ServedConnection {
   private final NodeCarriers carriers;
   private final StreamTickets streams;
   private final ConnectionWrites writes;
+  /// Turns of this connection.
+  private final Scheduler turns;
   private final AtomicBoolean gone = new AtomicBoolean();
 
   /// @param address of the peer, whose connections share
@@ -59,11 +62,12 @@ final class ServedConnection {
     this.carriers = new NodeCarriers(options.carriers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
+    this.turns = serving.turns().ofConnection();
     serving.staging().enter();
   }
 
   Requests requests(String dataMimeType) {
-    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, serving.decisions());
+    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, turns);
   }
 
   /// @param remote where the peer is, if its connection tells
@@ -80,7 +84,7 @@ final class ServedConnection {
     return new RouteGroups(gate,
         new HelloRoutes(spaces, carriers,
             new HelloRoutes.Node(options.node(), options.generation(), options.endpoints()), remote),
-        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, serving.decisions()),
+        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, turns),
         new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
         new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
         new DrainRoutes(streams, carriers),
