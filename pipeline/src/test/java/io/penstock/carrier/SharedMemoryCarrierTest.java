@@ -104,7 +104,7 @@ final class SharedMemoryCarrierTest extends CarrierContract {
           .hasMessageContaining("must be a sealed memfd of plain pages");
       assertThatThrownBy(() -> MemoryProbe.readOfNode(me, 0)).isInstanceOf(PeerMemoryException.class);
       assertThatThrownBy(() -> MemoryProbe.readOfNode(Long.MAX_VALUE, 0)).isInstanceOf(PeerMemoryException.class)
-          .hasMessageContaining("must be readable, by the same user");
+          .hasMessageContaining("must be a region of Penstock, readable by the same user");
     }
   }
 

@@ -29,9 +29,10 @@ final class KvResponder implements RSocket {
   /// @param address of the peer, whose connections share
   /// @param remote where the peer is, if its connection tells
   /// @param caller null for a peer that may do everything
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
   KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
-      @Nullable Caller caller) {
-    this.connection = new ServedConnection(serving, address);
+      @Nullable Caller caller, long process) {
+    this.connection = new ServedConnection(serving, address, process);
     this.requests = connection.requests(dataMimeType);
     this.groups = connection.groups(remote, caller);
   }

@@ -186,7 +186,7 @@ public final class KvServer {
 
   private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
       @Nullable Caller caller) {
-    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller, from.process());
     return dataMimeType.equals(ControlCodec.JSON.mimeType()) ? new JsonErrors(served) : served;
   }
 

@@ -52,14 +52,15 @@ final class ServedConnection {
   private final AtomicBoolean gone = new AtomicBoolean();
 
   /// @param address of the peer, whose connections share
-  ServedConnection(Serving serving, Object address) {
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
+  ServedConnection(Serving serving, Object address, long process) {
     KvServerOptions options = serving.options();
     this.serving = serving;
     this.address = address;
     this.share = serving.shares().enter(address);
     this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
     this.holds = new ConnectionHolds(address);
-    this.carriers = new NodeCarriers(options.carriers());
+    this.carriers = new NodeCarriers(options.carriers(), process);
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
     this.turns = serving.turns().ofConnection();

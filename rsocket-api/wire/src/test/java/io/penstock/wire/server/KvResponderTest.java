@@ -108,7 +108,7 @@ final class KvResponderTest {
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(), memory,
             () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
-        ControlCodec.CBOR.mimeType(), "here", null, null);
+        ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 
   private void store() {

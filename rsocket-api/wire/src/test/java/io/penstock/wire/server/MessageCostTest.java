@@ -89,7 +89,7 @@ final class MessageCostTest {
             new DisaggServices(new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone -> {}),
                 new PrefillConnector(LifecycleOptions.defaults(), new LifecycleListener() {}, clock)),
             new ConcurrentHashMap<>()),
-        ControlCodec.CBOR.mimeType(), "here", null, null);
+        ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 
   private static List<Route> routes() {
