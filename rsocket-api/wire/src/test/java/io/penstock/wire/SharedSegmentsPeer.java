@@ -36,8 +36,10 @@ final class SharedSegmentsPeer {
     MemorySegment segment = ChunkSource.shared(memory).chunk(2L * BYTES); // until the process ends
     segment.asSlice(0, BYTES).fill(READABLE);
     registry.register("kv", segment);
-    return requireNonNull(KvServer.bind(Link.SHARED_MEMORY.server(), NodeSpaces.none(), registry, KvServerOptions.defaults(),
-        new ByteBudget("node", 64 << 20, 64), Schedulers.single(), Schedulers.immediate()).block(WireNode.PATIENCE));
+    return requireNonNull(KvServer
+        .bind(Link.SHARED_MEMORY.server(), NodeSpaces.none(), registry, KvServerOptions.defaults(),
+            new ByteBudget("node", 64 << 20, 64), Schedulers.single(), Schedulers.immediate())
+        .block(WireNode.PATIENCE));
   }
 
   static TransferEngine engine(ByteBudget budget) {

@@ -65,7 +65,8 @@ final class HostileMessages {
   /// Replaces a field, or adds one that the node does not know.
   private static void replace(Object node, Object value, SplittableRandom random) {
     if (node instanceof Map<?, ?> map && !map.isEmpty()) {
-      @SuppressWarnings("unchecked") Map<String, Object> fields = (Map<String, Object>) map;
+      @SuppressWarnings("unchecked")
+      Map<String, Object> fields = (Map<String, Object>) map;
       List<String> names = List.copyOf(fields.keySet());
       String name = random.nextInt(4) == 0 ? "unknown" : names.get(random.nextInt(names.size()));
       Object old = fields.get(name);
@@ -75,7 +76,8 @@ final class HostileMessages {
         fields.put(name, value);
       }
     } else if (node instanceof List<?> list && !list.isEmpty()) {
-      @SuppressWarnings("unchecked") List<Object> elements = (List<Object>) list;
+      @SuppressWarnings("unchecked")
+      List<Object> elements = (List<Object>) list;
       int at = random.nextInt(elements.size());
       if (random.nextBoolean() && isParent(elements.get(at))) {
         replace(elements.get(at), value, random);

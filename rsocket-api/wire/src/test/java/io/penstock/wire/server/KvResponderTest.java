@@ -106,7 +106,8 @@ final class KvResponderTest {
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
-            KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(), memory,
+            KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(),
+            memory,
             () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
         ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
