@@ -34,6 +34,7 @@ import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFailure.CarrierUnavailableException;
 import io.penstock.wire.server.KvServerOptions;
+import io.penstock.wire.transport.ConnectionGauges;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -140,7 +141,8 @@ final class SharedMemoryTest {
       CarrierUnavailableException e = catchThrowableOfType(CarrierUnavailableException.class,
           () -> node.client(pinned, node.arena(8), node.budget(8)));
       assertThat(e).hasMessage("carrier must be one of [inline], which are available (was [shared-memory]: shared "
-          + "memory is for processes of the node's user, over its Unix domain socket, if the node has memory to share)");
+          + "memory is for processes of the node's user, over its Unix domain socket, if the node "
+          + "has memory to share)");
       assertThat(e.available()).containsExactly(Carrier.INLINE);
       KvClient either = node.client(WINDOW);
       assertThat(either.incomingCarrier()).isEqualTo(Carrier.INLINE);
@@ -363,7 +365,54 @@ final class SharedMemoryTest {
     }
   }
 
-  private record CountedConnection(DuplexConnection connection, AtomicLong bytes) implements DuplexConnection {
+  private record CountedConnection(DuplexConnection connection, AtomicLong bytes)
+      implements
+        DuplexConnection,
+        ConnectionGauges {
+    @Override
+    public String peer() {
+      return gauges().peer();
+    }
+
+    private ConnectionGauges gauges() {
+      return (ConnectionGauges) connection;
+    }
+
+    @Override
+    public long peerProcess() {
+      return gauges().peerProcess();
+    }
+
+    @Override
+    public long queuedBytes() {
+      return gauges().queuedBytes();
+    }
+
+    @Override
+    public int queuedFrames() {
+      return gauges().queuedFrames();
+    }
+
+    @Override
+    public long peakQueuedBytes() {
+      return gauges().peakQueuedBytes();
+    }
+
+    @Override
+    public long channelBytes() {
+      return gauges().channelBytes();
+    }
+
+    @Override
+    public long writtenBytes() {
+      return gauges().writtenBytes();
+    }
+
+    @Override
+    public long readBytes() {
+      return gauges().readBytes();
+    }
+
     @Override
     public Flux<ByteBuf> receive() {
       return connection.receive().doOnNext(frame -> bytes.addAndGet(frame.readableBytes()));

@@ -8,7 +8,8 @@ import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 
 /// Writes to the console, with a bound on the lines of each kind a minute. Lines of one logger and one pattern form a
-/// kind, whatever their arguments; a logger whose patterns vary has a bounded number of kinds. For code of others, whose messages quote bytes of peers, all lines of a logger form one.
+/// kind, whatever their arguments; a logger whose patterns vary has a bounded number of kinds. For code of others,
+/// whose messages quote bytes of peers, all lines of a logger form one.
 public final class BoundedLog extends ConsoleAppender<ILoggingEvent> {
   private static final int LINES = 20;
   private static final long PERIOD_MILLIS = 60_000;

@@ -53,7 +53,8 @@ public final class WireErrors {
     return new ToldException(code, sentence, data);
   }
 
-  /// Whether nothing but a mistake in the code of the node throws `error`: its message names classes, and is for the log
+  /// Whether nothing but a mistake in the code of the node throws `error`: its message names classes, and is for the
+  /// log
   /// of the node alone.
   private static boolean isMistake(Throwable error) {
     return !(error instanceof KvException || error instanceof IllegalArgumentException || error instanceof IOException

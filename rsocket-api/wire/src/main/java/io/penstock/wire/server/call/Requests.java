@@ -19,7 +19,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, lets heavy
+/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, lets
+/// heavy
 /// ones wait for their turn, and cancels what runs when the connection is gone. Whatever fails is told as the wire has
 /// it.
 public final class Requests {

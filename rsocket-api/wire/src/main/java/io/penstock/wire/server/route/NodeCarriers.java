@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class NodeCarriers {
   /// The one answer to an offer that is not accepted.
   private static final Handshake.CarrierOffer REFUSED = Handshake.CarrierOffer.none(
-      "shared memory is for processes of the node's user, over its Unix domain socket, if the node has memory to share");
+      "shared memory is for processes of the node's user, over its Unix domain socket, if the node "
+          + "has memory to share");
 
   private final List<Carrier> allowed;
   private final long process;
