@@ -88,7 +88,7 @@ final class HostileMessages {
   }
 
   private static boolean isParent(@Nullable Object node) {
-    return node instanceof Map<?, ?> map && !map.isEmpty() || node instanceof List<?> list && !list.isEmpty();
+    return (node instanceof Map<?, ?> map && !map.isEmpty()) || (node instanceof List<?> list && !list.isEmpty());
   }
 
   private static void replaceNumber(Object node, long value, SplittableRandom random) {
@@ -140,7 +140,7 @@ final class HostileMessages {
       case CHUNKS -> joined(bytes(0x5F), times(size / 2, 0x41, 7), bytes(0xFF));
       case EMPTY_CHUNKS -> joined(bytes(0x5F), times(size, 0x40), bytes(0xFF));
       case TEXT -> joined(head(0x60, size), times(size, 'a'));
-      case WIDE_TEXT -> joined(head(0x60, size / 4 * 4), times(size / 4, 0xF0, 0x9F, 0x98, 0x80));
+      case WIDE_TEXT -> joined(head(0x60, size / 4 * 4L), times(size / 4, 0xF0, 0x9F, 0x98, 0x80));
       case TEXT_CHUNKS -> joined(bytes(0x7F), times(size / 2, 0x61, 'a'), bytes(0xFF));
       case BAD_TEXT -> joined(head(0x60, size), times(size, 0xFF));
       case BIG_NUMBER -> joined(bytes(0xC2), head(0x40, size), times(size, 0x7F));
@@ -151,8 +151,8 @@ final class HostileMessages {
       case FALSE_LENGTH -> joined(bytes(0x9F), times(size / 5, 0x5A, 0x7F, 0xFF, 0xFF, 0xFF));
       case BLANKS -> times(size, 0xF6);
       case ESCAPES -> joined(bytes(0x9F), times(size / 2, 0xF8, 0x20), bytes(0xFF));
-      case HASHES -> joined(head(0x40, size / 16 * 16), noise(size / 16 * 16, random));
-      case ONE_HASH -> joined(head(0x40, size / 16 * 16), new byte[size / 16 * 16]);
+      case HASHES -> joined(head(0x40, size / 16 * 16L), noise(size / 16 * 16, random));
+      case ONE_HASH -> joined(head(0x40, size / 16 * 16L), new byte[size / 16 * 16]);
       case LARGE_NUMBER -> bytes(0);
     };
   }

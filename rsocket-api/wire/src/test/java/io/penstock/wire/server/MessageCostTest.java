@@ -143,22 +143,6 @@ final class MessageCostTest {
             new Signal(Signal.Kind.values()[0], "r", new RankId("d", 0).since(1), 1), 0)));
   }
 
-  private static final class End extends BaseSubscriber<Payload> {
-    private String end = "none";
-
-    @Override
-    protected void hookOnNext(Payload payload) {
-      end = "answered";
-      payload.release();
-      cancel();
-    }
-
-    @Override
-    protected void hookOnError(Throwable failure) {
-      end = String.valueOf(failure.getMessage());
-    }
-  }
-
   /// What one message cost.
   ///
   /// @param each nanoseconds of CPU a byte; a message has some bytes of its own, so that a short one may cost something
