@@ -157,7 +157,7 @@ public final class SideCarServer {
       if (peer.equals(user)) {
         node.workers().pieceQueue().read(spare -> SocketLink.run(channel, node.accept(peer), spare));
       } else {
-        LOG.warn("side-car: hung up on user " + peer.getName());
+        LOG.warn("side-car: hung up on user {}", peer.getName());
       }
     } catch (IOException e) {
       LOG.warn("side-car: a connection failed", e);

@@ -98,6 +98,8 @@ public final class Node {
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
+  /// Compares passwords, each for a good part of a second.
+  private final Scheduler passwords = Schedulers.newSingle("penstock-passwords", true);
   private final NodeSockets sockets;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final SpaceTiers tiers;
@@ -178,7 +180,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer
-        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions)
+        .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
         .doOnNext(this::serving).then();
     security.watch(decisions);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
@@ -409,5 +411,6 @@ public final class Node {
     registry.close();
     timers.dispose();
     decisions.dispose();
+    passwords.dispose();
   }
 }

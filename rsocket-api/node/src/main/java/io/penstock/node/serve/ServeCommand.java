@@ -124,7 +124,7 @@ public final class ServeCommand implements Callable<Integer> {
       OutputFile.of("--ready-file", readyFile);
     }
     Logging.set(settings.get(NodeSettings.LOG_LEVEL));
-    settings.withoutEffect().forEach(LOG::warn);
+    settings.withoutEffect().forEach(sentence -> LOG.warn("setting without effect: {}", sentence));
     Stop stop = Stop.onSignals();
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);

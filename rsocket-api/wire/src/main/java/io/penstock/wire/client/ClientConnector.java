@@ -49,10 +49,9 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
 
   Mono<KvClient> connect(ClientTransport transport) {
     requireNonNull(transport, "transport");
-    Handshake.Hello hello = hello(options, Handshake.Space.of(space), ClientCarriers.offers(options.carriers()));
-    Mono<KvClient> connecting = FirstMessage.encoded(Routes.HELLO, hello,
+    Mono<KvClient> connecting = FirstMessage.encoded(Routes.HELLO, hello(null),
         first -> NodeConnection.open(transport, options.link(), "the node")
-            .flatMap(connection -> agreed(connection, first)
+            .flatMap(connection -> agreed(connection, offering(connection, first))
                 .map(welcome -> new KvClient(connection.named("node " + welcome.node()), this, welcome))
                 .flatMap(this::withRing)
                 .doOnError(error -> connection.end()).doOnCancel(connection::end)));
@@ -62,6 +61,17 @@ record ClientConnector(KvClientOptions options, CacheSpace space, BlockArena are
 
   private Mono<Handshake.Welcome> agreed(NodeConnection connection, FirstMessage hello) {
     return connection.ask(hello, Handshake.Welcome.class).doOnNext(welcome -> welcome.requireFits(space));
+  }
+
+  private Handshake.Hello hello(@Nullable List<Handshake.CarrierOffer> carriers) {
+    return hello(options, Handshake.Space.of(space), carriers);
+  }
+
+  /// Offers shared memory if the connection is one for it, which is known only now.
+  private FirstMessage offering(NodeConnection connection, FirstMessage plain) {
+    List<Handshake.CarrierOffer> offers =
+        ClientCarriers.offers(options.carriers(), connection.transport().peerProcess());
+    return offers == null ? plain : FirstMessage.of(Routes.HELLO, hello(offers));
   }
 
   private static Handshake.Hello hello(KvClientOptions options, Handshake.@Nullable Space space,

@@ -72,7 +72,7 @@ public final class KvClient {
     this.space = made.space().id();
     this.arena = made.arena();
     this.welcome = welcome;
-    this.carriers = ClientCarriers.agreed(options.carriers(), welcome.carriers());
+    this.carriers = ClientCarriers.agreed(options.carriers(), connection.transport().peerProcess(), welcome.carriers());
     this.lookUps = new LookUps(connection, space, welcome.maxKeys(), connection.transport().loop());
     this.questions = new Questions(connection, space, lookUps);
     this.gets = new Gets(connection, carriers,

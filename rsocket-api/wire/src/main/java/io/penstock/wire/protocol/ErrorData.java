@@ -114,13 +114,18 @@ final class ErrorData {
     if (written.length() > LONGEST_WRITTEN) {
       return null;
     }
-    try (JsonParser in = CBOR.createParser(ObjectReadContext.empty(), Base64.getDecoder().decode(written))) {
+    try (JsonParser in = CBOR.createParser(ObjectReadContext.empty(), whole(Base64.getDecoder().decode(written)))) {
       return in.nextToken() == JsonToken.START_OBJECT && value(in) instanceof Map<?, ?> map && in.nextToken() == null
           ? new ErrorData(named(map))
           : null;
     } catch (RuntimeException e) { // no base64, no CBOR, a map beyond its bounds, or bytes on which the parser stumbles
       return null;
     }
+  }
+
+  private static byte[] whole(byte[] map) {
+    CborStructure.require(map, LONGEST_WRITTEN);
+    return map;
   }
 
   private static Map<String, @Nullable Object> named(Map<?, ?> map) {

@@ -48,8 +48,18 @@ public final class WireErrors {
     }
     ErrorCode code = codeOf(first);
     ErrorData data = dataOf(first).with("store", code.store());
-    String sentence = sentence(first.getMessage() == null ? "the node failed" : first.getMessage());
+    String sentence = isMistake(first) || first.getMessage() == null
+        ? "the request failed by a mistake of the node"
+        : sentence(first.getMessage());
     return new ToldException(code, sentence, data);
+  }
+
+  /// Whether nothing but a mistake in the code of the node throws `error`: its message names classes, and is for the
+  /// log
+  /// of the node alone.
+  private static boolean isMistake(Throwable error) {
+    return !(error instanceof KvException || error instanceof IllegalArgumentException || error instanceof IOException
+        || error instanceof CancellationException || error instanceof RejectedExecutionException);
   }
 
   /// An error that [#toWire] made, with its values in JSON: for a peer whose control messages are JSON. Any other error

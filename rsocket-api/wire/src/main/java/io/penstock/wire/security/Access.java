@@ -112,9 +112,8 @@ public final class Access {
     return new Attempt(known, shown, source, proven);
   }
 
-  /// @param why is a kind of line in the log
   private static RejectedSetupException refused(String why, Object source) {
-    LOG.warn("a client was refused: " + why + "; from {}", source);
+    LOG.warn("a client was refused: {}; from {}", why, source);
     return new RejectedSetupException(why);
   }
 }

@@ -1,6 +1,8 @@
 package io.penstock.wire.server;
 
 import io.penstock.operator.Failures;
+import io.penstock.wire.protocol.ErrorCode;
+import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.server.call.Call;
 import io.penstock.wire.server.call.QuickAnswer;
@@ -27,9 +29,10 @@ final class KvResponder implements RSocket {
   /// @param address of the peer, whose connections share
   /// @param remote where the peer is, if its connection tells
   /// @param caller null for a peer that may do everything
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
   KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
-      @Nullable Caller caller) {
-    this.connection = new ServedConnection(serving, address, caller);
+      @Nullable Caller caller, long process) {
+    this.connection = new ServedConnection(serving, address, caller, process);
     this.requests = connection.requests(dataMimeType);
     this.groups = connection.groups(remote);
   }
@@ -59,6 +62,9 @@ final class KvResponder implements RSocket {
   public Mono<Void> fireAndForget(Payload payload) {
     return Mono.fromRunnable(() -> {
       try {
+        if (Request.isHeavy(payload)) {
+          throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "message", "short if it has no answer", "longer");
+        }
         groups.told(requests.read(payload));
       } catch (Error e) { // the message has no answer: its sender learns nothing
         throw Failures.unchecked(e);

@@ -17,6 +17,7 @@ import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.StagingSlots;
 import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.server.space.ServedSpaces;
@@ -110,8 +111,8 @@ public final class KvServer {
 
   /// Binds a node that strangers reach.
   ///
-  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop; one
-  ///     thread is enough
+  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop, and
+  ///     compares passwords; one thread is enough
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
       KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
     return bind(transport, NodeSpaces.of(List.of(tier)), options, budget, timers, decisions);
@@ -136,15 +137,24 @@ public final class KvServer {
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
       Scheduler timers, Scheduler decisions) {
+    return bind(transport, spaces, segments, disagg, options, budget, timers, decisions, decisions);
+  }
+
+  /// Binds a node whose requests of many keys do not wait for passwords.
+  ///
+  /// @param passwords compares passwords: each takes a good part of a second; one thread is enough
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
+      @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
+      Scheduler timers, Scheduler decisions, Scheduler passwords) {
     requireNonNull(transport, "transport");
     requireNonNull(disagg, "disagg");
     return bindFitted(transport, spaces, segments, disagg, options.awaitingAtLeast(disagg.leastAwait()), budget, timers,
-        decisions);
+        decisions, passwords);
   }
 
   private static Mono<KvServer> bindFitted(ServerTransport<? extends Closeable> transport, NodeSpaces spaces,
       @Nullable SegmentRegistry segments, DisaggServices disagg, KvServerOptions options, ByteBudget budget,
-      Scheduler timers, Scheduler decisions) {
+      Scheduler timers, Scheduler decisions, Scheduler passwords) {
     ServedSpaces routes = new ServedSpaces(spaces, options.limits());
     Supplier<Reclaim> reclaim = () -> new Reclaim(options.idleGrace(), timers);
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes(), reclaim);
@@ -152,7 +162,7 @@ public final class KvServer {
     RunningStreams running = new RunningStreams();
     FairShares shares = new FairShares(bytes, lane("messages of requests", options.requestBytes(), reclaim.get()),
         lane("blocks of open windows", options.putBlocks(), reclaim.get()));
-    Serving serving = new Serving(routes, options, shares, timers, decisions,
+    Serving serving = new Serving(routes, options, shares, timers, new Turns(decisions), passwords,
         ByteBufAllocator.DEFAULT, draining::get, running, segments,
         new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
     Connections connections = new Connections();
@@ -179,7 +189,7 @@ public final class KvServer {
 
   private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
       @Nullable Caller caller) {
-    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller);
+    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller, from.process());
     return dataMimeType.equals(ControlCodec.JSON.mimeType()) ? new JsonErrors(served) : served;
   }
 
@@ -188,12 +198,12 @@ public final class KvServer {
     return served;
   }
 
-  /// Compares passwords among the heavy requests: each takes a good part of a second.
+  /// Compares passwords away from the event loop.
   private static Mono<Caller> caller(ConnectionSetupPayload setup, Object source, Serving serving) {
     Access.Attempt attempt = serving.options().access().begin(setup.sliceMetadata(), source,
         serving.timers().now(TimeUnit.MILLISECONDS));
     Mono<Caller> caller = Mono.fromCallable(attempt::caller);
-    return attempt.isHeavy() ? caller.subscribeOn(serving.decisions()) : caller;
+    return attempt.isHeavy() ? caller.subscribeOn(serving.passwords()) : caller;
   }
 
   private static void requireServed(ConnectionSetupPayload setup, Serving serving) {

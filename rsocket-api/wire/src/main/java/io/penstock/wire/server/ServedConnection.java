@@ -33,6 +33,7 @@ import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /// What one connection of a server holds while it is open, and gives back when it is gone; makes its groups of routes.
 final class ServedConnection {
@@ -45,11 +46,14 @@ final class ServedConnection {
   private final NodeCarriers carriers;
   private final StreamTickets streams;
   private final ConnectionWrites writes;
+  /// Turns of this connection.
+  private final Scheduler turns;
   private final AtomicBoolean gone = new AtomicBoolean();
 
   /// @param address of the peer, whose connections share
   /// @param caller null for a peer that may do everything
-  ServedConnection(Serving serving, Object address, @Nullable Caller caller) {
+  /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
+  ServedConnection(Serving serving, Object address, @Nullable Caller caller, long process) {
     KvServerOptions options = serving.options();
     this.serving = serving;
     this.address = address;
@@ -57,9 +61,10 @@ final class ServedConnection {
     this.share = serving.shares().enter(user(caller), address);
     this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
     this.holds = new ConnectionHolds(party());
-    this.carriers = new NodeCarriers(options.carriers());
+    this.carriers = new NodeCarriers(options.carriers(), process);
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
     this.writes = new ConnectionWrites(serving.writes());
+    this.turns = serving.turns().ofConnection();
     serving.staging().enter();
   }
 
@@ -74,7 +79,7 @@ final class ServedConnection {
   }
 
   Requests requests(String dataMimeType) {
-    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, serving.decisions());
+    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, turns);
   }
 
   /// @param remote where the peer is, if its connection tells
@@ -93,7 +98,7 @@ final class ServedConnection {
             new HelloRoutes.Node(options.node(), options.generation(), options.endpoints(),
                 serving.disagg().generation()),
             remote),
-        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, serving.decisions()),
+        new LookUpRoutes(spaces, holds, gate), new HoldRoutes(spaces, holds, turns),
         new StatRoutes(spaces, options.node(), serving.shares().budget(), running, serving.draining()),
         new EventRoutes(spaces, streams, serving.allocator(), options.generation()),
         new DrainRoutes(streams, carriers),

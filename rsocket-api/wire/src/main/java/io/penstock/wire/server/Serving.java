@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.wire.segment.ConnectionWrites;
 import io.penstock.wire.segment.StagingSlots;
 import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.penstock.wire.transfer.SegmentRegistry;
@@ -14,11 +15,12 @@ import reactor.core.scheduler.Scheduler;
 
 /// What all connections of a server share.
 ///
-/// @param decisions runs heavy requests
+/// @param turns of heavy requests
+/// @param passwords runs comparisons of passwords
 /// @param segments null on a node that serves none
 /// @param staging slots for bytes of segments
 /// @param writes into segments, by the engine whose last connection runs them
 record Serving(ServedSpaces spaces, KvServerOptions options, FairShares shares, Scheduler timers,
-    Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
+    Turns turns, Scheduler passwords, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running,
     @Nullable SegmentRegistry segments, StagingSlots staging, DisaggServices disagg,
     Map<Long, ConnectionWrites> writes) {}

@@ -36,8 +36,15 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
   ///
   /// @param source equal for connections that are counted together
   /// @param address null if the connection does not report it
-  public record Peer(Object source, @Nullable SocketAddress address) {
-    static final Peer UNKNOWN = new Peer("no address", null);
+  /// @param process as in [ConnectionGauges#peerProcess]
+  public record Peer(Object source, @Nullable SocketAddress address, long process) {
+    static final Peer UNKNOWN = new Peer("no address", null, ConnectionGauges.NO_PROCESS);
+
+    static Peer of(DuplexConnection connection) {
+      SocketAddress remote = connection.remoteAddress();
+      return new Peer(SourceAddress.of(remote), remote,
+          connection instanceof ConnectionGauges gauges ? gauges.peerProcess() : ConnectionGauges.NO_PROCESS);
+    }
   }
 
   /// Wraps every connection of a client that uses `registry`.
@@ -81,7 +88,7 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
     if (refusal == null) {
       if (isSetup(frame)) {
         // the acceptor runs when this has returned
-        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress()));
+        PEER.set(Peer.of(connection));
       }
       next.next(frame);
     } else {

@@ -26,6 +26,7 @@ import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.segment.StagingSlots;
 import io.penstock.wire.server.call.RunningStreams;
+import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
 import io.penstock.wire.server.space.ServedSpaces;
@@ -105,9 +106,10 @@ final class KvResponderTest {
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
-            KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
+            KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(),
+            memory,
             () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
-        ControlCodec.CBOR.mimeType(), "here", null, null);
+        ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 
   private void store() {

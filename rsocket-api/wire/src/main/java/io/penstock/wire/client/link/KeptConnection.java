@@ -116,6 +116,11 @@ public final class KeptConnection implements ClientTransport {
     return connection instanceof ConnectionGauges gauges ? gauges.transport().word() : "other";
   }
 
+  /// The node's process, as in [ConnectionGauges#peerProcess].
+  public long peerProcess() {
+    return connection instanceof ConnectionGauges gauges ? gauges.peerProcess() : ConnectionGauges.NO_PROCESS;
+  }
+
   /// Ends `rsocket` and the connection under it.
   void end(RSocket rsocket) {
     rsocket.dispose();

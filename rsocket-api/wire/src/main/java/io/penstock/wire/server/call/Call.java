@@ -20,7 +20,7 @@ public record Call(String route, ControlCodec codec, ByteBuf data, ByteBufAlloca
   }
 
   public <T> T message(Class<T> type) {
-    return codec.decode(data, type);
+    return codec.decodeRequest(data, type);
   }
 
   /// A payload in the encoding of the request.

@@ -19,7 +19,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, has heavy
+/// Runs the requests of one connection of a node: charges and reads their messages, counts them for the rate, lets
+/// heavy
 /// ones wait for their turn, and cancels what runs when the connection is gone. Whatever fails is told as the wire has
 /// it.
 public final class Requests {
@@ -27,21 +28,21 @@ public final class Requests {
   private final ByteBufAllocator allocator;
   private final Budget messages;
   private final ConnectionRate rate;
-  private final Scheduler decisions;
+  private final Scheduler turns;
   /// Requests that are charged.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
   private final Disposable.Composite subscribed = Disposables.composite();
 
   /// @param dataMimeType of messages that name no other
   /// @param messages pays for the messages of running requests
-  /// @param decisions runs heavy requests
+  /// @param turns runs heavy requests, in turns with other connections
   public Requests(String dataMimeType, ByteBufAllocator allocator, Budget messages, ConnectionRate rate,
-      Scheduler decisions) {
+      Scheduler turns) {
     this.dataMimeType = dataMimeType;
     this.allocator = allocator;
     this.messages = messages;
     this.rate = rate;
-    this.decisions = decisions;
+    this.turns = turns;
   }
 
   /// Reads a message, which stays the caller's, without a charge.
@@ -59,14 +60,14 @@ public final class Requests {
   public Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
     return Mono.using(() -> charged(payload), request -> {
       Mono<Payload> answer = Mono.defer(() -> routed(request, route));
-      return request.isHeavy() ? answer.subscribeOn(decisions) : answer;
+      return request.isHeavy() ? answer.subscribeOn(turns) : answer;
     }).onErrorMap(WireErrors::toWire);
   }
 
   /// A stream of answers.
   public Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
     return ServedStream.of(() -> charged(payload), request -> request.isHeavy()
-        ? Flux.defer(() -> routed(request, route)).subscribeOn(decisions, false)
+        ? Flux.defer(() -> routed(request, route)).subscribeOn(turns, false)
         : routed(request, route), subscribed);
   }
 
@@ -82,28 +83,17 @@ public final class Requests {
   /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an
   /// operator that ended the stream instead would drop it.
   public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
-    BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
-        (payload, out) -> opened(payload, out, opening);
+    BiFunction<Request, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
+        (request, out) -> routed(request, call -> opening.open(call, request, out));
     return Flux.defer(() -> {
       Disposable.Swap one = Disposables.swap();
       subscribed.add(one);
       return Flux
           .<Payload>from(
-              subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), first)))
+              subscriber -> payloads.subscribe(
+                  new PutOpening(Operators.toCoreSubscriber(subscriber), this::charged, first, turns)))
           .doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
     }).onErrorMap(WireErrors::toWire);
-  }
-
-  /// @param payload stays the caller's
-  private CoreSubscriber<Payload> opened(Payload payload, CoreSubscriber<? super Payload> out, Opening opening) {
-    payload.retain();
-    Request request = charged(payload);
-    try {
-      return routed(request, call -> opening.open(call, request, out));
-    } catch (RuntimeException | Error e) {
-      request.close();
-      throw e;
-    }
   }
 
   private Request charged(Payload payload) {

@@ -17,8 +17,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// The routes `remove`, `pin` and `release` on one connection of a node.
 ///
-/// @param decisions runs the steps of a removal by pattern, between other heavy requests
-public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler decisions) {
+/// @param turns runs the steps of a removal by pattern, in turns with heavy requests of other connections
+public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler turns) {
   Mono<Payload> remove(Call call) {
     HoldMessages.RemoveRequest request = call.message(HoldMessages.RemoveRequest.class);
     if (request.keys() == null) {
@@ -36,7 +36,7 @@ public record HoldRoutes(ServedSpaces spaces, ConnectionHolds holds, Scheduler d
   }
 
   private Flux<RemovalCount> inTurns(Flux<RemovalCount> steps) {
-    return steps.concatMap(count -> Mono.just(count).subscribeOn(decisions), 1).subscribeOn(decisions);
+    return steps.concatMap(count -> Mono.just(count).subscribeOn(turns), 1).subscribeOn(turns);
   }
 
   Mono<Payload> pin(Call call) {

@@ -265,6 +265,11 @@ final class LocalConnection implements DuplexConnection, ConnectionGauges, Timed
   }
 
   @Override
+  public long peerProcess() {
+    return ProcessHandle.current().pid();
+  }
+
+  @Override
   public long queuedBytes() {
     return queue.bytes();
   }

@@ -79,6 +79,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   private final FrameInbox inbox;
   private final Object source;
   private final String peer;
+  private final long peerProcess;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final Sinks.Empty<Void> gone = Sinks.empty();
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
@@ -102,6 +103,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
     this.source = SourceAddress.of(channel.remoteAddress());
     this.peer = SourceAddress.words(channel.remoteAddress());
+    this.peerProcess = PeerProcess.of(channel);
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
@@ -243,6 +245,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
   @Override
   public String peer() {
     return peer;
+  }
+
+  @Override
+  public long peerProcess() {
+    return peerProcess;
   }
 
   @Override
