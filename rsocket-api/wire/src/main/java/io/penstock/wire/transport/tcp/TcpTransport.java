@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.penstock.operator.LiveTimers;
 import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -205,7 +206,7 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next());
+      return LiveTimers.of(Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next()));
     }
 
     @Override
