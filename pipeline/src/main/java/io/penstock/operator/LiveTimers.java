@@ -17,6 +17,9 @@ import reactor.core.scheduler.Scheduler;
 /// A task that becomes due while the process stands still runs when the rest of its delay has passed afterwards, and a
 /// periodic task runs once for a standstill, not once for each period of it. Tasks without a delay run at once.
 public final class LiveTimers implements Scheduler {
+  /// Minimum wait of a task that the clock holds: it must not spin until the clock goes on.
+  private static final long LEAST_WAIT_NANOS = LiveClock.TICK.toNanos() / 10;
+
   private final Scheduler scheduler;
   private final LiveClock clock;
 
@@ -161,7 +164,7 @@ public final class LiveTimers implements Scheduler {
       if (waiting.isDisposed()) {
         return;
       } else if (dueNanos - now > 0) {
-        again(dueNanos - now);
+        again(Math.max(dueNanos - now, LEAST_WAIT_NANOS));
         return;
       }
       if (periodNanos == 0) {

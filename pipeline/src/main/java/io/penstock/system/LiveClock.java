@@ -31,7 +31,7 @@ public final class LiveClock {
   /// Time between two ticks.
   public static final Duration TICK = Duration.ofMillis(100);
   /// Maximum part of a standstill that counts.
-  public static final Duration MOST_LATE = TICK.multipliedBy(5);
+  public static final Duration MOST_LATE = TICK.multipliedBy(3);
 
   private static final long MOST_LATE_NANOS = MOST_LATE.toNanos();
   private static final int ROUNDS = 3;
