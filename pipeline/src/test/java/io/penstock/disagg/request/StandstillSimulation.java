@@ -17,6 +17,7 @@ import io.penstock.testkit.Blocks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -48,6 +49,8 @@ final class StandstillSimulation {
   private final List<Prefill> prefills = new ArrayList<>();
   private final Map<String, Integer> ends = new HashMap<>();
   private final Map<String, SimProcess> readers = new HashMap<>();
+  /// Requests whose reader stood still for long.
+  private final Set<String> slept = new HashSet<>();
   private final List<String> violations = new ArrayList<>();
   private int requests;
   private int released;
@@ -189,7 +192,7 @@ final class StandstillSimulation {
 
   /// Whether the reader stood still for so long that it could not renew the lease.
   private boolean mayLose(String request) {
-    return readers.get(request).stoodStill(LEASE.dividedBy(3), LEASE.plus(LEASE));
+    return slept.contains(request) || readers.get(request).stoodStill(LEASE.dividedBy(3), SLACK);
   }
 
   // Run
@@ -200,6 +203,13 @@ final class StandstillSimulation {
       SimProcess one = processes.get(random.nextInt(processes.size()));
       one.stop();
       world.advanceTimeBy(TIMES.get(random.nextInt(TIMES.size())));
+      if (one.stoodStill(LEASE.dividedBy(3), Duration.ZERO)) {
+        readers.forEach((request, reader) -> {
+          if (reader == one && ends.get(request) == 0) {
+            slept.add(request);
+          }
+        });
+      }
       one.goOn();
     }
     world.advanceTimeBy(Duration.ofSeconds(20));
