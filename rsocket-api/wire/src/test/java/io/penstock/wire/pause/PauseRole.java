@@ -86,7 +86,6 @@ import reactor.util.retry.Retry;
 /// One process under load: a registry, a node, a prefill or a decode. It reports events as lines on standard output,
 /// stops its load at the first line on standard input, and ends with that stream.
 final class PauseRole {
-  static final int PREFILLS = 2;
   /// Requests of a decode at one time.
   static final int CONCURRENCY = 4;
 
@@ -107,7 +106,7 @@ final class PauseRole {
   }
 
   /// @param arguments role, number, heartbeat and lease in milliseconds; then the ports of the registry and the node,
-  ///     for a prefill or a decode
+  ///     for a prefill or a decode, and the number of prefills
   public static void main(String... arguments) throws IOException {
     PauseRole role = new PauseRole(PauseLimits.read(arguments, 2));
     String name = arguments[0] + "-" + arguments[1];
@@ -115,7 +114,8 @@ final class PauseRole {
       case "registry" -> role.registry();
       case "node" -> role.node();
       case "prefill" -> role.prefill(name, Integer.parseInt(arguments[4]));
-      default -> role.decode(name, Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
+      default -> role.decode(name, Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]),
+          Integer.parseInt(arguments[6]));
     }
     while (System.in.read() >= 0) {
       role.stopping.set(true);
@@ -136,7 +136,7 @@ final class PauseRole {
   private void registry() {
     RankRegistry ranks = new RankRegistry(limits.registry(), LiveClock.process()::nanos, gone -> say("gone " + gone));
     Disposable unused = timers.schedulePeriodically(ranks::expire, 50, 50, TimeUnit.MILLISECONDS);
-    say("port " + Link.PENSTOCK.port(serve(NodeSpaces.none(), new DisaggServices(ranks, null), 1)));
+    say("port " + Link.PENSTOCK.port(serve(NodeSpaces.of(List.of(tier())), new DisaggServices(ranks, null), 1)));
   }
 
   private TierStack tier() {
@@ -181,7 +181,7 @@ final class PauseRole {
 
   // A decode
 
-  private void decode(String name, int registryPort, int nodePort) {
+  private void decode(String name, int registryPort, int nodePort, int prefillCount) {
     Incarnation self = new RankId(name, 0).since(1);
     List<InstanceView> prefills = new ArrayList<>();
     WireSignals signals = new WireSignals(rank -> place(prefills, rank), KvClientOptions.defaults(),
@@ -192,7 +192,7 @@ final class PauseRole {
         KvPeerOptions.defaults().withPatience(SOON), new ByteBudget("decode", 8 << 20, 64), requests::gone, timers,
         new Random(4));
     RegistryClient registry = stay(Side.DECODE, self, requests, NodeSpaces.none(), registryPort);
-    for (int number = 0; number < PREFILLS; number++) {
+    for (int number = 0; number < prefillCount; number++) {
       prefills.add(registry.ready("prefill-" + number, SOON).blockOptional(SOON).orElseThrow());
     }
     List<RemoteRequests> engines = prefills.stream().map(view -> RemoteRequests.of(
@@ -204,7 +204,7 @@ final class PauseRole {
     for (int line = 0; line < CONCURRENCY; line++) {
       Disposable unused = Mono.defer(() -> {
         int turn = number.incrementAndGet();
-        Load load = new Load(name + "-r" + turn, self, prefills.get(turn % PREFILLS), engines.get(turn % PREFILLS),
+        Load load = new Load(name + "-r" + turn, self, prefills.get(turn % prefillCount), engines.get(turn % prefillCount),
             requests, views, limits.move(random));
         return load.run();
       }).repeat(() -> !stopping.get()).subscribe(ended -> {}, failure -> say("broken " + failure),

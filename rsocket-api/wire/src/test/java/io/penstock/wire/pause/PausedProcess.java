@@ -60,13 +60,14 @@ final class PausedProcess implements AutoCloseable {
   }
 
   /// Waits until `condition` holds, looking at it after each line of any process.
-  static void await(String what, BooleanSupplier condition) throws InterruptedException {
+  static void await(String what, List<PausedProcess> processes, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + PATIENCE.toNanos();
     synchronized (NEWS) {
       while (!condition.getAsBoolean()) {
         long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
         if (left <= 0) {
-          throw new AssertionError("within " + PATIENCE + " it must hold that " + what + " (did not)");
+          throw new AssertionError("within " + PATIENCE + " it must hold that " + what + " (did not); the last lines were "
+              + processes.stream().map(PausedProcess::lastLines).toList());
         }
         NEWS.wait(left);
       }
@@ -87,6 +88,10 @@ final class PausedProcess implements AutoCloseable {
 
   int port() {
     return Integer.parseInt(lines("port").getFirst().substring("port ".length()));
+  }
+
+  private String lastLines() {
+    return name + ": " + lines.subList(Math.max(0, lines.size() - 6), lines.size());
   }
 
   /// Stops the process by a signal for `time`, as a debugger or a paused container does.

@@ -9,9 +9,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -29,18 +31,22 @@ final class StandstillTest {
   private List<PausedProcess> decodes;
   private PauseLimits limits;
 
-  private void start(PauseLimits given) throws Exception {
+  /// @param each number of prefills, and of decodes
+  /// @param hasNode whether blocks have a node beside the registry
+  private void start(PauseLimits given, int each, boolean hasNode) throws Exception {
     assumeTrue(Files.exists(Path.of("/proc/self/stat")), "signals of Linux");
     limits = given;
     registry = added(PausedProcess.start("registry", 0, limits));
-    node = added(PausedProcess.start("node", 0, limits));
-    PausedProcess.await("both listen", () -> !registry.lines("port").isEmpty() && !node.lines("port").isEmpty());
-    prefills = List.of(added(PausedProcess.start("prefill", 0, limits, registry.port())),
-        added(PausedProcess.start("prefill", 1, limits, registry.port())));
-    decodes = List.of(added(PausedProcess.start("decode", 0, limits, registry.port(), node.port())),
-        added(PausedProcess.start("decode", 1, limits, registry.port(), node.port())));
-    PausedProcess.await("all are ready", () -> Stream.concat(prefills.stream(), decodes.stream())
-        .allMatch(each -> !each.lines("ready").isEmpty()));
+    node = hasNode ? added(PausedProcess.start("node", 0, limits)) : registry;
+    await("both listen", () -> !registry.lines("port").isEmpty() && !node.lines("port").isEmpty());
+    prefills = new ArrayList<>();
+    decodes = new ArrayList<>();
+    for (int number = 0; number < each; number++) {
+      prefills.add(added(PausedProcess.start("prefill", number, limits, registry.port())));
+      decodes.add(added(PausedProcess.start("decode", number, limits, registry.port(), node.port(), each)));
+    }
+    await("all are ready", () -> Stream.concat(prefills.stream(), decodes.stream())
+        .allMatch(one -> !one.lines("ready").isEmpty()));
   }
 
   private PausedProcess added(PausedProcess process) {
@@ -53,32 +59,38 @@ final class StandstillTest {
     processes.forEach(PausedProcess::close);
   }
 
-  /// Limits just above what a standstill may cost, so the pause is longer than each of them.
+  private void await(String what, BooleanSupplier condition) throws InterruptedException {
+    PausedProcess.await(what, processes, condition);
+  }
+
   @Test
   @Timeout(240)
   void anyProcess_mayStandStillForLongerThanAllLimits() throws Exception {
-    standStill(new PauseLimits(Duration.ofMillis(600), Duration.ofMillis(1500)), Duration.ofMillis(2500));
+    start(new PauseLimits(Duration.ofMillis(1200), Duration.ofSeconds(3)), 1, false);
+    standStill(Duration.ofSeconds(4));
   }
 
   @Tag("proof")
   @Test
   @Timeout(1800)
   void anyProcess_mayStandStill_forOneToFortySeconds() throws Exception {
-    standStill(new PauseLimits(Duration.ofMillis(1500), Duration.ofSeconds(6)), Duration.ofSeconds(1),
-        Duration.ofSeconds(8), Duration.ofSeconds(15), Duration.ofSeconds(40));
+    start(new PauseLimits(Duration.ofMillis(1500), Duration.ofSeconds(6)), 2, true);
+    standStill(Duration.ofSeconds(1), Duration.ofSeconds(8), Duration.ofSeconds(15), Duration.ofSeconds(40));
   }
 
-  private void standStill(PauseLimits given, Duration... times) throws Exception {
-    start(given);
+  private void standStill(Duration... times) throws Exception {
+    Set<PausedProcess> each =
+        new LinkedHashSet<>(List.of(registry, prefills.getFirst(), decodes.getFirst()));
+    each.add(node);
     for (Duration time : times) {
-      for (PausedProcess one : List.of(registry, node, prefills.getFirst(), decodes.getFirst())) {
+      for (PausedProcess one : each) {
         standStill(one, time);
       }
     }
     for (PausedProcess decode : decodes) {
       decode.endLoad();
     }
-    PausedProcess.await("the load ends", () -> decodes.stream().allMatch(each -> each.lines("idle").size() == PauseRole.CONCURRENCY));
+    await("the load ends", () -> decodes.stream().allMatch(one -> one.lines("idle").size() == PauseRole.CONCURRENCY));
     requireOneEndEach();
   }
 
@@ -89,7 +101,7 @@ final class StandstillTest {
     Map<PausedProcess, Integer> woken = new HashMap<>();
     decodes.forEach(each -> woken.put(each, each.lines("ended").size()));
     // Those that were under way end, and so do others that began afterwards
-    PausedProcess.await("requests go on after " + one.name() + " stood still for " + time, () -> decodes.stream()
+    await("requests go on after " + one.name() + " stood still for " + time, () -> decodes.stream()
         .allMatch(each -> each.lines("ended").size() >= woken.get(each) + PauseRole.CONCURRENCY + 2));
     Map<PausedProcess, List<String>> since = new HashMap<>();
     processes.forEach(each -> since.put(each, each.lines().subList(before.get(each), each.lines().size())));
@@ -102,7 +114,7 @@ final class StandstillTest {
     assertThat(gone).as("ranks dropped while %s stood still for %s", stopped.name(), time)
         .allMatch(line -> line.startsWith("gone " + stopped.name()));
     if (!gone.isEmpty()) { // it was silent, and came back
-      PausedProcess.await(stopped.name() + " is registered again", () -> of(stopped.lines(), "registered").size() > 1);
+      await(stopped.name() + " is registered again", () -> of(stopped.lines(), "registered").size() > 1);
     }
     for (PausedProcess decode : decodes) {
       boolean mayLose = decode == stopped && time.compareTo(limits.lease().dividedBy(2)) > 0;
@@ -138,7 +150,7 @@ final class StandstillTest {
       assertThat(names(decode.lines("ended"))).as("ends of %s", decode.name()).containsExactlyInAnyOrderElementsOf(
           begun);
       Set<String> released = new HashSet<>();
-      PausedProcess.await("each request is released once", () -> {
+      await("each request is released once", () -> {
         released.clear();
         for (PausedProcess prefill : prefills) {
           names(prefill.lines("released")).stream().filter(name -> name.startsWith(decode.name()))
