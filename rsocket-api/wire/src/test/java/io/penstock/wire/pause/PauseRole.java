@@ -92,6 +92,8 @@ final class PauseRole {
   private static final Duration SOON = Duration.ofMinutes(2);
   private static final int BLOCKS = 4;
   private static final int TOKENS = 8;
+  /// So many that the shares of leases bound no request.
+  private static final int ROOM = 64 * BLOCKS;
   private static final ReshardedModel.Rank PLACE = new ReshardedModel(2, 2, List.of(
       new Plane(Plane.Kind.KEY, ElementType.BF16, 1, 16))).rank(0, 2, 0, 2, TOKENS, TokenOrder.NHD);
   private static final Manifest MANIFEST = Manifest.of("resharded", PLACE.layout(), Parallelism.ofTp(1));
@@ -140,7 +142,7 @@ final class PauseRole {
   }
 
   private TierStack tier() {
-    TierStack tier = new TierStack(PLACE.space(), List.of(new StackLevel.Host("dram", 4 * BLOCKS)),
+    TierStack tier = new TierStack(PLACE.space(), List.of(new StackLevel.Host("dram", ROOM)),
         StackOptions.defaults("dram").withHolds(HoldOptions.defaults().withLeaseLife(limits.lease())),
         TierListener.noop());
     Disposable unused = timers.schedulePeriodically(tier::expire, 50, 50, TimeUnit.MILLISECONDS);
@@ -244,7 +246,7 @@ final class PauseRole {
     Mono<Ending> run() {
       say("begun " + request);
       return engine.keep(request, PLACE.space().id(), KEYS, Set.of(self.rank()))
-          .retryWhen(Retry.indefinitely().filter(TransientKvException.class::isInstance)).flatMap(answer -> receive())
+          .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100)).filter(TransientKvException.class::isInstance)).flatMap(answer -> receive())
           .doOnNext(received -> say("ended " + request + " " + received.ending() + " " + received.cause()))
           .map(Received::ending);
     }
