@@ -51,6 +51,14 @@ public final class LiveTimers implements Scheduler {
         : Flux.never();
   }
 
+  /// Timers for what this process promised to others, such as heartbeats: they go on during a standstill, so what
+  /// became due meanwhile runs at once.
+  ///
+  /// @return the scheduler under `timers`; `timers` of another kind
+  public static Scheduler promises(Scheduler timers) {
+    return timers instanceof LiveTimers live ? live.scheduler : timers;
+  }
+
   private void tell(FluxSink<Duration> sink, Duration late) {
     try {
       Disposable unused = scheduler.schedule(() -> sink.next(late));

@@ -78,7 +78,7 @@ public final class RegistryClient {
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them and after each standstill of this process, and registers it again when the registry has forgotten it. A transient failure is followed by another
+  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A transient failure is followed by another
   /// attempt after a pause that doubles from 1 s to 30 s, with jitter.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
@@ -93,8 +93,7 @@ public final class RegistryClient {
   }
 
   private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
-    Flux<?> due = Flux.merge(Flux.interval(reply.heartbeat(), timers), LiveTimers.wakes(timers));
-    Flux<InstanceView> living = due.onBackpressureDrop()
+    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop()
         .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).flatMap(known -> Flux.empty());
     return InTurn.of(Flux.just(reply.instance().view()), living);
   }

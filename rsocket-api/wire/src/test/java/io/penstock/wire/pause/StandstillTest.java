@@ -74,7 +74,7 @@ final class StandstillTest {
   @Test
   @Timeout(1800)
   void anyProcess_mayStandStill_forOneToFortySeconds() throws Exception {
-    start(new PauseLimits(Duration.ofMillis(1500), Duration.ofSeconds(6)), 2, true);
+    start(new PauseLimits(Duration.ofSeconds(2), Duration.ofSeconds(7)), 2, true);
     standStill(Duration.ofSeconds(1), Duration.ofSeconds(8), Duration.ofSeconds(15), Duration.ofSeconds(40));
   }
 
