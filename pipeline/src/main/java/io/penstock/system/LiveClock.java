@@ -21,9 +21,9 @@ import java.util.function.LongSupplier;
 /// for no moment: its messages wait in sockets that the judge has not read. So the silence of others is measured with
 /// this clock, and a promise to others (a heartbeat, a renewal, a drain) with `System.nanoTime()`.
 ///
-/// The clock gets a tick each [#TICK]. It advances no further than [#MOST_LATE] beyond the last tick, so no thread reads
-/// a time that the standstill is part of, whichever thread runs first. The tick that comes later takes the excess out,
-/// and holds the clock until all readers have run [#ROUNDS] tasks, one after another: what waited in their sockets is
+/// The clock gets a tick each [#TICK]. It advances no further than [#MOST_LATE] beyond the last tick, so no thread
+/// reads a time that the standstill is part of, whichever thread runs first. The tick that comes later takes the excess
+/// out, and holds the clock until all readers have run some tasks, one after another: what waited in their sockets is
 /// read before a peer is judged.
 ///
 /// Moments are compared by their difference. Safe from any thread.

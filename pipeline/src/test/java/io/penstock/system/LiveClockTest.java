@@ -39,7 +39,7 @@ final class LiveClockTest {
   }
 
   @Test
-  void aStandstill_countsABoundedPart_whoeverReadsFirst() {
+  void aStandstill_countsABoundedPart_whicheverThreadReadsFirst() {
     run(10);
     raw += Duration.ofHours(1).toNanos();
     assertThat(lived()).as("before the tick that notices").isEqualTo(10 * TICK + MOST_LATE);

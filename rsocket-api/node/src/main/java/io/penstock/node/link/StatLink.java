@@ -60,7 +60,8 @@ final class StatLink implements NodeLink {
 
   private RegistryClient registry() {
     return RegistryClient.of(TcpTransport.client(address.place(), tcp, loops, ConnectionListener.noop()),
-        WireLink.options(address).build(), KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()), RandomGenerator.getDefault());
+        WireLink.options(address).build(), KvPeerOptions.defaults(), LiveTimers.of(Schedulers.single()),
+        RandomGenerator.getDefault());
   }
 
   @Override

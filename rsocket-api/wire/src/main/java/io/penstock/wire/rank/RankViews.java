@@ -61,8 +61,8 @@ public final class RankViews {
     }
   }
 
-  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment, a
-  ///     permanent failure if it is gone for good
+  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment,
+  ///     a permanent failure if it is gone for good
   /// @param budget limits the bytes in flight of all connections
   /// @param gone hears of a rank whose process is gone, such as
   ///     [io.penstock.disagg.request.DecodeConnector#gone(Incarnation)]
@@ -85,8 +85,8 @@ public final class RankViews {
   /// The connection to `rank`.
   ///
   /// @param space of the blocks here, as at [RemoteViews#connect]
-  /// @return cold; signals [RemotePermanentException] if another start of the rank answers, and a transient failure if it
-  ///     is not known, or cannot be reached, for as long as the patience
+  /// @return cold; signals [RemotePermanentException] if another start of the rank answers, and a transient failure if
+  ///     it is not known, or cannot be reached, for as long as the patience
   public Mono<RemoteViews> of(Incarnation rank, CacheSpace space) {
     return Mono.defer(() -> connections.computeIfAbsent(new Place(rank, space), Kept::new).views);
   }

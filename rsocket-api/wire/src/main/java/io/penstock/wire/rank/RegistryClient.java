@@ -78,8 +78,8 @@ public final class RegistryClient {
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A transient failure is followed by another
-  /// attempt after a pause that doubles from 1 s to 30 s, with jitter.
+  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A
+  /// transient failure is followed by another attempt after a pause that doubles from 1 s to 30 s, with jitter.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {

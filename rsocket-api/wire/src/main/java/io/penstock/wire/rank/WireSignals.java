@@ -32,8 +32,8 @@ public final class WireSignals implements PeerSignals {
   private final RandomGenerator random;
   private final Map<Incarnation, Lane<NodeConnection>> lanes = new ConcurrentHashMap<>();
 
-  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment, a
-  ///     permanent failure if it is gone for good
+  /// @param places where a rank listens, as a registry knows it; empty if the registry does not know it at the moment,
+  ///     a permanent failure if it is gone for good
   /// @param timers for back-off and idle connections; never used for work
   /// @param random of the jitter
   public WireSignals(Function<Incarnation, Mono<ClientTransport>> places, KvClientOptions options,

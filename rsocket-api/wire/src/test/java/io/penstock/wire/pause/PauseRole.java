@@ -206,9 +206,9 @@ final class PauseRole {
     for (int line = 0; line < CONCURRENCY; line++) {
       Disposable unused = Mono.defer(() -> {
         int turn = number.incrementAndGet();
-        Load load = new Load(name + "-r" + turn, self, prefills.get(turn % prefillCount), engines.get(turn % prefillCount),
-            requests, views, limits.move(random));
-        return load.run();
+        int source = turn % prefillCount;
+        return new Load(name + "-r" + turn, self, prefills.get(source), engines.get(source), requests, views,
+            limits.move(random)).run();
       }).repeat(() -> !stopping.get()).subscribe(ended -> {}, failure -> say("broken " + failure),
           () -> say("idle"));
     }
@@ -246,7 +246,9 @@ final class PauseRole {
     Mono<Ending> run() {
       say("begun " + request);
       return engine.keep(request, PLACE.space().id(), KEYS, Set.of(self.rank()))
-          .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100)).filter(TransientKvException.class::isInstance)).flatMap(answer -> receive())
+          .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100))
+              .filter(TransientKvException.class::isInstance))
+          .flatMap(answer -> receive())
           .doOnNext(received -> say("ended " + request + " " + received.ending() + " " + received.cause()))
           .map(Received::ending);
     }

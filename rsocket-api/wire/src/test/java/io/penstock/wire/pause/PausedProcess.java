@@ -66,8 +66,8 @@ final class PausedProcess implements AutoCloseable {
       while (!condition.getAsBoolean()) {
         long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
         if (left <= 0) {
-          throw new AssertionError("within " + PATIENCE + " it must hold that " + what + " (did not); the last lines were "
-              + processes.stream().map(PausedProcess::lastLines).toList());
+          throw new AssertionError("within " + PATIENCE + " it must hold that " + what
+              + " (did not); the last lines were " + processes.stream().map(PausedProcess::lastLines).toList());
         }
         NEWS.wait(left);
       }
