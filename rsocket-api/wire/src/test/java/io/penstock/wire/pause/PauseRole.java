@@ -59,7 +59,6 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.rank.RankViews;
 import io.penstock.wire.rank.RegistryClient;
 import io.penstock.wire.rank.RemoteRequests;
-import io.penstock.wire.rank.RemoteViews;
 import io.penstock.wire.rank.WireSignals;
 import io.penstock.wire.server.KvServer;
 import io.penstock.wire.server.KvServerOptions;
@@ -76,6 +75,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -283,26 +283,18 @@ final class PauseRole {
     }
   }
 
-  /// Moves the blocks after a while in which the lease must be renewed.
-  private record LateMover(Load load, List<Transfer> transfers, List<BlockDraft> drafts) implements ShardMover {
-    @Override
-    public Mono<Void> move(MoveTicket ticket) {
-      ticket.accepted();
-      return Mono.delay(load.move(), Schedulers.parallel())
-          .then(load.views().of(ticket.source(), PLACE.space())).flatMap(views -> pull(views).move(ticket));
-    }
+  /// Moves the blocks after a while in which the lease must be renewed. A repeated move writes no byte twice.
+  private static final class LateMover implements ShardMover {
+    private final Load load;
+    private final ShardMover pull;
+    private volatile PullBlocks.@Nullable Lane connected;
 
-    @Override
-    public Mono<Void> drained(MoveTicket ticket) {
-      return Mono.empty();
-    }
-
-    private ShardMover pull(RemoteViews views) {
-      PullBlocks.Lane lane = new PullBlocks.Lane(views, 8);
-      return PullBlocks.mover(transfers, new PullBlocks.Places() {
+    LateMover(Load load, List<Transfer> transfers, List<BlockDraft> drafts) {
+      this.load = load;
+      this.pull = PullBlocks.mover(transfers, new PullBlocks.Places() {
         @Override
         public PullBlocks.Lane lane(Transfer transfer) {
-          return lane;
+          return requireNonNull(connected);
         }
 
         @Override
@@ -315,6 +307,21 @@ final class PauseRole {
           return drafts.get(destinationBlock);
         }
       }, false);
+    }
+
+    @Override
+    public Mono<Void> move(MoveTicket ticket) {
+      ticket.accepted();
+      return Mono.delay(load.move(), Schedulers.parallel())
+          .then(load.views().of(ticket.source(), PLACE.space())).flatMap(views -> {
+            connected = new PullBlocks.Lane(views, 8);
+            return pull.move(ticket);
+          });
+    }
+
+    @Override
+    public Mono<Void> drained(MoveTicket ticket) {
+      return pull.drained(ticket);
     }
   }
 }
