@@ -86,8 +86,8 @@ public final class PenstockNode {
     static Parts of(Options options) {
       return new Parts(new HostTier(options.space, options.blocks, TierListener.noop()),
           new ByteBudget("node", options.inFlightBytes, MAX_WAITERS),
-          LoopResources.create("penstock-node", options.loops, true), 
-              LiveTimers.of(Schedulers.newSingle("penstock-timers", true)));
+          LoopResources.create("penstock-node", options.loops, true),
+          LiveTimers.of(Schedulers.newSingle("penstock-timers", true)));
     }
 
     Mono<KvServer> bind(Options options) {

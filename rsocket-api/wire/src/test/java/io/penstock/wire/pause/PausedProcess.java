@@ -116,11 +116,6 @@ final class PausedProcess implements AutoCloseable {
     process.getOutputStream().flush();
   }
 
-  /// CPU time so far.
-  Duration cpu() {
-    return process.info().totalCpuDuration().orElse(Duration.ZERO);
-  }
-
   @Override
   public void close() {
     process.destroyForcibly();
