@@ -237,7 +237,9 @@ final class PauseRole {
   private Mono<Void> renewed(TierHolds holds, ReadLease lease) {
     Mono<Integer> read = Mono.using(BlockScope::new, scope -> holds.read(lease.id(), KEYS, scope)
         .flatMap(found -> found.slices(SliceShape.defaults(), scope).count()).map(Long::intValue), BlockScope::close);
-    return read.then(Mono.delay(limits.lease().dividedBy(3), timers)).repeat().then();
+    Mono<Integer> renewal = read.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100))
+        .filter(TransientKvException.class::isInstance)); // the node may stand still for longer than an answer may take
+    return renewal.then(Mono.delay(limits.lease().dividedBy(3), timers)).repeat().then();
   }
 
   /// One request, from the engine's question to its one end.
