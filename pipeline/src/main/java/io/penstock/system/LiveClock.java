@@ -140,12 +140,12 @@ public final class LiveClock {
   /// @return readers that have not run their task
   private AtomicInteger readAll() {
     AtomicInteger left = new AtomicInteger();
-    for (Executor reader : readers) {
+    for (Executor reader : List.copyOf(readers)) {
       left.incrementAndGet();
       try {
         reader.execute(left::decrementAndGet);
       } catch (RejectedExecutionException e) { // its thread has ended
-        readers.remove(reader);
+        forget(reader);
         left.decrementAndGet();
       }
     }
