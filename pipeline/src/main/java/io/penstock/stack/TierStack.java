@@ -17,6 +17,7 @@ import io.penstock.stack.shape.StackLevel;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.HoldOptions;
 import io.penstock.stack.shape.StackShape;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
@@ -74,7 +75,7 @@ public final class TierStack implements BlockTier {
   /// @param listener receives events, outside every lock
   /// @throws IllegalArgumentException if the levels do not make a stack
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener) {
-    this(space, levels, options, listener, System::nanoTime);
+    this(space, levels, options, listener, LiveClock.process()::nanos);
   }
 
   /// A stack on host memory of another kind.
@@ -90,7 +91,7 @@ public final class TierStack implements BlockTier {
   /// @param sampling for [#whatIf]
   public TierStack(CacheSpace space, List<StackLevel> levels, StackOptions options, TierListener listener,
       ChunkSource chunks, StackOptions.Sampling sampling) {
-    this(space, levels, options, listener, System::nanoTime, chunks, sampling);
+    this(space, levels, options, listener, LiveClock.process()::nanos, chunks, sampling);
   }
 
   /// A stack with another clock, for the lives of leases and pins, and for the waits in the figures.

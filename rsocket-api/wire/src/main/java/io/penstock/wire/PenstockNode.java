@@ -6,6 +6,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.check.Checks;
 import io.penstock.operator.Failures;
 import io.penstock.operator.Handover;
+import io.penstock.operator.LiveTimers;
 import io.penstock.stack.HostTier;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
@@ -85,7 +86,8 @@ public final class PenstockNode {
     static Parts of(Options options) {
       return new Parts(new HostTier(options.space, options.blocks, TierListener.noop()),
           new ByteBudget("node", options.inFlightBytes, MAX_WAITERS),
-          LoopResources.create("penstock-node", options.loops, true), Schedulers.newSingle("penstock-timers", true));
+          LoopResources.create("penstock-node", options.loops, true),
+          LiveTimers.of(Schedulers.newSingle("penstock-timers", true)));
     }
 
     Mono<KvServer> bind(Options options) {

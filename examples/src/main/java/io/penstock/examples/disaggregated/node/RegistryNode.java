@@ -3,6 +3,7 @@ package io.penstock.examples.disaggregated.node;
 import io.penstock.disagg.RankId;
 import io.penstock.disagg.registry.RankRegistry;
 import io.penstock.disagg.registry.RegistryOptions;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
@@ -29,7 +30,7 @@ final class RegistryNode implements AutoCloseable {
   private final KvServer server;
 
   RegistryNode(Network network) {
-    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone -> {});
+    RankRegistry registry = new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, gone -> {});
     this.server = KvServer
         .bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), network.loops()), NodeSpaces.none(), null,
             new DisaggServices(registry, null), KvServerOptions.defaults().withNode("registry"),

@@ -39,6 +39,7 @@ import io.penstock.node.tiers.SpacePlan;
 import io.penstock.node.tiers.SpaceTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.whatif.WhatIfPages;
+import io.penstock.operator.LiveTimers;
 import io.penstock.stack.shape.StackOptions;
 import io.penstock.stack.shape.StackOptions.OffloadRule;
 import io.penstock.stack.shape.StackOptions.Sampling;
@@ -46,6 +47,7 @@ import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.disk.HealthOptions;
 import io.penstock.storage.disk.SyncRule;
+import io.penstock.system.LiveClock;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TierInfo;
 import io.penstock.wire.MeteredWire;
@@ -65,6 +67,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +98,9 @@ public final class Node {
   /// Interval of the checks for expired leases, pins and unfinished puts.
   private static final Duration EXPIRY = Duration.ofSeconds(1);
 
-  private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
+  private final Scheduler timers = LiveTimers.of(Schedulers.newSingle("penstock-timers", true));
+  /// Runs the steps of the registry: after a standstill they come before the next judgment.
+  private final Executor signsOfLife = timers::schedule;
   /// Decides on requests of many keys, so that they keep no event loop from others.
   private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   /// Compares passwords, each for a good part of a second.
@@ -183,6 +188,7 @@ public final class Node {
         .bind(sockets.transport(), tiers, null, disagg(), serverOptions(), budget, timers, decisions, passwords)
         .doOnNext(this::serving).then();
     security.watch(decisions);
+    LiveClock.process().reads(signsOfLife);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
@@ -311,7 +317,7 @@ public final class Node {
 
   private DisaggServices disagg() {
     RankRegistry ranks = config.get(NodeSettings.REGISTRY)
-        ? new RankRegistry(RegistryOptions.defaults(), System::nanoTime, new LoggedRanks())
+        ? new RankRegistry(RegistryOptions.defaults(), LiveClock.process()::nanos, new LoggedRanks())
         : null;
     return new DisaggServices(ranks, rank.connector(), rank.generation());
   }
@@ -409,6 +415,7 @@ public final class Node {
   private void closeRest() {
     collections.close();
     registry.close();
+    LiveClock.process().forget(signsOfLife);
     timers.dispose();
     decisions.dispose();
     passwords.dispose();

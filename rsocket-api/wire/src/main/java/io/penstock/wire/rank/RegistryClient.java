@@ -9,6 +9,7 @@ import io.penstock.disagg.registry.InstanceView;
 import io.penstock.disagg.registry.RankTakenException;
 import io.penstock.disagg.registry.Registration;
 import io.penstock.operator.InTurn;
+import io.penstock.operator.LiveTimers;
 import io.penstock.wire.client.KvClientOptions;
 import io.penstock.wire.client.KvPeerOptions;
 import io.penstock.wire.client.Lane;
@@ -117,9 +118,9 @@ public final class RegistryClient {
   }
 
   /// Keeps a rank registered, until this is cancelled: registers it, sends heartbeats as often as the registry wants
-  /// them, and registers it again when the registry has forgotten it. A transient failure is followed by another
-  /// attempt after a pause that doubles from 1 s to 30 s, with jitter; a rank of another owner is asked for until that
-  /// owner has been heard for twice the silence after which the rank is free.
+  /// them, at once after a standstill of this process, and registers it again when the registry has forgotten it. A
+  /// transient failure is followed by another attempt after a pause that doubles from 1 s to 30 s, with jitter; a rank
+  /// of another owner is asked for until that owner has been heard for twice the silence after which the rank is free.
   ///
   /// @return cold; emits the instance at each registration; signals the reason if the registry refuses the rank
   public Flux<InstanceView> stay(Registration registration) {
@@ -204,7 +205,7 @@ public final class RegistryClient {
   }
 
   private Flux<InstanceView> beats(Incarnation who, DisaggMessages.RegisterReply reply) {
-    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), timers).onBackpressureDrop()
+    Flux<InstanceView> living = Flux.interval(reply.heartbeat(), LiveTimers.promises(timers)).onBackpressureDrop()
         .concatMap(tick -> beat(who, false), 1).takeWhile(known -> known).flatMap(known -> Flux.empty());
     return InTurn.of(Flux.just(reply.instance().view()), living);
   }

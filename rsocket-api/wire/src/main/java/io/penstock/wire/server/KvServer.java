@@ -100,7 +100,8 @@ public final class KvServer {
   ///
   /// @param budget limits the bytes in flight of the node, in and out, over all connections; no direction ever has more
   ///     than three quarters of it
-  /// @param timers for time limits; never used for work
+  /// @param timers for time limits; never used for work. With [io.penstock.operator.LiveTimers] no peer is judged by
+  ///     time in which this process stood still
   /// @return a cold `Mono`; completes when the transport listens
   /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one
   ///     slice each way

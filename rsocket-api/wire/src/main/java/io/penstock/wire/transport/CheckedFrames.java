@@ -1,5 +1,7 @@
 package io.penstock.wire.transport;
 
+import static java.util.Objects.requireNonNull;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.rsocket.DuplexConnection;
@@ -13,21 +15,29 @@ import io.rsocket.plugins.DuplexConnectionInterceptor;
 import io.rsocket.plugins.InterceptorRegistry;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SynchronousSink;
+import reactor.core.scheduler.Scheduler;
 
-/// A connection that ends with the first frame that RSocket would accept and a node must not.
+/// A connection that ends with the first frame that RSocket would accept and a node must not, and with a peer that is
+/// silent for too long.
 ///
 /// A payload must come in one frame: RSocket would join fragments before our code is called, as many bytes a stream and
 /// as many streams as the peer likes. The times of keep-alive in SETUP must be positive and bounded: RSocket reads 0 as
 /// *never*, and a connection whose peer is gone would stay.
 ///
-/// @param mostLifetime longest silence that SETUP may ask for; null at a client, which gets none
-public record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime) implements DuplexConnection {
+/// A [PeerWatch] keeps the lifetime in SETUP. RSocket would count as silence also time in which this process stood
+/// still, and steps of the wall clock; it gets [#WATCHED] as lifetime.
+public final class CheckedFrames implements DuplexConnection {
+  /// A lifetime whose end RSocket never sees.
+  public static final Duration WATCHED = Duration.ofMillis(Integer.MAX_VALUE);
+
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
+  private static final int LIFETIME_OFFSET = FrameHeaderCodec.size() + 2 * Integer.BYTES;
 
   /// Peer of the SETUP that this thread passes on: RSocket does not give an acceptor the address of its peer.
   private static final ThreadLocal<Peer> PEER = ThreadLocal.withInitial(() -> Peer.UNKNOWN);
@@ -47,19 +57,46 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
     }
   }
 
-  /// Wraps every connection of a client that uses `registry`.
+  private final DuplexConnection connection;
+  /// Longest silence that SETUP may ask for; null at a client, which gets no SETUP.
+  private final @Nullable Duration mostLifetime;
+  /// Lifetime in the SETUP of a client; null if RSocket keeps it.
+  private final @Nullable Duration ownLifetime;
+  /// Null if RSocket keeps the lifetime.
+  private final @Nullable PeerWatch watch;
+
+  private CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime, @Nullable Duration ownLifetime,
+      @Nullable PeerWatch watch) {
+    this.connection = connection;
+    this.mostLifetime = mostLifetime;
+    this.ownLifetime = ownLifetime;
+    this.watch = watch;
+  }
+
+  /// Wraps every connection of a client that uses `registry`. RSocket keeps the lifetimes.
   public static void ofClient(InterceptorRegistry registry) {
-    require(registry, null);
+    require(registry, connection -> new CheckedFrames(connection, null, null, null));
+  }
+
+  /// Wraps every connection of a client that uses `registry`, and ends one whose node is silent for `lifetime`.
+  ///
+  /// @param timers for connections that have none
+  public static void ofClient(InterceptorRegistry registry, Duration lifetime, @Nullable Scheduler timers) {
+    require(registry, connection -> {
+      Scheduler own = connection instanceof TimedConnection timed ? timed.timers() : timers;
+      return new CheckedFrames(connection, null, lifetime, new PeerWatch(connection, requireNonNull(own, "timers")));
+    });
   }
 
   /// Wraps every connection of a node that uses `registry`.
   public static void ofNode(InterceptorRegistry registry, Duration mostLifetime) {
-    require(registry, mostLifetime);
+    require(registry, connection -> new CheckedFrames(connection, mostLifetime, null,
+        connection instanceof TimedConnection timed ? new PeerWatch(connection, timed.timers()) : null));
   }
 
-  private static void require(InterceptorRegistry registry, @Nullable Duration mostLifetime) {
+  private static void require(InterceptorRegistry registry, UnaryOperator<DuplexConnection> checked) {
     registry.forConnection((type, connection) -> type == DuplexConnectionInterceptor.Type.SOURCE
-        ? new CheckedFrames(connection, mostLifetime)
+        ? checked.apply(connection)
         : connection);
   }
 
@@ -70,9 +107,9 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
     return peer;
   }
 
-  private boolean isSetup(ByteBuf frame) {
+  private static boolean isSetup(ByteBuf frame) {
     try {
-      return mostLifetime != null && FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP;
+      return FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP;
     } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
       return false;
     }
@@ -86,7 +123,11 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
   private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
     RSocketErrorException refusal = refusal(frame);
     if (refusal == null) {
-      if (isSetup(frame)) {
+      if (watch != null) {
+        watch.heard();
+      }
+      if (mostLifetime != null && isSetup(frame)) {
+        watched(frame);
         // the acceptor runs when this has returned
         PEER.set(Peer.of(connection));
       }
@@ -97,6 +138,18 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
         next.error(refusal); // the rest of the payload must not be taken for a whole
       }
     }
+  }
+
+  /// Takes the lifetime in SETUP over from RSocket.
+  private void watched(ByteBuf setup) {
+    if (watch != null) {
+      watch.begin(Duration.ofMillis(SetupFrameCodec.keepAliveMaxLifetime(setup)));
+      lifetime(setup, WATCHED);
+    }
+  }
+
+  private static void lifetime(ByteBuf setup, Duration lifetime) {
+    setup.setInt(setup.readerIndex() + LIFETIME_OFFSET, (int) lifetime.toMillis());
   }
 
   private @Nullable RSocketErrorException refusal(ByteBuf frame) {
@@ -145,6 +198,10 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
 
   @Override
   public void sendFrame(int streamId, ByteBuf frame) {
+    if (watch != null && ownLifetime != null && streamId == 0 && isSetup(frame)) {
+      lifetime(frame, ownLifetime);
+      watch.begin(ownLifetime);
+    }
     connection.sendFrame(streamId, frame);
   }
 
@@ -165,7 +222,7 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
 
   @Override
   public Mono<Void> onClose() {
-    return connection.onClose();
+    return watch == null ? connection.onClose() : connection.onClose().or(watch.silent());
   }
 
   @Override

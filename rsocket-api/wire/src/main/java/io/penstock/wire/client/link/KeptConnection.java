@@ -13,6 +13,7 @@ import io.penstock.wire.transport.CheckedFrames;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.SourceAddress;
 import io.penstock.wire.transport.TimedConnection;
+import io.penstock.wire.transport.TimedTransport;
 import io.rsocket.DuplexConnection;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -88,12 +89,19 @@ public final class KeptConnection implements ClientTransport {
 
   /// Connects, and asks to speak the protocol.
   Mono<RSocket> rsocket() {
+    boolean isWatched = transport instanceof TimedTransport || terms.timers() != null;
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(CheckedFrames::ofClient)
+        .interceptors(registry -> {
+          if (isWatched) {
+            CheckedFrames.ofClient(registry, terms.keepAliveTimeout(), terms.timers());
+          } else {
+            CheckedFrames.ofClient(registry);
+          }
+        })
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
-        .keepAlive(terms.keepAlive(), terms.keepAliveTimeout())
+        .keepAlive(terms.keepAlive(), isWatched ? CheckedFrames.WATCHED : terms.keepAliveTimeout())
         .setupPayload(Mono.fromSupplier(() -> setup(terms.credentials())))
         .connect(this)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"));

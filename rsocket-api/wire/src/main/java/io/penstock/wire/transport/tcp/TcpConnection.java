@@ -7,11 +7,14 @@ import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.penstock.KvException;
 import io.penstock.operator.Failures;
+import io.penstock.operator.LiveTimers;
+import io.penstock.system.LiveClock;
 import io.penstock.wire.security.ClientTls;
 import io.penstock.wire.security.ServerTls;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -147,8 +150,17 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
     connection.addHandlerLast(HANDLER, opened);
     listener.opened(opened);
+    judgeAfter(channel.eventLoop());
     channel.closeFuture().addListener(done -> opened.ended());
     return opened;
+  }
+
+  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets.
+  private static void judgeAfter(EventLoop loop) {
+    LiveClock clock = LiveClock.process();
+    if (clock.reads(loop)) {
+      loop.terminationFuture().addListener(ended -> clock.forget(loop));
+    }
   }
 
   // --- DuplexConnection: any thread
@@ -230,7 +242,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public Scheduler timers() {
-    return Schedulers.fromExecutorService(channel.eventLoop());
+    return LiveTimers.of(Schedulers.fromExecutorService(channel.eventLoop()));
   }
 
   // --- gauges: any thread

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.penstock.check.InternetAddress;
+import io.penstock.operator.LiveTimers;
 import io.penstock.system.SocketFile;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.Endpoint;
@@ -214,7 +215,7 @@ public final class TcpTransport {
       ConnectionListener listener) implements ClientTransport, TimedTransport {
     @Override
     public Scheduler timers() {
-      return Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next());
+      return LiveTimers.of(Schedulers.fromExecutorService(loops.onClient(LoopResources.DEFAULT_NATIVE).next()));
     }
 
     @Override
