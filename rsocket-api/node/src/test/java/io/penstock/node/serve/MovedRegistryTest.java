@@ -116,7 +116,8 @@ final class MovedRegistryTest {
   private NodeAsRank rank(int port) {
     NodeConfig config = NodeConfig.resolve(null, Map.of(), Map.of(LayoutSettings.MODEL, "llama-3.1-8b",
         RankSettings.SIDE, "decode", RankSettings.INSTANCE, "d", RankSettings.REGISTRY, "registry.test:" + port));
-    return new NodeAsRank(config, new RegistryPass(null, Credentials.none(), RankSecret.random(new SecureRandom())), NodeMeters.create().meters(),
+    return new NodeAsRank(config, new RegistryPass(null, Credentials.none(), RankSecret.random(new SecureRandom())),
+        NodeMeters.create().meters(),
         timers, 7, names);
   }
 
@@ -189,8 +190,10 @@ final class MovedRegistryTest {
         Endpoint.tcp("192.0.2.7", 7002)), null);
     RankPlace place = new RankPlace(config, two);
     Function<SocketAddress, Registration> registration = from -> new Registration(Side.DECODE, new RankId("d", 0)
-        .since(7), Routes.VERSION, Manifest.of("m", BlockLayout.attention(2, 16, 4, 8, ElementType.BF16),
-            Parallelism.ofTp(1)), place.towards(from));
+        .since(7), Routes.VERSION,
+        Manifest.of("m", BlockLayout.attention(2, 16, 4, 8, ElementType.BF16),
+            Parallelism.ofTp(1)),
+        place.towards(from));
     assertThat(place.isToBeKept(new IllegalStateException())).isFalse();
     client.register(registration).doOnNext(view -> place.accepted()).block(SOON);
 
