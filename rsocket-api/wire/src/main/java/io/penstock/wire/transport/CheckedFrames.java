@@ -13,6 +13,7 @@ import io.rsocket.plugins.DuplexConnectionInterceptor;
 import io.rsocket.plugins.InterceptorRegistry;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -36,8 +37,9 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
   ///
   /// @param source equal for connections that are counted together
   /// @param address null if the connection does not report it
-  public record Peer(Object source, @Nullable SocketAddress address) {
-    static final Peer UNKNOWN = new Peer("no address", null);
+  /// @param end sends an error to the peer, and closes the connection
+  public record Peer(Object source, @Nullable SocketAddress address, Consumer<RSocketErrorException> end) {
+    static final Peer UNKNOWN = new Peer("no address", null, error -> {});
   }
 
   /// Wraps every connection of a client that uses `registry`.
@@ -81,7 +83,8 @@ public record CheckedFrames(DuplexConnection connection, @Nullable Duration most
     if (refusal == null) {
       if (isSetup(frame)) {
         // the acceptor runs when this has returned
-        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress()));
+        PEER.set(new Peer(SourceAddress.of(connection.remoteAddress()), connection.remoteAddress(),
+            connection::sendErrorAndClose));
       }
       next.next(frame);
     } else {

@@ -8,11 +8,9 @@ import io.penstock.wire.protocol.WireErrors;
 import io.rsocket.Payload;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -30,13 +28,15 @@ public final class Requests {
   private final Scheduler decisions;
   /// Requests that are charged.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
-  private final Disposable.Composite subscribed = Disposables.composite();
+  private final ServedStream.Streams streams;
 
   /// @param dataMimeType of messages that name no other
   /// @param messages pays for the messages of running requests
   /// @param decisions runs heavy requests
+  /// @param held ends streams whose right is lost
   public Requests(String dataMimeType, ByteBufAllocator allocator, Budget messages, ConnectionRate rate,
-      Scheduler decisions) {
+      Scheduler decisions, HeldRights held) {
+    this.streams = new ServedStream.Streams(Disposables.composite(), held);
     this.dataMimeType = dataMimeType;
     this.allocator = allocator;
     this.messages = messages;
@@ -46,7 +46,7 @@ public final class Requests {
 
   /// Reads a message, which stays the caller's, without a charge.
   public Call read(Payload payload) {
-    return Call.read(payload, dataMimeType, allocator);
+    return Call.read(payload, dataMimeType, allocator, new RequestRights());
   }
 
   /// Counts `call` for the rate.
@@ -57,7 +57,7 @@ public final class Requests {
 
   /// One answer.
   public Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.using(() -> charged(payload), request -> {
+    return Mono.using(() -> charged(payload, new RequestRights()), request -> {
       Mono<Payload> answer = Mono.defer(() -> routed(request, route));
       return request.isHeavy() ? answer.subscribeOn(decisions) : answer;
     }).onErrorMap(WireErrors::toWire);
@@ -65,9 +65,9 @@ public final class Requests {
 
   /// A stream of answers.
   public Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return ServedStream.of(() -> charged(payload), request -> request.isHeavy()
+    return ServedStream.of(rights -> charged(payload, rights), request -> request.isHeavy()
         ? Flux.defer(() -> routed(request, route)).subscribeOn(decisions, false)
-        : routed(request, route), subscribed);
+        : routed(request, route), streams);
   }
 
   /// What the receiver of a channel is made of.
@@ -79,25 +79,18 @@ public final class Requests {
 
   /// A channel, whose first payload is its request.
   ///
-  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an
-  /// operator that ended the stream instead would drop it.
+  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it.
   public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
-    BiFunction<Payload, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
-        (payload, out) -> opened(payload, out, opening);
-    return Flux.defer(() -> {
-      Disposable.Swap one = Disposables.swap();
-      subscribed.add(one);
-      return Flux
-          .<Payload>from(
-              subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), first)))
-          .doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
-    }).onErrorMap(WireErrors::toWire);
+    return ServedStream.channel(rights -> subscriber -> payloads.subscribe(
+        new PutOpening(Operators.toCoreSubscriber(subscriber), (payload, out) -> opened(payload, rights, out, opening))),
+        streams);
   }
 
   /// @param payload stays the caller's
-  private CoreSubscriber<Payload> opened(Payload payload, CoreSubscriber<? super Payload> out, Opening opening) {
+  private CoreSubscriber<Payload> opened(Payload payload, RequestRights rights, CoreSubscriber<? super Payload> out,
+      Opening opening) {
     payload.retain();
-    Request request = charged(payload);
+    Request request = charged(payload, rights);
     try {
       return routed(request, call -> opening.open(call, request, out));
     } catch (RuntimeException | Error e) {
@@ -106,9 +99,9 @@ public final class Requests {
     }
   }
 
-  private Request charged(Payload payload) {
+  private Request charged(Payload payload, RequestRights rights) {
     try {
-      return Request.charged(payload, messages, running);
+      return Request.charged(payload, messages, running, rights);
     } catch (Error e) {
       throw Failures.unchecked(e);
     }
@@ -124,7 +117,7 @@ public final class Requests {
 
   /// Cancels every stream, also one that RSocket lost sight of after a damaged frame.
   public void close() {
-    subscribed.dispose();
+    streams.open().dispose();
     running.forEach(Request::close);
   }
 }

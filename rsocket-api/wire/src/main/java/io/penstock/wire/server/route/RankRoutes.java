@@ -17,6 +17,7 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.space.LeasedBlocks;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
@@ -33,9 +34,10 @@ import reactor.core.scheduler.Scheduler;
 /// @param spaces knows the rights of the caller
 /// @param party whose share pays for the blocks that the caller keeps here
 /// @param generation of this start of the node
+/// @param held withdraws kept requests whose caller loses the right to keep them
 /// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
 public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices services, long generation,
-    Scheduler timers) {
+    HeldRights held, Scheduler timers) {
   /// Ranks that one reply tells.
   static final int MOST_RANKS = 1024;
   /// Requests that a node keeps, and those that it remembers with them.
@@ -51,7 +53,7 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
   }
 
   Mono<Payload> answered(Call call) {
-    spaces.requireSegments(call.route());
+    spaces.requireSegments(call);
     if (call.route().equals(Routes.SIGNAL)) {
       return signal(call, served(call, services.kept()));
     } else if (call.route().equals(Routes.KEEP)) {
@@ -125,19 +127,20 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
         ? Mono.fromSupplier(() -> kept.withdraw(wanted.request()))
         : isOpen(call, wanted, keys, kept)
             ? Mono.just(new RequestAnswer(Outcome.REPEATED, null))
-            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks)
+                .doOnNext(answer -> watch(call, kept, wanted.request(), blocks)));
     return done.map(answer -> call.reply(DisaggMessages.KeepReply.of(answer, keys != null && answer.isKept())));
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
   private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     List<BlockKey> named = spaces.keys(keys, tier);
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
       return Mono.error(new DrainingException());
@@ -165,6 +168,13 @@ public record RankRoutes(ServedSpaces spaces, Object party, DisaggServices servi
     } catch (IllegalArgumentException e) { // the name was used otherwise
       return blocks.release().then(Mono.error(e));
     }
+  }
+
+  /// Withdraws `request` when its caller loses the right to keep it; the connection may have ended by then.
+  private void watch(Call call, PrefillConnector kept, String request, LeasedBlocks blocks) {
+    blocks.whenReleased(held.hold(call.rights(), lack -> {
+      RequestAnswer unused = kept.withdraw(request);
+    }));
   }
 
   private Mono<Payload> signal(Call call, PrefillConnector kept) {
