@@ -25,6 +25,7 @@ import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.route.DisaggServices;
 import io.penstock.wire.server.space.NodeSpaces;
@@ -106,7 +107,7 @@ final class KvResponderTest {
     return new KvResponder(
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, Schedulers.immediate(), memory,
-            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
+            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), HeldRights.fixed(), Map.of()),
         ControlCodec.CBOR.mimeType(), "here", null, null);
   }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 public final class RequestRights {
   private final List<Right> rights = new CopyOnWriteArrayList<>();
 
-  RequestRights() {}
+  public RequestRights() {}
 
   /// Adds `right`, without which the request does not run.
   ///

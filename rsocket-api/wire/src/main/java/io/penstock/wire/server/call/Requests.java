@@ -82,7 +82,8 @@ public final class Requests {
   /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it.
   public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
     return ServedStream.channel(rights -> subscriber -> payloads.subscribe(
-        new PutOpening(Operators.toCoreSubscriber(subscriber), (payload, out) -> opened(payload, rights, out, opening))),
+        new PutOpening(Operators.toCoreSubscriber(subscriber),
+            (payload, out) -> opened(payload, rights, out, opening))),
         streams);
   }
 
