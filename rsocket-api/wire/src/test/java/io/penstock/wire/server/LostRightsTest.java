@@ -21,7 +21,6 @@ import io.penstock.wire.protocol.ControlCodec;
 import io.penstock.wire.protocol.HoldMessages;
 import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Messages;
-import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.AccessRules;
@@ -52,14 +51,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// A connection whose user loses rights while streams run and leases live.
 final class LostRightsTest {
   private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 4);
-  private static final List<BlockKey> OTHERS = Blocks.keys(Blocks.smallSpace(), 10, 2);
 
   @TempDir
   Path folder;
@@ -158,27 +155,15 @@ final class LostRightsTest {
         new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1))), 2);
   }
 
-  /// A put whose sender sends nothing.
-  private Reader put() {
-    return Reader.of(responder.requestChannel(Flux.concat(Mono.fromSupplier(
-        () -> WireNode.request(ControlCodec.CBOR, Routes.PUT,
-            new PutMessages.PutRequest(Messages.Keys.of(OTHERS), 4096, 2, 7))),
-        Flux.never())), Long.MAX_VALUE);
-  }
-
   @Test
   void streams_endWithTheRightUnderWhichTheyBegan_andOthersGoOn() {
     Reader events = events();
     Reader get = get();
-    Reader put = put();
-    assertThat(put.failure).isNull();
-    assertThat(put.payloads).isEqualTo(1); // room
-    assertThat(running.count()).isEqualTo(2);
+    assertThat(running.count()).isEqualTo(1);
 
     rules.set(rules(Role.READER));
     assertThat(responder.review()).isTrue();
 
-    put.assertLost(Role.WRITER, Routes.PUT, "reader");
     assertThat(get.failure).isNull();
     assertThat(events.failure).isNull();
     assertThat(running.count()).isEqualTo(1);
