@@ -232,7 +232,8 @@ public final class Node {
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
             security::problems)
-            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, decisions).doOnNext(bound -> admin = bound).then()
+            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, decisions)
+            .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, AdminSettings.HOST, AdminSettings.PORT, e));
   }

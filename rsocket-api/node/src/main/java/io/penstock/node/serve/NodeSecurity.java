@@ -38,8 +38,10 @@ final class NodeSecurity {
   private NodeSecurity(NodeConfig config) throws IOException {
     this.config = config;
     Optional<Path> cert = config.get(SecuritySettings.TLS_CERT);
-    this.tls = cert.isPresent() ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow(),
-        config.get(SecuritySettings.TLS_CLIENT_AUTH)) : null;
+    this.tls = cert.isPresent()
+        ? tls(cert.get(), config.get(SecuritySettings.TLS_KEY).orElseThrow(),
+            config.get(SecuritySettings.TLS_CLIENT_AUTH))
+        : null;
     this.adminTls = tls != null && needsCertificate() && config.get(AdminSettings.HEALTH_OPEN)
         ? tls(cert.orElseThrow(), config.get(SecuritySettings.TLS_KEY).orElseThrow(), ClientCertificates.WANT)
         : tls;
