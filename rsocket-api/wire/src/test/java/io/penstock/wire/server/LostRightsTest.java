@@ -149,16 +149,17 @@ final class LostRightsTest {
         new Messages.EventsRequest(0))), Long.MAX_VALUE);
   }
 
-  /// A get whose reader has taken the answer and one slice.
+  /// A get whose reader has taken the answer and no slice.
   private Reader get() {
     return Reader.of(responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET,
-        new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1))), 2);
+        new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1))), 1);
   }
 
   @Test
   void streams_endWithTheRightUnderWhichTheyBegan_andOthersGoOn() {
     Reader events = events();
     Reader get = get();
+    assertThat(get.failure).isNull();
     assertThat(running.count()).isEqualTo(1);
 
     rules.set(rules(Role.READER));
