@@ -7,7 +7,6 @@ import io.penstock.node.setting.AscendTypes;
 import io.penstock.node.setting.Capacity;
 import io.penstock.node.setting.DeviceKind;
 import io.penstock.node.setting.LogLevel;
-import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.PortRange;
 import io.penstock.node.setting.Setting;
 import io.penstock.node.setting.SettingType;
@@ -39,10 +38,6 @@ public final class NodeSettings {
   public static final Setting<PortRange> LISTEN_PORT =
       new Setting<>("listen.port", TransportSettings.ports(), "7733",
           "Port that clients connect to, or a range of which the first free one is taken.");
-  public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.host(), "127.0.0.1",
-      "Address of the admin endpoints /metrics and /health.");
-  public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
-      "Port of the admin endpoints, or off.");
   public static final Setting<Boolean> REGISTRY = new Setting<>("registry", AscendTypes.flag(), "false",
       "Whether prefill and decode ranks find each other by this node (penstock registry).");
   public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.finiteCapacityOrOff(), "off",
@@ -245,7 +240,8 @@ public final class NodeSettings {
 
   /// Settings by subject. Those of Ascend devices have a page of their own, [AscendSettings#ALL].
   public static final List<Topic> TOPICS = List.of(
-      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK, ADMIN_HOST, ADMIN_PORT),
+      Topic.of("Network", LISTEN_HOST, LISTEN_PORT, OPEN_TO_NETWORK),
+      new Topic("Admin endpoints", AdminSettings.ALL),
       new Topic("Prefill and decode", Stream.concat(Stream.of(REGISTRY), RankSettings.ALL.stream()).toList()),
       new Topic("Transports", TransportSettings.ALL),
       new Topic("Model and blocks", LayoutSettings.ALL),

@@ -1,9 +1,9 @@
 package io.penstock.node.serve;
 
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
-import io.penstock.node.config.NodeSettings;
 import io.penstock.node.setting.PortChoice;
 import io.penstock.node.setting.Setting;
 import io.penstock.wire.transport.Endpoint;
@@ -33,8 +33,8 @@ final class FreePorts {
   }
 
   private static void require(NodeConfig config) throws IOException {
-    if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
-      require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
+    if (!config.get(AdminSettings.PORT).isOff()) {
+      require(config, AdminSettings.HOST, AdminSettings.PORT, config.get(AdminSettings.PORT).port());
     }
     requireApart(config);
     for (Setting<PortChoice> port : List.of(KvEventSettings.PORT, KvEventSettings.REPLAY_PORT)) {

@@ -16,6 +16,7 @@ import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.admin.ResidentMemory;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.KvEventSettings;
 import io.penstock.node.config.NodeConfig;
@@ -190,7 +191,7 @@ public final class Node {
     security.watch(decisions);
     LiveClock.process().reads(signsOfLife);
     timers.schedulePeriodically(tiers::expire, EXPIRY.toMillis(), EXPIRY.toMillis(), TimeUnit.MILLISECONDS);
-    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar))
+    return bindAdmin(config.get(AdminSettings.PORT)).then(Mono.fromCallable(this::openSideCar))
         .then(Mono.fromCallable(this::openKvEvents).then()).then(wire)
         .then(Mono.defer(() -> rank.register(sockets.advertised(), sockets.loops())))
         .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
@@ -243,9 +244,10 @@ public final class Node {
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
             security::problems)
-            .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
+            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, decisions)
+            .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
-                e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
+                e -> BindFailure.of(config, AdminSettings.HOST, AdminSettings.PORT, e));
   }
 
   private static TierPlan tiers(NodeConfig config) {

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.CacheSpace;
 import io.penstock.check.InternetAddress;
 import io.penstock.node.admin.TransportState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeRank;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
+import io.penstock.node.config.SecuritySettings;
 import io.penstock.node.config.SpaceSettings;
 import io.penstock.node.kvevents.KvEventsPublisher;
 import io.penstock.node.shape.LayoutSettings;
@@ -32,6 +34,7 @@ import org.slf4j.LoggerFactory;
 /// @param transports each that was wanted, the preferred one first
 /// @param endpoints for clients on other hosts, or behind `advertise.towards`
 /// @param adminPort null if the admin endpoints are off
+/// @param adminTls whether the admin endpoints have TLS
 /// @param kvEventPorts of KV events of the first space: events, then replay; empty if they are off
 /// @param kvEvents publications of KV events, one for each space; absent if they are off
 /// @param model with `space`, `layout` and `blockBytes`: of the first space where the node has several
@@ -40,7 +43,7 @@ import org.slf4j.LoggerFactory;
 /// @param spaces a line for each of several spaces, as [SpaceSettings#words] writes it; null if there is one
 /// @param rank null for a node that is no rank
 record Ready(String host, int port, List<TransportState> transports, List<String> endpoints,
-    @Nullable String adminHost, @Nullable Integer adminPort,
+    @Nullable String adminHost, @Nullable Integer adminPort, boolean adminTls,
     List<Integer> kvEventPorts, @JsonInclude(JsonInclude.Include.NON_EMPTY) List<KvEvents> kvEvents, String model,
     String space, String layout, int blockBytes,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<String> spaces,
@@ -93,8 +96,9 @@ record Ready(String host, int port, List<TransportState> transports, List<String
     CacheSpace space = several.isEmpty() ? config.space() : several.getFirst().space();
     return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(), node.transports(),
         node.endpoints().stream().map(Endpoint::toString).toList(),
-        hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
+        hasAdmin ? config.get(AdminSettings.HOST) : null,
         hasAdmin ? (Integer) node.adminPort().getAsInt() : null,
+        hasAdmin && config.get(SecuritySettings.TLS_CERT).isPresent(),
         node.kvEvents().stream().limit(1).flatMap(each -> each.ports().stream()).toList(), node.kvEvents(),
         space.model(),
         space.publicId(),
@@ -113,7 +117,7 @@ record Ready(String host, int port, List<TransportState> transports, List<String
         + reached()
         + (adminHost == null || adminPort == null
             ? ""
-            : ", admin on http://" + InternetAddress.text(adminHost, adminPort))
+            : ", admin on " + (adminTls ? "https" : "http") + "://" + InternetAddress.text(adminHost, adminPort))
         + (kvEvents.size() == 1 ? ", KV events on port " + kvEvents.getFirst().words() : "")
         + (rank == null ? "" : "\n" + rank.words())
         + "\n" + (spaces == null ? "blocks of " + model + ": " + layout : String.join("\n", spaces))

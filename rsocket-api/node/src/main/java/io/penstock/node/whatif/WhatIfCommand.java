@@ -9,6 +9,7 @@ import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.link.HostPort;
 import io.penstock.node.option.PrefillOption;
+import io.penstock.node.option.SecurityOptions;
 import io.penstock.node.option.TimeOption;
 import io.penstock.node.option.TraceLayout;
 import io.penstock.node.setting.Capacity;
@@ -76,6 +77,9 @@ public final class WhatIfCommand implements Callable<Integer> {
   @Option(names = "--admin", paramLabel = "HOST:PORT", converter = HostPort.Converter.class,
       description = "Admin endpoints of the node (default: 127.0.0.1:7780).")
   private @Nullable HostPort admin;
+
+  @Mixin
+  private SecurityOptions security = new SecurityOptions();
 
   @Option(names = "--space", paramLabel = "NAME",
       description = "One of several spaces of the node, by its name (default: all).")
@@ -178,7 +182,7 @@ public final class WhatIfCommand implements Callable<Integer> {
 
   private int ofNode(@Nullable OutputFile chart) throws IOException, InterruptedException {
     HostPort address = admin == null ? new HostPort("127.0.0.1", 7780) : admin;
-    WhatIfAnswer answer = AdminLink.whatIf(address, timeout);
+    WhatIfAnswer answer = AdminLink.whatIf(address, security.pass(console.environment()), timeout);
     List<Space> asked = asked(answer.spaces());
     if (asked.getFirst().whatIf().curve().rate() == 0) {
       throw new UnavailableException("whatif.samples must be > 0 in the node at " + address + " (was 0)");

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
@@ -48,7 +49,7 @@ final class PutFateTest {
   private void start(Map<Setting<?>, String> more) {
     Map<Setting<?>, String> flags = new HashMap<>(more);
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(AdminSettings.PORT, "off");
     node = Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON);
   }
 

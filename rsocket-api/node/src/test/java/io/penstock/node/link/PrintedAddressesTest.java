@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.penstock.check.InternetAddress;
 import io.penstock.disagg.registry.Registration;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
@@ -68,8 +69,8 @@ final class PrintedAddressesTest {
   @Test
   void aHost_isReadWithAndWithoutBrackets() {
     NodeConfig config = NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_HOST, "[::1]",
-        NodeSettings.ADMIN_HOST, "::1", TransportSettings.ADVERTISE_HOST, "[2001:db8::7]"));
-    assertThat(config.get(NodeSettings.LISTEN_HOST)).isEqualTo("::1").isEqualTo(config.get(NodeSettings.ADMIN_HOST));
+        AdminSettings.HOST, "::1", TransportSettings.ADVERTISE_HOST, "[2001:db8::7]"));
+    assertThat(config.get(NodeSettings.LISTEN_HOST)).isEqualTo("::1").isEqualTo(config.get(AdminSettings.HOST));
     assertThat(config.get(TransportSettings.ADVERTISE_HOST)).contains("2001:db8::7");
   }
 

@@ -33,6 +33,10 @@ final class PrintConfigTest {
         open.to.network                false       default
         admin.host                     127.0.0.1   default
         admin.port                     7780        default
+        admin.names                    none        default
+        admin.health.open              false       default
+        admin.connections              64          default
+        admin.timeout                  10s         default
         registry                       false       default
         rank.side                      none        default
         rank.instance                  penstock    default

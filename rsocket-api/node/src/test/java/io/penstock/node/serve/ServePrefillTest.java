@@ -45,6 +45,7 @@ import io.penstock.flow.PullBlocks;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.admin.NodeState;
+import io.penstock.node.config.AdminSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.RankSettings;
@@ -127,7 +128,7 @@ final class ServePrefillTest {
   private InstanceView prefill;
 
   private Node start(Map<Setting<?>, String> flags) {
-    Map<Setting<?>, String> all = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0",
+    Map<Setting<?>, String> all = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", AdminSettings.PORT, "0",
         NodeSettings.DRAM, "64 blocks", LayoutSettings.MODEL, "resharded", LayoutSettings.LAYERS, "" + LAYERS,
         LayoutSettings.KV_HEADS, "" + HEADS, LayoutSettings.HEAD_DIM, "16", LayoutSettings.BLOCK_TOKENS, "8"));
     all.putAll(flags);

@@ -7,10 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
-import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeConfig;
+import io.penstock.node.link.AdminClient;
+import io.penstock.node.link.HostPort;
+import io.penstock.node.link.NodePass;
 import io.penstock.testkit.Eventually;
+import io.penstock.wire.security.ClientTls;
+import io.penstock.wire.security.Credentials;
+import io.penstock.wire.security.TlsFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -186,7 +191,12 @@ final class ServeSecurityTest {
 
   private String health() {
     try {
-      return AdminRequest.get(requireNonNull(node).adminPort().orElseThrow(), "/health").body();
+      HostPort admin = new HostPort("127.0.0.1", requireNonNull(node).adminPort().orElseThrow());
+      try (AdminClient client = new AdminClient(admin, new NodePass(
+          ClientTls.of(TlsFiles.none().withTrust(folder.resolve("authority.pem"))),
+          Credentials.simple("reader", "secret".toCharArray())), SOON)) {
+        return client.get("/health").body();
+      }
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
@@ -237,6 +247,39 @@ final class ServeSecurityTest {
     assertThatThrownBy(() -> config("tls.client.auth: need\n")).hasMessageContaining("tls.cert must be a file for")
         .hasMessageContaining("tls.trust must be a file for");
     assertThatThrownBy(() -> config("access.rules: r\n")).hasMessageContaining("auth.users must be a file for");
+  }
+
+  @Test
+  void adminPort_hasTheTlsAndTheUsersOfTheDataPort() throws Exception {
+    write("access.yaml", "{users: {writer: writer}}");
+    node = Node.start(config(secured() + "admin.health.open: true\n")).block(SOON);
+    String admin = "127.0.0.1:" + requireNonNull(node).adminPort().getAsInt();
+
+    CommandLineRun answered = CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin,
+        "--tls-trust", file("authority.pem"), "--token-file", file("writer.token"));
+    assertThat(answered.exitCode()).as(answered.err()).isZero();
+    assertRefused(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls-trust",
+        file("authority.pem")), "request must have credentials (had none)");
+    assertRefused(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls-trust",
+        file("authority.pem"), "--user", "reader", "--password-file", file("password")),
+        "role must be reader in every space (was not)");
+    assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin),
+        "if it has TLS, --tls-trust is needed");
+    assertUnavailable(CommandLineRun.with(ENVIRONMENT, new byte[0], "whatif", "--admin", admin, "--tls"),
+        "must have TLS with a certificate that is trusted");
+    try (AdminClient probe = new AdminClient(HostPort.parse(admin), new NodePass(
+        ClientTls.of(TlsFiles.none().withTrust(folder.resolve("authority.pem"))), Credentials.none()), SOON)) {
+      assertThat(probe.get("/health")).isEqualTo(new AdminClient.Answer(200, "{\"state\":\"ready\"}\n"));
+      assertThat(probe.get("/metrics").status()).isEqualTo(401);
+    }
+  }
+
+  @Test
+  void adminPort_beyondItsHost_needsTlsAndUsers_too() throws IOException {
+    assertThat(config(secured() + "admin.host: 0.0.0.0\n").withoutEffect()).isEmpty();
+    assertThatThrownBy(() -> config("admin.host: 0.0.0.0\n"))
+        .hasMessageContaining("admin.host must be an address of this host alone");
+    assertThat(config("admin.host: 0.0.0.0\nopen.to.network: true\n").withoutEffect()).isEmpty();
   }
 
   @Test

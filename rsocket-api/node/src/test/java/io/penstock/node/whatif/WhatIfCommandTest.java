@@ -12,6 +12,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.meter.PenstockMeters;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.admin.AdminOptions;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
 import io.penstock.node.shape.BlockShape;
@@ -295,7 +296,7 @@ final class WhatIfCommandTest {
       server = new AdminServer(() -> List.of(tier), List::of, () -> NodeState.READY, registry,
           PenstockMeters.in(registry), timers,
           new WhatIfPages(() -> List.of(new WhatIfPages.Source(tier.info(), tier::whatIf))))
-          .bind("127.0.0.1", 0, loops).block(SOON);
+          .bind("127.0.0.1", 0, AdminOptions.defaults(), loops, Schedulers.immediate()).block(SOON);
     }
 
     String address() {

@@ -21,6 +21,7 @@ import reactor.core.publisher.Mono;
 /// One connection as the server sees it: [Requests] runs what comes, [RouteGroups] says what serves it, and
 /// [ServedConnection] gives back what it held.
 final class KvResponder implements RSocket {
+  private final @Nullable Caller caller;
   private final ServedConnection connection;
   private final Requests requests;
   private final RouteGroups groups;
@@ -32,9 +33,19 @@ final class KvResponder implements RSocket {
   /// @param process of the peer, as in [io.penstock.wire.transport.ConnectionGauges#peerProcess]
   KvResponder(Serving serving, String dataMimeType, Object address, @Nullable SocketAddress remote,
       @Nullable Caller caller, long process) {
+    this.caller = caller;
     this.connection = new ServedConnection(serving, address, caller, process);
     this.requests = connection.requests(dataMimeType);
     this.groups = connection.groups(remote);
+  }
+
+  /// Ends what the caller has lost the right to. False if the caller is no user any more, and so must go.
+  boolean review() {
+    if (caller != null && !caller.isKnown()) {
+      return false;
+    }
+    connection.review();
+    return true;
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.security.Access;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
@@ -26,19 +27,26 @@ import io.penstock.wire.transport.CheckedFrames;
 import io.rsocket.Closeable;
 import io.rsocket.ConnectionSetupPayload;
 import io.rsocket.RSocket;
+import io.rsocket.RSocketErrorException;
 import io.rsocket.SocketAcceptor;
 import io.rsocket.core.RSocketServer;
+import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
-import java.util.LinkedHashSet;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -47,29 +55,49 @@ import reactor.core.scheduler.Schedulers;
 ///
 /// The tiers, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
 public final class KvServer {
+  /// How late streams end whose right was taken away.
+  private static final Duration REVIEW = Duration.ofSeconds(1);
+
   private final Closeable listening;
   private final AtomicBoolean draining;
   private final RunningStreams running;
   private final Connections connections;
+  private final Disposable reviews;
 
-  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running, Connections connections) {
+  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running, Connections connections,
+      Disposable reviews) {
+    this.reviews = reviews;
     this.listening = listening;
     this.draining = draining;
     this.running = running;
     this.connections = connections;
   }
 
+  /// One connection.
+  ///
+  /// @param served disposed when it is gone, even if RSocket's own end of it is lost
+  private record Open(RSocket peer, KvResponder served, Consumer<RSocketErrorException> end) {
+    /// Ends what the caller has lost the right to.
+    void review() {
+      if (!served.review()) {
+        end.accept(new ConnectionErrorException("credentials must be those of a user (were removed)"));
+        peer.dispose();
+      }
+    }
+  }
+
   /// The connections that are open: not every transport drops them when it stops listening.
   private static final class Connections {
-    private final Set<RSocket> open = new LinkedHashSet<>();
+    private final Map<RSocket, Open> open = new LinkedHashMap<>();
     private boolean dropped;
 
-    /// @param served disposed when the connection is gone, even if RSocket's own end of it is lost
-    void enter(RSocket peer, RSocket served) {
+    void enter(Open connection) {
+      RSocket peer = connection.peer;
+      RSocket served = connection.served;
       boolean late;
       synchronized (open) {
         late = dropped;
-        open.add(peer);
+        open.put(peer, connection);
       }
       peer.onClose().onErrorComplete().doFinally(end -> {
         leave(peer);
@@ -90,9 +118,17 @@ public final class KvServer {
       List<RSocket> now;
       synchronized (open) {
         dropped = true;
-        now = List.copyOf(open);
+        now = List.copyOf(open.keySet());
       }
       now.forEach(RSocket::dispose);
+    }
+
+    void review() {
+      List<Open> now;
+      synchronized (open) {
+        now = List.copyOf(open.values());
+      }
+      now.forEach(Open::review);
     }
   }
 
@@ -165,11 +201,13 @@ public final class KvServer {
         lane("blocks of open windows", options.putBlocks(), reclaim.get()));
     Serving serving = new Serving(routes, options, shares, timers, new Turns(decisions), passwords,
         ByteBufAllocator.DEFAULT, draining::get, running, segments,
-        new StagingSlots(options.limits().maxSliceBytes()), disagg, new ConcurrentHashMap<>());
+        new StagingSlots(options.limits().maxSliceBytes()), disagg,
+        options.access().isOpen() ? HeldRights.fixed() : HeldRights.changing(), new ConcurrentHashMap<>());
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
-        .map(listening -> new KvServer(listening, draining, running, connections));
+        .map(listening -> new KvServer(listening, draining, running, connections,
+            reviews(serving, connections)));
   }
 
   private static BudgetLane lane(String name, long capacity, Reclaim reclaim) {
@@ -182,21 +220,38 @@ public final class KvServer {
       requireServed(setup, serving);
       String dataMimeType = setup.dataMimeType();
       return serving.options().access().isOpen()
-          ? Mono.just(entered(responder(serving, dataMimeType, from, null), peer, connections))
+          ? Mono.just(entered(serving, dataMimeType, from, null, peer, connections))
           : caller(setup, from.source(), serving)
-              .map(caller -> entered(responder(serving, dataMimeType, from, caller), peer, connections));
+              .map(caller -> entered(serving, dataMimeType, from, caller, peer, connections));
     });
   }
 
-  private static RSocket responder(Serving serving, String dataMimeType, CheckedFrames.Peer from,
-      @Nullable Caller caller) {
-    RSocket served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller, from.process());
+  private static RSocket entered(Serving serving, String dataMimeType, CheckedFrames.Peer from,
+      @Nullable Caller caller, RSocket peer, Connections connections) {
+    KvResponder served = new KvResponder(serving, dataMimeType, from.source(), from.address(), caller, from.process());
+    Open connection = new Open(peer, served, from.end());
+    connections.enter(connection);
+    connection.review(); // the user may have been removed while the password was compared
     return dataMimeType.equals(ControlCodec.JSON.mimeType()) ? new JsonErrors(served) : served;
   }
 
-  private static RSocket entered(RSocket served, RSocket peer, Connections connections) {
-    connections.enter(peer, served);
-    return served;
+  /// Looks every second whether users or rules have changed, and ends what has lost its right.
+  private static Disposable reviews(Serving serving, Connections connections) {
+    Access access = serving.options().access();
+    if (access.isOpen()) {
+      return Disposables.disposed();
+    }
+    AtomicReference<Object> seen = new AtomicReference<>(access.inEffect());
+    Scheduler reviews = serving.turns().ofConnection();
+    return serving.timers().schedulePeriodically(() -> {
+      Object now = access.inEffect();
+      if (!now.equals(seen.getAndSet(now))) {
+        Disposable unused = reviews.schedule(() -> {
+          connections.review();
+          serving.kept().review();
+        });
+      }
+    }, REVIEW.toMillis(), REVIEW.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /// Compares passwords away from the event loop.
@@ -250,6 +305,7 @@ public final class KvServer {
   public Mono<Void> close() {
     return Mono.defer(() -> {
       draining.set(true);
+      reviews.dispose();
       listening.dispose();
       connections.drop();
       return listening.onClose();

@@ -4,10 +4,12 @@ import io.penstock.wire.credit.Budget;
 import io.penstock.wire.credit.ConnectionRate;
 import io.penstock.wire.credit.Rates;
 import io.penstock.wire.credit.SilenceLimit;
+import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.security.Caller;
 import io.penstock.wire.segment.ConnectionWrites;
 import io.penstock.wire.server.call.CallClocks;
 import io.penstock.wire.server.call.DrainGate;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.Requests;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.StreamTickets;
@@ -41,6 +43,8 @@ final class ServedConnection {
   private final Object address;
   private final @Nullable Caller caller;
   private final FairShares.Share share;
+  private final ServedSpaces spaces;
+  private final HeldRights held;
   private final ConnectionRate rate;
   private final ConnectionHolds holds;
   private final NodeCarriers carriers;
@@ -59,6 +63,8 @@ final class ServedConnection {
     this.address = address;
     this.caller = caller;
     this.share = serving.shares().enter(user(caller), address);
+    this.spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
+    this.held = caller == null ? HeldRights.fixed() : HeldRights.changing();
     this.rate = new ConnectionRate(options.rates(), serving.timers(), options.streams());
     this.holds = new ConnectionHolds(party());
     this.carriers = new NodeCarriers(options.carriers(), process);
@@ -79,14 +85,13 @@ final class ServedConnection {
   }
 
   Requests requests(String dataMimeType) {
-    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, turns);
+    return new Requests(dataMimeType, serving.allocator(), share.requests(), rate, turns, held);
   }
 
   /// @param remote where the peer is, if its connection tells
   RouteGroups groups(@Nullable SocketAddress remote) {
     KvServerOptions options = serving.options();
     RunningStreams running = serving.running();
-    ServedSpaces spaces = caller == null ? serving.spaces() : serving.spaces().of(caller);
     DrainGate gate = new DrainGate(serving.draining());
     CallClocks clocks = new CallClocks(options.streams(), address, running, rate);
     Budget outgoing = rate.outgoing(share.outgoing(options.sendWindowBytes(), options.maxStreams()));
@@ -105,19 +110,26 @@ final class ServedConnection {
         new RingRoutes(spaces, carriers, running, new RingRoutes.Terms(options.rings(), options.ringSpin(),
             options.stallTimeout(), !options.rates().equals(Rates.none())),
             (tier, stat) -> new TierBlocks(tier, stat, serving.draining(),
-                new TierBlocks.Heard(options.streams(), address, running.out()))),
+                new TierBlocks.Heard(options.streams(), address, running.out())),
+            held),
         new GetRoutes(spaces, holds, carriers, streams, clocks, gate, serving.disagg(), outgoing,
             new GetWaits(reading, options.awaitTimeout()), serving.allocator()),
         new PutRoutes(spaces, carriers, streams, clocks, gate, putBounds(incoming, writing)),
         new SegmentRoutes(spaces, serving.segments(), writes, options.limits().maxSliceBytes(), outgoing, incoming,
             streams, reading, writing, serving.allocator(), clocks, carriers, serving.staging()),
         new RankRoutes(spaces, new RankRoutes.Source(address, new Object(), caller == null ? null : caller.user()),
-            serving.disagg(), options.generation(), serving.timers()));
+            serving.disagg(), options.generation(), serving.kept(), serving.timers()));
   }
 
   private PutReceiver.Bounds putBounds(Budget incoming, SilenceLimit.Rule stall) {
     KvServerOptions options = serving.options();
     return new PutReceiver.Bounds(incoming, share.windows(options.maxStreams()), options.windowsAhead(), stall);
+  }
+
+  /// Ends what the caller has lost the right to: streams, leases, the read ring.
+  void review() {
+    held.review();
+    holds.endWhere(tier -> spaces.lacks(Routes.GET, tier));
   }
 
   /// Gives everything back, once.

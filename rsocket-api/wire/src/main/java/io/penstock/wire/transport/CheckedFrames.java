@@ -15,6 +15,7 @@ import io.rsocket.plugins.DuplexConnectionInterceptor;
 import io.rsocket.plugins.InterceptorRegistry;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -47,13 +48,16 @@ public final class CheckedFrames implements DuplexConnection {
   /// @param source equal for connections that are counted together
   /// @param address null if the connection does not report it
   /// @param process as in [ConnectionGauges#peerProcess]
-  public record Peer(Object source, @Nullable SocketAddress address, long process) {
-    static final Peer UNKNOWN = new Peer("no address", null, ConnectionGauges.NO_PROCESS);
+  /// @param end sends an error to the peer, and closes the connection
+  public record Peer(Object source, @Nullable SocketAddress address, long process,
+      Consumer<RSocketErrorException> end) {
+    static final Peer UNKNOWN = new Peer("no address", null, ConnectionGauges.NO_PROCESS, error -> {});
 
     static Peer of(DuplexConnection connection) {
       SocketAddress remote = connection.remoteAddress();
       return new Peer(SourceAddress.of(remote), remote,
-          connection instanceof ConnectionGauges gauges ? gauges.peerProcess() : ConnectionGauges.NO_PROCESS);
+          connection instanceof ConnectionGauges gauges ? gauges.peerProcess() : ConnectionGauges.NO_PROCESS,
+          connection::sendErrorAndClose);
     }
   }
 

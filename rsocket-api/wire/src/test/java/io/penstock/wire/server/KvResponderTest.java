@@ -25,6 +25,7 @@ import io.penstock.wire.protocol.Limits;
 import io.penstock.wire.protocol.Messages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
@@ -108,7 +109,7 @@ final class KvResponderTest {
         new Serving(new ServedSpaces(NodeSpaces.of(List.of(of)), Limits.defaults()),
             KvServerOptions.defaults(), shares, clock, new Turns(Schedulers.immediate()), Schedulers.immediate(),
             memory,
-            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), Map.of()),
+            () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(), HeldRights.fixed(), Map.of()),
         ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 

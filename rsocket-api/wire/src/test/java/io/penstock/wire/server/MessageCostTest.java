@@ -13,9 +13,9 @@ import io.penstock.disagg.RankId;
 import io.penstock.disagg.plan.Manifest;
 import io.penstock.disagg.plan.Parallelism;
 import io.penstock.disagg.registry.RankRegistry;
-import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.Registration.Endpoint;
 import io.penstock.disagg.registry.Registration.Side;
+import io.penstock.disagg.registry.Registration;
 import io.penstock.disagg.registry.RegistryOptions;
 import io.penstock.disagg.request.LifecycleListener;
 import io.penstock.disagg.request.LifecycleOptions;
@@ -38,6 +38,7 @@ import io.penstock.wire.protocol.PutMessages;
 import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.SegmentMessages;
 import io.penstock.wire.segment.StagingSlots;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.call.RunningStreams;
 import io.penstock.wire.server.call.Turns;
 import io.penstock.wire.server.route.DisaggServices;
@@ -99,7 +100,7 @@ final class MessageCostTest {
             new StagingSlots(1 << 20),
             new DisaggServices(new RankRegistry(RegistryOptions.defaults(), System::nanoTime, gone -> {}),
                 new PrefillConnector(LifecycleOptions.defaults(), new LifecycleListener() {}, clock)),
-            new ConcurrentHashMap<>()),
+            HeldRights.fixed(), new ConcurrentHashMap<>()),
         ControlCodec.CBOR.mimeType(), "here", null, null, 0);
   }
 

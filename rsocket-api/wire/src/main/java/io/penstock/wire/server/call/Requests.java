@@ -12,7 +12,6 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -31,13 +30,15 @@ public final class Requests {
   private final Scheduler turns;
   /// Requests that are charged.
   private final Set<Request> running = ConcurrentHashMap.newKeySet();
-  private final Disposable.Composite subscribed = Disposables.composite();
+  private final ServedStream.Streams streams;
 
   /// @param dataMimeType of messages that name no other
   /// @param messages pays for the messages of running requests
   /// @param turns runs heavy requests, in turns with other connections
+  /// @param held ends streams whose right is lost
   public Requests(String dataMimeType, ByteBufAllocator allocator, Budget messages, ConnectionRate rate,
-      Scheduler turns) {
+      Scheduler turns, HeldRights held) {
+    this.streams = new ServedStream.Streams(Disposables.composite(), held);
     this.dataMimeType = dataMimeType;
     this.allocator = allocator;
     this.messages = messages;
@@ -47,7 +48,7 @@ public final class Requests {
 
   /// Reads a message, which stays the caller's, without a charge.
   public Call read(Payload payload) {
-    return Call.read(payload, dataMimeType, allocator);
+    return Call.read(payload, dataMimeType, allocator, new RequestRights());
   }
 
   /// Counts `call` for the rate.
@@ -58,7 +59,7 @@ public final class Requests {
 
   /// One answer.
   public Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.using(() -> charged(payload), request -> {
+    return Mono.using(() -> charged(payload, new RequestRights()), request -> {
       Mono<Payload> answer = Mono.defer(() -> routed(request, route));
       return request.isHeavy() ? answer.subscribeOn(turns) : answer;
     }).onErrorMap(WireErrors::toWire);
@@ -66,9 +67,9 @@ public final class Requests {
 
   /// A stream of answers.
   public Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return ServedStream.of(() -> charged(payload), request -> request.isHeavy()
+    return ServedStream.of(rights -> charged(payload, rights), request -> request.isHeavy()
         ? Flux.defer(() -> routed(request, route)).subscribeOn(turns, false)
-        : routed(request, route), subscribed);
+        : routed(request, route), streams);
   }
 
   /// What the receiver of a channel is made of.
@@ -80,25 +81,18 @@ public final class Requests {
 
   /// A channel, whose first payload is its request.
   ///
-  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an
-  /// operator that ended the stream instead would drop it.
+  /// Cancelled when the connection is gone. What it sends at that moment still reaches RSocket, which releases it.
   public Flux<Payload> opened(Publisher<Payload> payloads, Opening opening) {
     BiFunction<Request, CoreSubscriber<? super Payload>, CoreSubscriber<Payload>> first =
         (request, out) -> routed(request, call -> opening.open(call, request, out));
-    return Flux.defer(() -> {
-      Disposable.Swap one = Disposables.swap();
-      subscribed.add(one);
-      return Flux
-          .<Payload>from(
-              subscriber -> payloads.subscribe(
-                  new PutOpening(Operators.toCoreSubscriber(subscriber), this::charged, first, turns)))
-          .doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
-    }).onErrorMap(WireErrors::toWire);
+    return ServedStream.channel(rights -> subscriber -> payloads.subscribe(
+        new PutOpening(Operators.toCoreSubscriber(subscriber), payload -> charged(payload, rights), first, turns)),
+        streams);
   }
 
-  private Request charged(Payload payload) {
+  private Request charged(Payload payload, RequestRights rights) {
     try {
-      return Request.charged(payload, messages, running);
+      return Request.charged(payload, messages, running, rights);
     } catch (Error e) {
       throw Failures.unchecked(e);
     }
@@ -114,7 +108,7 @@ public final class Requests {
 
   /// Cancels every stream, also one that RSocket lost sight of after a damaged frame.
   public void close() {
-    subscribed.dispose();
+    streams.open().dispose();
     running.forEach(Request::close);
   }
 }

@@ -31,6 +31,7 @@ public final class NodeCarriers {
   private final SharedMemorySender shared = new SharedMemorySender();
   @GuardedBy("this") private @Nullable SharedMemoryReceiver receiver;
   @GuardedBy("this") private @Nullable NodeRing ring;
+  @GuardedBy("this") private boolean ringClosed;
   @GuardedBy("this") private boolean closed;
 
   /// @param process of the peer, as in [ConnectionGauges#peerProcess]
@@ -131,7 +132,18 @@ public final class NodeCarriers {
   /// @param ringEnded runs if there was a ring
   public void close(Runnable ringEnded) {
     endReceiver();
-    NodeRing open = ring();
+    closeRing(ringEnded);
+  }
+
+  /// Ends the ring, once; its connection gets no other.
+  ///
+  /// @param ringEnded runs if there was a ring
+  void closeRing(Runnable ringEnded) {
+    NodeRing open;
+    synchronized (this) {
+      open = ringClosed ? null : ring;
+      ringClosed = open != null || ringClosed;
+    }
     if (open != null) {
       open.close();
       ringEnded.run();

@@ -20,6 +20,7 @@ import io.penstock.wire.protocol.Routes;
 import io.penstock.wire.protocol.WireFailure.DrainingException;
 import io.penstock.wire.protocol.WireFormatException;
 import io.penstock.wire.server.call.Call;
+import io.penstock.wire.server.call.HeldRights;
 import io.penstock.wire.server.space.LeasedBlocks;
 import io.penstock.wire.server.space.ServedSpaces;
 import io.rsocket.Payload;
@@ -37,9 +38,10 @@ import reactor.core.scheduler.Scheduler;
 /// @param spaces knows the rights of the caller
 /// @param from the caller
 /// @param generation of this start of the node
+/// @param held withdraws kept requests whose caller loses the right to keep them
 /// @param timers runs the steps of the registry: a heartbeat must not wait behind a request of many keys
 public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices services, long generation,
-    Scheduler timers) {
+    HeldRights held, Scheduler timers) {
   /// The caller of the requests.
   ///
   /// @param address whose share pays for what the caller keeps here
@@ -79,7 +81,7 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
   }
 
   Mono<Payload> answered(Call call) {
-    spaces.requireSegments(call.route());
+    spaces.requireSegments(call);
     if (call.route().equals(Routes.SIGNAL)) {
       return signal(call, served(call, services.kept()));
     } else if (call.route().equals(Routes.KEEP)) {
@@ -159,19 +161,20 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
         ? Mono.fromSupplier(() -> kept.withdraw(wanted.request()))
         : isOpen(call, wanted, keys, kept)
             ? Mono.just(new RequestAnswer(Outcome.REPEATED, null))
-            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks));
+            : leased(call, keys, kept).flatMap(blocks -> open(kept, wanted.request(), receivers, blocks)
+                .doOnNext(answer -> watch(call, kept, wanted.request(), blocks)));
     return done.map(answer -> call.reply(DisaggMessages.KeepReply.of(answer, keys != null && answer.isKept())));
   }
 
   /// Whether the request is kept already: an engine whose answer was lost asks again, and needs no second lease.
   private boolean isOpen(Call call, DisaggMessages.KeepRequest wanted, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     List<BlockKey> named = spaces.keys(keys, tier);
     return kept.isOpen(wanted.request(), wanted.ranks(), blocks -> LeasedBlocks.areOf(named, blocks));
   }
 
   private Mono<LeasedBlocks> leased(Call call, Messages.Keys keys, PrefillConnector kept) {
-    BlockTier tier = spaces.of(call.route(), keys);
+    BlockTier tier = spaces.of(call, keys);
     requireRoom(kept.figures(), MOST_KEPT);
     if (kept.isDraining()) {
       return Mono.error(new DrainingException());
@@ -199,6 +202,13 @@ public record RankRoutes(ServedSpaces spaces, Source from, DisaggServices servic
     } catch (IllegalArgumentException e) { // the name was used otherwise
       return blocks.release().then(Mono.error(e));
     }
+  }
+
+  /// Withdraws `request` when its caller loses the right to keep it; the connection may have ended by then.
+  private void watch(Call call, PrefillConnector kept, String request, LeasedBlocks blocks) {
+    blocks.whenReleased(held.hold(call.rights(), lack -> {
+      RequestAnswer unused = kept.withdraw(request);
+    }));
   }
 
   private Mono<Payload> signal(Call call, PrefillConnector kept) {

@@ -61,7 +61,7 @@ public record SegmentRoutes(ServedSpaces spaces, @Nullable SegmentRegistry regis
     if (registry == null) {
       throw unknown(call, interaction);
     }
-    spaces.requireSegments(call.route());
+    spaces.requireSegments(call);
     return registry;
   }
 
