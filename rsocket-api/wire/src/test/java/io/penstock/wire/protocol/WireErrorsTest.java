@@ -72,12 +72,13 @@ final class WireErrorsTest {
   }
 
   @Test
-  void frameOfAnUnknownType_isALostConnection_andOurOwnMistakesAreNot() {
-    IllegalArgumentException unknown =
+  void errorsOfCode_areNoLostConnection_whereverTheyWereThrown() {
+    IllegalArgumentException ofRSocket =
         assertThrows(IllegalArgumentException.class, () -> FrameType.fromEncodedType(19));
-    assertThat(WireErrors.fromWire(unknown, "peer")).isInstanceOf(ConnectionLostException.class);
-    IllegalArgumentException ours = new IllegalArgumentException("keys must be distinct");
-    assertThat(WireErrors.fromWire(ours, "peer")).isSameAs(ours);
+    for (Throwable thrown : List.of(ofRSocket, new IllegalArgumentException("keys must be distinct"),
+        new IndexOutOfBoundsException("page gone"))) {
+      assertThat(WireErrors.fromWire(thrown, "peer")).isSameAs(thrown);
+    }
   }
 
   @Test
