@@ -18,7 +18,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 
-/// The Java of every README compiles as it stands, imports included.
+/// The Java of every README, and of the page for adapters, compiles as it stands, imports included.
 final class SnippetsTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
   private static final Pattern FENCE = Pattern.compile("^```java\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
@@ -28,6 +28,8 @@ final class SnippetsTest {
   @Test
   void snippetsOfTheReadmes_compileAsTheyStand() throws IOException {
     List<JavaFileObject> sources = new ArrayList<>();
+    sources(ROOT.resolve("rsocket-api/wire/docs/adapters.md"), sources);
+    assertThat(sources).as("the page has its adapter").isNotEmpty();
     try (Stream<Path> files = Files.walk(ROOT, 3)) {
       for (Path readme : files.filter(file -> file.endsWith("README.md")).sorted().toList()) {
         sources(readme, sources);

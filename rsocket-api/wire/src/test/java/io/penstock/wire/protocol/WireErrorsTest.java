@@ -267,7 +267,7 @@ final class WireErrorsTest {
   @Test
   void hostileValues_areATypedShortErrorWhateverTheySay() {
     List<KvException> errors = new ArrayList<>(leaves().map(leaf -> (KvException) leaf.get()[1]).toList());
-    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.layout.planes", PLANES, PLANES));
+    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.planes", PLANES, PLANES));
     for (int seed = 0; seed < 20_000; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       String text = String.valueOf(sent(errors.get(random.nextInt(errors.size()))).getMessage());

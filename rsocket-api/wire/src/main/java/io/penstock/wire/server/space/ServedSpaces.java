@@ -236,7 +236,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     try {
       limits.requireFits(plain.layout());
     } catch (IllegalArgumentException e) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space.layout", String.valueOf(e.getMessage()),
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space", String.valueOf(e.getMessage()),
           plain.id());
     }
     return spaces.open(plain).switchIfEmpty(Mono.error(
