@@ -49,7 +49,8 @@ final class LoadedRows {
     span.verify("engine");
     if (rows.use(engine -> span.read(memory -> {
       layout.forEachRow(span.range(), memory,
-          (layer, plane, token, bytes) -> LentRows.row(engine, layer, plane, firstToken + token, bytes).copyFrom(bytes));
+          (layer, plane, token, bytes) -> LentRows.row(engine, layer, plane, firstToken + token, bytes)
+              .copyFrom(bytes));
       return memory;
     }))) {
       landedBytes[block] += span.bytes();
