@@ -52,7 +52,7 @@ public final class LayerSlice extends Owned {
   }
 
   private static void requireSame(BlockLayout wanted, BlockLayout layout) {
-    if (wanted != layout && !wanted.equals(layout)) { // most often they are one object
+    if (!wanted.equals(layout)) {
       throw new IllegalArgumentException("layout of the spans must be " + wanted + " (was " + layout + ")");
     }
   }

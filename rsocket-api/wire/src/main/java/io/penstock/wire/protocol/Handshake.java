@@ -231,8 +231,8 @@ public final class Handshake {
     }
   }
 
-  /// Where the message has the value that differs: it has no part for the layout.
-  private static String field(CacheSpace.Difference difference) {
+  /// Where a [Space] has the value that differs: it has no part for the layout.
+  public static String field(CacheSpace.Difference difference) {
     return difference.field().replaceFirst("^layout\\.", "");
   }
 
