@@ -46,6 +46,19 @@ final class SnippetsTest {
     assertThat(sources).hasSizeGreaterThanOrEqualTo(4);
   }
 
+  /// The libraries of Spring are not on the class path here; the project of the page compiles the class.
+  @Test
+  void healthOfTheSpringPage_isTheClassOfTheApplication() throws IOException {
+    Path folder = ROOT.resolve("examples/spring-boot");
+    String page = Files.readString(folder.resolve("README.md"));
+    String begin = "```java spring\n";
+    String shown =
+        page.substring(page.indexOf(begin) + begin.length(), page.indexOf("```\n", page.indexOf(begin) + begin.length()));
+
+    assertThat(Files.readString(folder.resolve("src/main/java/io/penstock/examples/spring/TierHealth.java")))
+        .endsWith(shown);
+  }
+
   private static void sources(Path readme, List<JavaFileObject> sources) throws IOException {
     Matcher fence = FENCE.matcher(Files.readString(readme));
     while (fence.find()) {
