@@ -38,6 +38,10 @@ final class LentRows {
     return !takenBack;
   }
 
+  synchronized boolean isTakenBack() {
+    return takenBack;
+  }
+
   synchronized void takeBack() {
     takenBack = true;
   }

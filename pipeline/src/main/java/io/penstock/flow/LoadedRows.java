@@ -39,6 +39,10 @@ final class LoadedRows {
       for (int i = 0; i < slice.spans().size(); i++) {
         take(slice.position(i), slice.spans().get(i));
       }
+    } catch (IllegalStateException e) {
+      if (!rows.isTakenBack()) { // else the load was cancelled, and its scope has closed the slice
+        throw e;
+      }
     } catch (Error e) { // of the engine: it fails the load
       throw Failures.unchecked(e);
     }
