@@ -53,7 +53,8 @@ final class SnippetsTest {
     String page = Files.readString(folder.resolve("README.md"));
     String begin = "```java spring\n";
     String shown =
-        page.substring(page.indexOf(begin) + begin.length(), page.indexOf("```\n", page.indexOf(begin) + begin.length()));
+        page.substring(page.indexOf(begin) + begin.length(),
+            page.indexOf("```\n", page.indexOf(begin) + begin.length()));
 
     assertThat(Files.readString(folder.resolve("src/main/java/io/penstock/examples/spring/TierHealth.java")))
         .endsWith(shown);

@@ -142,7 +142,7 @@ public final class PenstockClient {
       ConnectionListener listener = wire == null ? ConnectionListener.noop() : wire;
       KvClientOptions connection = wire == null
           ? options.connection
-          : options.connection.withStreams(options.connection.streams().and(wire));
+          : options.connection.withStreams(new BothStreams(options.connection.streams(), wire));
       return KvClient.connectBest(node,
           place -> TcpTransport.client(place, TcpClientOptions.to(place.address()), loops, listener), connection,
           options.space, loads, budget).map(KvClient.Reached::client);

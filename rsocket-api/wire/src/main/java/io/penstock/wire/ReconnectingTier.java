@@ -110,7 +110,7 @@ final class ReconnectingTier implements BlockTier {
   }
 
   private boolean isStill(Connected at) {
-    return at == connected && at.client().isOpen();
+    return at.equals(connected) && at.client().isOpen();
   }
 
   @Override
@@ -204,7 +204,7 @@ final class ReconnectingTier implements BlockTier {
     }
 
     private synchronized TierHolds over(Connected now) {
-      if (at != now) {
+      if (!at.equals(now)) {
         at = now;
         holds = now.tier().holds(party);
       }

@@ -28,32 +28,6 @@ public interface StreamListener {
     // ignored by listeners without rates
   }
 
-  /// A listener that passes each event to this one, then to `other`.
-  default StreamListener and(StreamListener other) {
-    return new Two(this, other);
-  }
-
-  /// Two listeners as one.
-  record Two(StreamListener first, StreamListener second) implements StreamListener {
-    @Override
-    public void ended(Report stream) {
-      first.ended(stream);
-      second.ended(stream);
-    }
-
-    @Override
-    public void requestRefused() {
-      first.requestRefused();
-      second.requestRefused();
-    }
-
-    @Override
-    public void bytesDelayed(long nanos) {
-      first.bytesDelayed(nanos);
-      second.bytesDelayed(nanos);
-    }
-  }
-
   /// A listener that ignores all events.
   static StreamListener noop() {
     return NOOP;
