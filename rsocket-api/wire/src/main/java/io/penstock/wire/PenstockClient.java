@@ -30,9 +30,9 @@ import reactor.netty.resources.LoopResources;
 /// A node as an engine uses it: it loads the KV cache of a prompt, and offloads what the node lacks. It makes and ends
 /// its own event loop, memory and budget. [KvClient] is the same client with every part chosen by its user.
 ///
-/// When the connection is lost, as a restart of the node does, calls under way end with `ConnectionLostException`, which
-/// is transient. The next call, or the next subscription to an earlier one, connects again with the same options and
-/// within the same limit of time. There is no attempt without a call.
+/// When the connection is lost, for instance by a restart of the node, calls under way end with
+/// `ConnectionLostException`, which is transient. The next call, or the next subscription to an earlier one, connects
+/// again with the same options and within the same limit of time. There is no attempt without a call.
 ///
 /// Safe from any thread; calls run side by side.
 public final class PenstockClient {

@@ -105,7 +105,8 @@ public final class PenstockNode {
         return KvServer.bind(TcpTransport.server(place, loops), tier, options.server, budget, timers);
       }
       return KvServer.bind(TcpTransport.server(place, loops, wire), tier,
-          options.server.withStreams(new BothStreams(options.server.streams(), wire)), budget, timers).doOnNext(wire::show);
+          options.server.withStreams(new BothStreams(options.server.streams(), wire)), budget, timers)
+          .doOnNext(wire::show);
     }
 
     Mono<Void> close() {

@@ -23,8 +23,8 @@ import reactor.core.publisher.SynchronousSink;
 ///
 /// A payload must come in one frame: RSocket would join fragments before our code is called, as many bytes a stream and
 /// as many streams as the peer likes. The times of keep-alive in SETUP must be positive and bounded: RSocket reads 0 as
-/// *never*, and a connection whose peer is gone would stay. A frame must have the lengths that its type asks for: a stream
-/// could not tell RSocket's complaint from an error of its own code.
+/// *never*, and a connection whose peer is gone would stay. A frame must have the lengths that its type asks for: a
+/// stream could not tell RSocket's complaint from an error of its own code.
 ///
 /// @param mostLifetime longest silence that SETUP may ask for; null at a client, which gets none
 public record CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime) implements DuplexConnection {

@@ -5,6 +5,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.operator.Demand;
 import io.penstock.operator.Failures;
+import io.penstock.operator.InTurn;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
@@ -29,7 +30,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
@@ -84,19 +84,19 @@ final class PutSender {
         BlockScope::close, false);
     Flux<Payload> counted = up.doOnRequest(n -> credit.accumulateAndGet(n, Demand::plus))
         .doOnNext(payload -> sent.incrementAndGet()).onErrorResume(this::stop);
-    return AnsweredStream.of(connection.rsocket().requestChannel(counted),
+    Flux<Receipt> receipts = AnsweredStream.of(connection.rsocket().requestChannel(counted),
         new AnsweredStream.Setting<>(connection, Routes.PUT, this::signalled, this::owedLimits,
             () -> credit.get() + sent.get() + framing.sendWindow().returned()))
-        .concatMapIterable(receipts -> receipts, 4)
+        .concatMapIterable(stored -> stored, 4)
         .doOnComplete(this::requireWhole)
         .doOnError(rooms::tryEmitError) // or what the node did not take would keep the channel open on this side
         .doOnComplete(rooms::tryEmitComplete)
         .onErrorMap(connection::failure)
-        .takeUntilOther(sourceFailed.asMono()) // completes: an error of the other would not cancel the channel
-        .concatWith(Mono.defer(() -> {
-          Throwable failure = sourceFailure;
-          return failure == null ? Mono.empty() : Mono.error(failure);
-        }));
+        .takeUntilOther(sourceFailed.asMono()); // completes: an error of the other would not cancel the channel
+    return InTurn.of(receipts, Flux.defer(() -> {
+      Throwable failure = sourceFailure;
+      return failure == null ? Flux.empty() : Flux.error(failure);
+    }));
   }
 
   /// Ends the put with an error of this side as it is, and cancels the channel: the error is the caller's, and neither
