@@ -72,7 +72,7 @@ final class ReconnectingTier implements BlockTier {
     });
   }
 
-  /// Runs once, whoever cancels; a close cancels it.
+  /// Runs once, even if its callers cancel; a close cancels it.
   private Mono<Connected> attempt() {
     return connecting.flatMap(this::arrived).takeUntilOther(closing.asMono())
         .switchIfEmpty(Mono.error(this::closed)).doOnTerminate(this::ended).cache();

@@ -36,8 +36,9 @@ import reactor.netty.resources.LoopResources;
 
 /// A node in this process, and a client of it. An application with nodes elsewhere keeps the lines of the client.
 ///
-/// It binds and connects when Spring starts it, after all beans have been made: an event loop that asks for a bean while
-/// Spring makes them would wait for it, and Spring would log that. It starts before the web server, and stops after it.
+/// It binds and connects when Spring starts it, after all beans have been made: an event loop that asks for a bean
+/// while Spring makes them would wait for it, and Spring would log that. It starts before the web server, and stops
+/// after it.
 final class CacheNode implements SmartLifecycle {
   private static final Duration SOON = Duration.ofSeconds(10);
 
