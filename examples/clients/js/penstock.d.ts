@@ -17,10 +17,19 @@ export class PenstockError extends Error {
 export class CorruptError extends Error {}
 
 export interface Plane {
-  kind: "KEY" | "VALUE" | "LATENT" | "ROPE" | "INDEXER" | "SCALES";
+  kind: "KEY" | "VALUE" | "LATENT" | "ROPE" | "INDEXER" | "SCALES" | "STATE" | "CONVOLUTION";
   type: "BF16" | "FP16" | "FP32" | "FP8_E4M3" | "FP8_E5M2" | "INT8";
   heads: number;
   width: number;
+}
+
+export interface GroupKind {
+  /** Last tokens at which a token looks; 0 for all. */
+  windowTokens: number;
+  /** Tokens from one state to the next, with blocks of one token; 0 for no states. */
+  stateTokens: number;
+  /** Numbers of the layers in the model; may be empty. */
+  layers: number[];
 }
 
 export interface SpaceFields {
@@ -31,6 +40,10 @@ export interface SpaceFields {
   planes: Plane[];
   order?: "NHD" | "HND";
   group?: number;
+  /** Of a KV group that is not one of full attention in layers without numbers. */
+  kind?: GroupKind;
+  /** Names weights and engine. */
+  fingerprint?: string;
   /** Secret of a tenant; it never travels. */
   salt?: string;
   /** 16 bytes, for a space whose salt is not known; computed if absent. */
@@ -45,6 +58,9 @@ export class Space {
   readonly layers: number;
   readonly tokens: number;
   readonly planes: Plane[];
+  readonly kind?: GroupKind;
+  /** Empty for none. */
+  readonly fingerprint: string;
   readonly blockBytes: number;
   /** Number of granules of a block. */
   readonly granules: number;

@@ -61,11 +61,13 @@ function bits(field) {
 
 /** What equal hashes mean: a model and the layout of its blocks. */
 export class Space {
-  constructor({ model, layers, tokens, planes, order = "NHD", group = 0, salt = "", id }) {
-    Object.assign(this, { model, layers, tokens, planes, order, group });
+  constructor({ model, layers, tokens, planes, order = "NHD", group = 0, salt = "", id, kind, fingerprint = "" }) {
+    Object.assign(this, { model, layers, tokens, planes, order, group, kind, fingerprint });
     this.id = id ?? sha256(Buffer.from("penstock.space.v1"), text(model), int(layers), int(tokens), text(order),
       int(planes.length), ...planes.flatMap((one) => [text(one.kind), text(one.type), int(one.heads), int(one.width)]),
-      int(group), text(salt));
+      int(group), text(salt), ...(kind ? [text("group"), int(kind.windowTokens), int(kind.stateTokens),
+        int(kind.layers.length), ...kind.layers.map(int)] : []),
+      ...(fingerprint ? [text("fingerprint"), text(fingerprint)] : []));
     this.sizes = planes.map((one) => tokens * one.heads * one.width * WIDTHS[one.type]);
     this.rows = planes.map((one) => (order === "NHD" ? tokens : one.heads));
     this.layerBytes = this.sizes.reduce((sum, size) => sum + size, 0);
@@ -73,12 +75,19 @@ export class Space {
     this.granules = layers * planes.length;
   }
 
-  /** Hashes of the blocks that a prompt fills. */
+  /** The space as `hello` states it. */
+  message() {
+    const { id, model, layers, tokens, order, planes, group, kind, fingerprint } = this;
+    return { id: base64(id), model, layers, tokens, order, planes, group, ...(kind && { kind }),
+      ...(fingerprint && { fingerprint }) };
+  }
+
+  /** Hashes of the blocks that a prompt fills; of the states, in the space of a group of states. */
   hashes(tokens, extra = []) {
-    const found = [];
+    const found = [], step = this.kind?.stateTokens || this.tokens;
     let parent = Buffer.alloc(16);
-    for (let first = 0; first + this.tokens <= tokens.length; first += this.tokens) {
-      const block = Array.from(tokens.slice(first, first + this.tokens));
+    for (let first = 0; first + step <= tokens.length; first += step) {
+      const block = Array.from(tokens.slice(first, first + step));
       parent = sha256(Buffer.from("penstock.prefix.v1"), parent, int(block.length), ...block.map(int),
         int(extra.length), ...extra.map(text));
       found.push(parent);
@@ -232,15 +241,14 @@ export class Node {
     node.#setUp(user, password, token);
     node.#beat = setInterval(() => node.#send(0, KEEPALIVE, 0, Buffer.alloc(8)), KEEPALIVE_MS).unref();
     try {
-      node.welcome = await node.#ask("hello", { versions: [1], client: "js", space: space ? { id: base64(space.id),
-        model: space.model, layers: space.layers, tokens: space.tokens, order: space.order, planes: space.planes,
-        group: space.group } : null });
+      node.welcome = await node.#ask("hello", { versions: [1], client: "js", space: space?.message() ?? null });
     } catch (error) {
       node.close();
       throw error;
     }
     const told = node.welcome.space;
-    node.space = space ?? new Space({ ...told, id: Buffer.from(told.id, "base64") });
+    node.space = space ?? new Space({ ...told, id: Buffer.from(told.id, "base64"), kind: told.kind ?? undefined,
+      fingerprint: told.fingerprint ?? "" });
     return node;
   }
 

@@ -225,10 +225,15 @@ public final class Handshake {
     public void requireFits(CacheSpace mine) {
       CacheSpace.Difference difference = space == null ? null : space.difference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + field(difference), difference.here(),
             difference.there());
       }
     }
+  }
+
+  /// Where a [Space] has the value that differs: it has no part for the layout.
+  public static String field(CacheSpace.Difference difference) {
+    return difference.field().replaceFirst("^layout\\.", "");
   }
 
   /// Another address of the node.
@@ -319,7 +324,7 @@ public final class Handshake {
       }
       CacheSpace.Difference difference = space.viewDifference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space." + difference.field(),
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space." + field(difference),
             difference.here(), difference.there());
       }
       return space.with(mine.tenantSalt());

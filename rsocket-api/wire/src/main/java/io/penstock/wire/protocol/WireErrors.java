@@ -47,6 +47,9 @@ public final class WireErrors {
       return first;
     }
     ErrorCode code = codeOf(first);
+    if (stated(first) == null) {
+      LOG.warn("the request failed by a mistake of the node", first);
+    }
     ErrorData data = dataOf(first).with("store", code.store());
     String sentence = isMistake(first) || first.getMessage() == null
         ? "the request failed by a mistake of the node"
@@ -123,7 +126,14 @@ public final class WireErrors {
     };
   }
 
+  /// Code of an error; [ErrorCode#PERMANENT] for one that no caller expects.
   public static ErrorCode codeOf(Throwable error) {
+    ErrorCode stated = stated(error);
+    return stated == null ? ErrorCode.PERMANENT : stated;
+  }
+
+  /// Code of an error that its thrower meant for a caller; null for any other.
+  private static @Nullable ErrorCode stated(Throwable error) {
     return switch (error) {
       case RemotePermanentException e -> known(e.code(), ErrorCode.PERMANENT);
       case RemoteTransientException e -> known(e.code(), ErrorCode.TRANSIENT);
@@ -147,10 +157,7 @@ public final class WireErrors {
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
-      default -> {
-        LOG.warn("the request failed by a mistake of the node", error);
-        yield ErrorCode.PERMANENT;
-      }
+      default -> null;
     };
   }
 
@@ -159,7 +166,8 @@ public final class WireErrors {
     return known == null ? other : known;
   }
 
-  /// Error for the caller.
+  /// Error for the caller, of a failure that RSocket or its transport signalled: not of one that code of a user threw,
+  /// whose type says nothing about the connection.
   ///
   /// @param peer named when the connection is the problem
   public static Throwable fromWire(Throwable failure, String peer) {
@@ -173,16 +181,8 @@ public final class WireErrors {
       case IOException e -> new ConnectionLostException(peer, e);
       case IllegalStateException e when Exceptions.isOverflow(e) ->
         WireFormatException.slice("count", "<= the slices requested", "more");
-      case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
-      case IllegalArgumentException e when isOfRSocket(e) -> new ConnectionLostException(peer, e);
       default -> Failures.passable(error);
     };
-  }
-
-  /// Whether RSocket's reader of frames threw it: over a frame of unknown type, or an error without a code.
-  private static boolean isOfRSocket(Throwable error) {
-    StackTraceElement[] stack = error.getStackTrace();
-    return stack.length > 0 && stack[0].getClassName().startsWith("io.rsocket.");
   }
 
   /// Error in `text` of the peer: a sentence, and behind a mark its values, if the peer sends any.

@@ -99,6 +99,11 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
         .access(access).streams(streams).rates(rates).generation(generation);
   }
 
+  /// These options with another listener.
+  public KvServerOptions withStreams(StreamListener listener) {
+    return with().streams(listener).build();
+  }
+
   public KvServerOptions withNode(String name) {
     return with().node(name).build();
   }

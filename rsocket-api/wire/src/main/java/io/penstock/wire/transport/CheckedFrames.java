@@ -8,6 +8,7 @@ import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
 import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.frame.ErrorFrameCodec;
 import io.rsocket.frame.FrameHeaderCodec;
 import io.rsocket.frame.FrameType;
 import io.rsocket.frame.SetupFrameCodec;
@@ -28,7 +29,8 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// A payload must come in one frame: RSocket would join fragments before our code is called, as many bytes a stream and
 /// as many streams as the peer likes. The times of keep-alive in SETUP must be positive and bounded: RSocket reads 0 as
-/// *never*, and a connection whose peer is gone would stay.
+/// *never*, and a connection whose peer is gone would stay. A frame must have the lengths that its type asks for: a
+/// stream could not tell RSocket's complaint from an error of its own code.
 ///
 /// A [PeerWatch] keeps the lifetime in SETUP. RSocket would count as silence also time in which this process stood
 /// still, and steps of the wall clock; it gets [#WATCHED] as lifetime.
@@ -39,6 +41,7 @@ public final class CheckedFrames implements DuplexConnection {
   /// A node looks at each connection this often at most.
   private static final int LEAST_INTERVAL_MILLIS = 100;
   private static final int LIFETIME_OFFSET = FrameHeaderCodec.size() + 2 * Integer.BYTES;
+  private static final int METADATA_LENGTH_BYTES = 3;
 
   /// Peer of the SETUP that this thread passes on: RSocket does not give an acceptor the address of its peer.
   private static final ThreadLocal<Peer> PEER = ThreadLocal.withInitial(() -> Peer.UNKNOWN);
@@ -79,7 +82,12 @@ public final class CheckedFrames implements DuplexConnection {
 
   /// Wraps every connection of a client that uses `registry`. RSocket keeps the lifetimes.
   public static void ofClient(InterceptorRegistry registry) {
-    require(registry, connection -> new CheckedFrames(connection, null, null, null));
+    require(registry, CheckedFrames::of);
+  }
+
+  /// Checks what comes over `connection` to a client.
+  public static DuplexConnection of(DuplexConnection connection) {
+    return new CheckedFrames(connection, null, null, null);
   }
 
   /// Wraps every connection of a client that uses `registry`, and ends one whose node is silent for `lifetime`.
@@ -161,10 +169,50 @@ public final class CheckedFrames implements DuplexConnection {
       FrameType type = FrameHeaderCodec.nativeFrameType(frame);
       return mostLifetime != null && type == FrameType.SETUP
           ? refusalOfSetup(frame, mostLifetime.toMillis())
-          : refusalOfFragment(frame, type);
+          : refusalOf(frame, type);
     } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
       return null;
     }
+  }
+
+  private static @Nullable RSocketErrorException refusalOf(ByteBuf frame, FrameType type) {
+    if (isCut(frame, type)) {
+      return new ConnectionErrorException("frames must be whole (was a frame " + type + " that was cut short)");
+    }
+    return type == FrameType.ERROR && !isCode(FrameHeaderCodec.streamId(frame), ErrorFrameCodec.errorCode(frame))
+        ? new ConnectionErrorException(
+            "errors must have a code (was 0x%08x)".formatted(ErrorFrameCodec.errorCode(frame)))
+        : refusalOfFragment(frame, type);
+  }
+
+  /// Whether the frame ends before the fields of its type, or before its metadata.
+  private static boolean isCut(ByteBuf frame, FrameType type) {
+    int fields = switch (type) {
+      case ERROR, REQUEST_N, REQUEST_STREAM, REQUEST_CHANNEL -> Integer.BYTES;
+      case KEEPALIVE, LEASE -> Long.BYTES;
+      default -> 0;
+    };
+    int left = frame.readableBytes() - FrameHeaderCodec.size() - fields;
+    if (left < 0 || !isFragmentable(type) || !FrameHeaderCodec.hasMetadata(frame)) {
+      return left < 0;
+    }
+    int at = frame.readerIndex() + FrameHeaderCodec.size() + fields;
+    return left < METADATA_LENGTH_BYTES || left - METADATA_LENGTH_BYTES < frame.getUnsignedMedium(at);
+  }
+
+  /// Whether it has data, and a length before its metadata.
+  private static boolean isFragmentable(FrameType type) {
+    return type == FrameType.PAYLOAD || type.isFragmentable();
+  }
+
+  /// Whether RSocket makes an error of `code`, which is unsigned.
+  private static boolean isCode(int stream, int code) {
+    return stream == 0
+        ? (code >= ErrorFrameCodec.INVALID_SETUP && code <= ErrorFrameCodec.REJECTED_RESUME)
+            || code == ErrorFrameCodec.CONNECTION_ERROR || code == ErrorFrameCodec.CONNECTION_CLOSE
+        : (code >= ErrorFrameCodec.APPLICATION_ERROR && code <= ErrorFrameCodec.INVALID)
+            || (Integer.compareUnsigned(code, ErrorFrameCodec.MIN_USER_ALLOWED_ERROR_CODE) >= 0
+                && Integer.compareUnsigned(code, ErrorFrameCodec.MAX_USER_ALLOWED_ERROR_CODE) <= 0);
   }
 
   private static @Nullable RSocketErrorException refusalOfFragment(ByteBuf frame, FrameType type) {

@@ -73,12 +73,13 @@ final class WireErrorsTest {
   }
 
   @Test
-  void frameOfAnUnknownType_isALostConnection_andOurOwnMistakesAreNot() {
-    IllegalArgumentException unknown =
+  void errorsOfCode_areNoLostConnection_whereverTheyWereThrown() {
+    IllegalArgumentException ofRSocket =
         assertThrows(IllegalArgumentException.class, () -> FrameType.fromEncodedType(19));
-    assertThat(WireErrors.fromWire(unknown, "peer")).isInstanceOf(ConnectionLostException.class);
-    IllegalArgumentException ours = new IllegalArgumentException("keys must be distinct");
-    assertThat(WireErrors.fromWire(ours, "peer")).isSameAs(ours);
+    for (Throwable thrown : List.of(ofRSocket, new IllegalArgumentException("keys must be distinct"),
+        new IndexOutOfBoundsException("page gone"))) {
+      assertThat(WireErrors.fromWire(thrown, "peer")).isSameAs(thrown);
+    }
   }
 
   @Test
@@ -268,7 +269,7 @@ final class WireErrorsTest {
   @Test
   void hostileValues_areATypedShortErrorWhateverTheySay() {
     List<KvException> errors = new ArrayList<>(leaves().map(leaf -> (KvException) leaf.get()[1]).toList());
-    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.layout.planes", PLANES, PLANES));
+    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.planes", PLANES, PLANES));
     for (int seed = 0; seed < 20_000; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       String text = String.valueOf(sent(errors.get(random.nextInt(errors.size()))).getMessage());

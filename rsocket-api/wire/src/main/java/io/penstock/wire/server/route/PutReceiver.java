@@ -125,11 +125,16 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     });
   }
 
+  /// The sender has given up, or is gone: there is no one to answer, and RSocket cancels the answers next.
   @Override
   public void onError(Throwable error) {
     serial.run(() -> {
       senderDone = true;
-      fail(WireErrors.fromWire(error, "the sender"));
+      if (!done) {
+        done = true;
+        setting.clock().ended(WireErrors.fromWire(error, "the sender"));
+        end(() -> {});
+      }
     });
   }
 

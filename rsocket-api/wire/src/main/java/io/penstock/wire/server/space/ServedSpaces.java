@@ -224,7 +224,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
         .filter(space -> space.model().equals(wanted.model())).findFirst()
         .orElseThrow(() -> new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.model", names(), wanted.model()));
     CacheSpace.Difference difference = requireNonNull(wanted.viewDifference(near), "no tier fits");
-    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+    throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + Handshake.field(difference), difference.here(),
         difference.there());
   }
 
@@ -253,7 +253,7 @@ public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller ca
     try {
       limits.requireFits(plain.layout());
     } catch (IllegalArgumentException e) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space.layout", String.valueOf(e.getMessage()),
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "space", String.valueOf(e.getMessage()),
           plain.id());
     }
     return spaces.open(plain).switchIfEmpty(Mono.error(
