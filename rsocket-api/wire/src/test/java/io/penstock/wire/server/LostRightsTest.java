@@ -90,7 +90,8 @@ final class LostRightsTest {
         new BudgetLane("windows", Budget.of(new Permits("windows", 128, 1)), 128, 16));
     responder = new KvResponder(new Serving(new ServedSpaces(NodeSpaces.of(List.of(tier)), Limits.defaults()),
         KvServerOptions.builder().access(access).build(), shares, clock,
-        new Turns(Schedulers.immediate()), Schedulers.immediate(), ByteBufAllocator.DEFAULT, () -> false, running, null, new StagingSlots(1 << 20), DisaggServices.none(),
+        new Turns(Schedulers.immediate()), Schedulers.immediate(), ByteBufAllocator.DEFAULT, () -> false, running, null,
+        new StagingSlots(1 << 20), DisaggServices.none(),
         HeldRights.changing(), Map.of()), ControlCodec.CBOR.mimeType(), "here", null,
         access.begin(Credentials.bearer("token".toCharArray()), "here", 0).caller(), 0);
     try (BlockScope scope = new BlockScope()) {
