@@ -52,7 +52,7 @@ import picocli.CommandLine.Spec;
     footer = {"  penstock sweep conversation_trace.jsonl --model llama-3.1-70b",
       "  penstock sweep conversation_trace.jsonl --model qwen3-32b --capacities 512GiB,1TiB,2TiB,4TiB",
       "  penstock sweep trace.jsonl.gz --policies lru,arc --capacities 1k,10k --report sweep.html",
-      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive", ""})
+      "  penstock sweep --workloads all --policies lru,reuse_aware,adaptive --capacities 200", ""})
 public final class SweepCommand implements Callable<Integer> {
   private static final Pattern COUNT = Pattern.compile("(\\d{1,18})([kM]?)");
 
@@ -126,7 +126,7 @@ public final class SweepCommand implements Callable<Integer> {
       size = layout.size(source.blockTokens(), rate);
       trace = SweepTrace.read(source, size.blockTokens());
     }
-    return new SweepOutcome(name, size, trace.totals(), run(sweepOf.apply(size), trace));
+    return new SweepOutcome(name, size, trace.totals(), trace.knee(), run(sweepOf.apply(size), trace));
   }
 
   /// One table of the generated workloads, and of the trace if there is one.

@@ -68,6 +68,12 @@ final class ReportRows {
     rows.add(row("hits", "%,d  (%s)", r.hits(),
         both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
             joined(r.hitsByTier(), "%s %,d"))));
+    r.troubles().forEach((level, trouble) -> rows.add(
+        row("LEVEL " + level, "WAS %s. Hits are not those of the policy.", upper(trouble))));
+    PolicyHits alone = r.policyAlone();
+    if (alone != null) {
+      rows.add(new Row("policy alone", alone(alone)));
+    }
     rows.add(row("hit ceiling", "%,d  (%.2f %%) without a bound: %s", ceiling.hits(),
         100 * ceiling.hitRate(), size.words(ceiling.distinctBlocks())));
     rows.add(row("tokens reused", "%,d of %,d  (%.2f %%); ceiling %,d", r.reuse().tokensReused(),
@@ -111,6 +117,22 @@ final class ReportRows {
         100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
+  }
+
+  /// The state of a level in capitals: `OFF: no answer within 5000 ms`.
+  private static String upper(String trouble) {
+    int end = trouble.indexOf(':');
+    return end < 0 ? trouble.toUpperCase(Locale.ROOT) : trouble.substring(0, end).toUpperCase(Locale.ROOT)
+        + trouble.substring(end);
+  }
+
+  /// Hits of the policy, beside those of the replay.
+  private String alone(PolicyHits alone) {
+    Long blocks = alone.capacityBlocks();
+    long more = r.hits() - alone.hits();
+    return form("%,d hits of %s %s without bytes, %s", alone.hits(), alone.policy(),
+        blocks == null ? "without a bound" : form("over %,d blocks", blocks),
+        more == 0 ? "as here" : form("NOT as here: %,d %s", Math.abs(more), more > 0 ? "more" : "fewer"));
   }
 
   private static String fill(ModelSize size, TierFill fill) {
