@@ -45,6 +45,7 @@ final class PolicyAlone {
   }
 
   PolicyHits hits() {
-    return new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(), hits);
+    return new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
+        hits);
   }
 }

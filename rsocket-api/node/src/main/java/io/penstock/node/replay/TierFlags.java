@@ -133,9 +133,10 @@ final class TierFlags implements AutoCloseable {
     long room = on.bytes(disk.share().highPercent(), disk.share().keepFreeBytes());
     long most = (long) (room / DiskRoom.SPREAD / payloadBytes);
     if (!capacity.equals(Capacity.UNBOUNDED) && capacity.inBlocks(payloadBytes) > most) {
-      throw new IllegalArgumentException(("--ssd must be <= %s, for %s has room for %s, and a payload of %s takes up to"
-          + " %s times as much there (was %s)").formatted(size.words(most), disk.folder(), Sizes.human(room),
-              Sizes.exact(payloadBytes), DiskRoom.SPREAD, size.words(capacity.inBlocks(payloadBytes))));
+      throw new IllegalArgumentException(
+          ("--ssd must be <= %s, for the disk of %s has room for %s, and a payload of %s takes up to"
+              + " %s times as much there (was %s)").formatted(size.words(most), disk.folder(), Sizes.human(room),
+                  Sizes.exact(payloadBytes), DiskRoom.SPREAD, size.words(capacity.inBlocks(payloadBytes))));
     }
   }
 

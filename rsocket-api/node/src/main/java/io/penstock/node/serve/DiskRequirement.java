@@ -66,9 +66,10 @@ final class DiskRequirement {
     double files = capacity == DiskShare.AUTO ? DiskRoom.SPREAD * stated : capacity;
     return files <= room
         ? Optional.empty()
-        : Optional.of(("level ssd may keep fewer blocks than stated (%s): its files take up to %s, and its disk has room"
-            + " for %s. Up to ssd = %s fits at any time").formatted(config.effective(NodeSettings.SSD).text(),
-                Sizes.human(files), Sizes.human(room), Sizes.human(room / DiskRoom.SPREAD)));
+        : Optional
+            .of(("level ssd may keep fewer blocks than stated (%s): its files take up to %s, and its disk has room"
+                + " for %s. Up to ssd = %s fits at any time").formatted(config.effective(NodeSettings.SSD).text(),
+                    Sizes.human(files), Sizes.human(room), Sizes.human(room / DiskRoom.SPREAD)));
   }
 
   /// Bytes that `ssd` states, over all spaces; 0 for a level without a bound.

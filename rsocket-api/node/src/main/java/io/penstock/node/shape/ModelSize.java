@@ -28,7 +28,8 @@ public record ModelSize(String model, int blockTokens, long blockBytes, double p
     Checks.positive("blockTokens", blockTokens);
     Checks.positive("blockBytes", blockBytes);
     if (!(prefillRate > 0) || Double.isInfinite(prefillRate)) {
-      throw new IllegalArgumentException("prefill.rate must be > 0 tokens a second (was " + prefillRate + ")");
+      throw new IllegalArgumentException(
+          "prefill.rate must be > 0 tokens a second (was " + Numbers.plain(prefillRate) + ")");
     }
   }
 

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -140,7 +141,7 @@ public final class SweepCommand implements Callable<Integer> {
       results.put(workload.print(), outcome(workload.print(), workloads.open(workload), layout, rate, sweep).results());
     }
     if (file != null) {
-      String name = TraceReading.name(file);
+      String name = TraceReading.name(Objects.requireNonNullElse(file.getFileName(), file));
       results.put(name, outcome(name, reading.open(file, console), layout, rate, sweep).results());
     }
     if (json) {
@@ -171,7 +172,13 @@ public final class SweepCommand implements Callable<Integer> {
   }
 
   static <T> List<T> each(String flag, String list, Function<String, T> parse) {
-    List<T> values = Arrays.stream(list.split(",", -1)).map(String::strip).map(parse).toList();
+    List<String> parts = Arrays.stream(list.split(",", -1)).map(String::strip).toList();
+    int empty = parts.indexOf("");
+    if (empty >= 0) {
+      throw new IllegalArgumentException(
+          "%s must have a value between commas (part %d of %s is empty)".formatted(flag, empty + 1, list));
+    }
+    List<T> values = parts.stream().map(parse).toList();
     requireDistinct(flag, values, list);
     return values;
   }

@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /// The hits of each policy on several traces as text, and how far [EvictionPolicy#ADAPTIVE] is from the better of the
-/// two policies that it chooses from. Each trace and capacity has a row, with a column for each policy. Policies that are
-/// too many for 80 columns have a row each.
+/// two policies that it chooses from. Each trace and capacity has a row, with a column for each policy. Policies that
+/// are too many for 80 columns have a row each.
 final class SweepMatrix {
   private static final List<EvictionPolicy> CHOICE = List.of(EvictionPolicy.LRU, EvictionPolicy.REUSE_AWARE);
 

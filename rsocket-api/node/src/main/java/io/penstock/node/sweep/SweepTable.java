@@ -30,7 +30,8 @@ final class SweepTable {
     return Stream.of(trace(outcome), legend(outcome)).map(line -> TextTable.wrapped(line, 0) + "\n")
         .collect(Collectors.joining("", "", "\n")) + table
         + outcome.knee()
-            .map(knee -> "\n" + TextTable.wrapped("Knee of LRU: " + knee.words(size) + ". " + KNEE, 0) + "\n").orElse("");
+            .map(knee -> "\n" + TextTable.wrapped("Knee of LRU: " + knee.words(size) + ". " + KNEE, 0) + "\n")
+            .orElse("");
   }
 
   private static String trace(SweepOutcome outcome) {

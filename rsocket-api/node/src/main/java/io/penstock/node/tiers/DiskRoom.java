@@ -29,8 +29,8 @@ public record DiskRoom(DiskSpace disk, long heldBytes) {
     requireNonNull(disk, "disk");
   }
 
-  /// Room of the disk of `folder`. Empty for a disk that does not answer in time, or not at all: the opening reports its
-  /// failure.
+  /// Room of the disk of `folder`. Empty for a disk that does not answer in time, or not at all: the opening reports
+  /// its failure.
   public static Optional<DiskRoom> within(Duration patience, Path folder) {
     FutureTask<DiskRoom> answer = new FutureTask<>(() -> of(folder));
     Thread.ofPlatform().daemon().name("penstock-disk-room").start(answer);

@@ -11,7 +11,7 @@ import java.util.Map;
 ///
 /// @param adds growth, each added to the present capacity; if empty, the half, the whole and three times of it
 /// @param levels names of the levels; if empty, all
-/// @param present capacities of levels as they were stated, by name: a sum of bytes is rounded to blocks once
+/// @param present capacities that options state for levels, by name: a sum of bytes is rounded to blocks once
 record CapacitySteps(List<Capacity> adds, List<String> levels, Map<String, Capacity> present) {
   private static final List<Double> PARTS = List.of(0.5, 1.0, 3.0);
 

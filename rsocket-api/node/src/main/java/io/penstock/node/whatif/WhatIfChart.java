@@ -225,8 +225,9 @@ final class WhatIfChart {
     double x = x(knee.blocks());
     double y = y(knee.hitRate());
     boolean isRight = x > (LEFT + WIDTH - RIGHT) / 2.0;
-    svg.append(String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"none\" stroke=\"#c2571a\"/>\n",
-        x, y));
+    svg.append(
+        String.format(Locale.ROOT, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"none\" stroke=\"#c2571a\"/>\n",
+            x, y));
     text(isRight ? x - 10 : x + 10, y + 18, isRight ? "end" : "start", "fill=\"#c2571a\"",
         "knee: " + size.words(knee.blocks()) + String.format(Locale.ROOT, ", %.1f %%", 100 * knee.hitRate()));
   }

@@ -46,7 +46,8 @@ final class DiskRequirementTest {
   @Test
   void levelWithBlocks_startsOnADiskThatOthersHaveFilled() {
     DiskSpace full = new DiskSpace(100 * GIB, GIB);
-    assertThatCode(() -> DiskRequirement.require(new DiskRoom(full, 40 * GIB), config("80GiB", Map.of()))).doesNotThrowAnyException();
+    assertThatCode(() -> DiskRequirement.require(new DiskRoom(full, 40 * GIB), config("80GiB", Map.of())))
+        .doesNotThrowAnyException();
     assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(full, 0), config("80GiB", Map.of())))
         .hasMessageContaining("ssd must be <= 0 B");
   }
@@ -55,7 +56,8 @@ final class DiskRequirementTest {
   void blocks_areThoseOfTheModel() {
     NodeConfig large = config("10000 blocks", Map.of(LayoutSettings.MODEL, "gemma-3-27b")); // 7.75 MiB for all groups
 
-    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), large)).hasMessageContaining("(was 10000 blocks");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), large))
+        .hasMessageContaining("(was 10000 blocks");
   }
 
   @Test
@@ -63,8 +65,10 @@ final class DiskRequirementTest {
     NodeConfig blocks = config("1000000 blocks", Map.of());
     NodeConfig kept = config("31GiB", Map.of(NodeSettings.SSD_DISK_HIGH, "100", NodeSettings.SSD_KEEP_FREE, "10GiB"));
 
-    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), blocks)).hasMessageContaining("(was 1000000 blocks");
-    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), kept)).hasMessageContaining("must be <= 30.0 GiB");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), blocks))
+        .hasMessageContaining("(was 1000000 blocks");
+    assertThatThrownBy(() -> DiskRequirement.require(new DiskRoom(DISK, 0), kept))
+        .hasMessageContaining("must be <= 30.0 GiB");
   }
 
   @Test
@@ -80,8 +84,9 @@ final class DiskRequirementTest {
   @Test
   void filesThatMayNeedMoreThanTheirBlocks_areToldAtTheStart() {
     assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("29GiB", Map.of())))
-        .hasValue("level ssd may keep fewer blocks than stated (29 GiB): its files take up to 43.5 GiB, and its disk has "
-            + "room for 30.0 GiB. Up to ssd = 20.0 GiB fits at any time");
+        .hasValue(
+            "level ssd may keep fewer blocks than stated (29 GiB): its files take up to 43.5 GiB, and its disk has "
+                + "room for 30.0 GiB. Up to ssd = 20.0 GiB fits at any time");
     assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("20GiB", Map.of()))).isEmpty();
     assertThat(DiskRequirement.doubt(new DiskRoom(DISK, 0), config("unbounded", Map.of()))).isEmpty();
     Map<Setting<?>, String> bounded = Map.of(NodeSettings.SSD_CAPACITY, "30GiB");

@@ -69,7 +69,8 @@ final class ReplayPage {
     r.troubles().forEach((level, trouble) -> faults.add("level %s was %s".formatted(level, trouble)));
     PolicyHits alone = r.policyAlone();
     if (alone != null && !r.hasHitsOfPolicy()) {
-      faults.add(String.format(Locale.ROOT, "the hits are not those of %s, which has %,d", alone.policy(), alone.hits()));
+      faults
+          .add(String.format(Locale.ROOT, "the hits are not those of %s, which has %,d", alone.policy(), alone.hits()));
     }
     return "Something went wrong: " + String.join("; ", faults) + ".";
   }

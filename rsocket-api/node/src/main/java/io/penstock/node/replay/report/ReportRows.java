@@ -7,6 +7,7 @@ import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import io.penstock.node.report.Summary.TableRow;
 import io.penstock.node.shape.ModelSize;
+import io.penstock.node.text.Plural;
 import io.penstock.node.text.Sizes;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -99,7 +100,7 @@ final class ReportRows {
     rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
     rows.add(row("leaked blocks", "%,d", r.leakedBlocks()));
     if (r.repeatedPasses() > 0) {
-      rows.add(row("asked again", "%,d times", r.repeatedPasses()));
+      rows.add(new Row("asked again", Plural.of(r.repeatedPasses(), "time")));
     }
     return rows;
   }
@@ -113,8 +114,7 @@ final class ReportRows {
     rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.times().forEach((route, took) -> rows.add(row(route + "s", "%,d, p50 %.3f ms, p99 %.3f ms at the client",
         took.count(), took.p50Millis(), took.p99Millis())));
-    rows.add(row("overlap", "%.1f %% of the time of requests is left at their first layer",
-        100 * r.overlap()));
+    rows.add(row("overlap", "when layer 0 has arrived, %.1f %% of the transfer is still to come", 100 * r.overlap()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }
@@ -122,8 +122,10 @@ final class ReportRows {
   /// The state of a level in capitals: `OFF: no answer within 5000 ms`.
   private static String upper(String trouble) {
     int end = trouble.indexOf(':');
-    return end < 0 ? trouble.toUpperCase(Locale.ROOT) : trouble.substring(0, end).toUpperCase(Locale.ROOT)
-        + trouble.substring(end);
+    return end < 0
+        ? trouble.toUpperCase(Locale.ROOT)
+        : trouble.substring(0, end).toUpperCase(Locale.ROOT)
+            + trouble.substring(end);
   }
 
   /// Hits of the policy, beside those of the replay.
