@@ -112,6 +112,8 @@ final class ReplayCommandTest {
     assertThat(report.at("/reuse/tokensReused").longValue()).isPositive().isEqualTo(textbook.tokensReused);
     assertThat(report.at("/reuse/prefillSecondsSaved").doubleValue()).isEqualTo(textbook.tokensReused / 1e4,
         within(1e-3));
+    assertThat(report.at("/policyAlone/hits").longValue()).isEqualTo(textbook.hits);
+    assertThat(report.at("/policyAlone/capacityBlocks").longValue()).isEqualTo(64);
     Outcome unbounded = textbook(trace, Long.MAX_VALUE);
     assertThat(report.at("/reuse/ceiling/hits").longValue()).isEqualTo(unbounded.hits);
     assertThat(report.at("/reuse/ceiling/tokensReused").longValue()).isEqualTo(unbounded.tokensReused);

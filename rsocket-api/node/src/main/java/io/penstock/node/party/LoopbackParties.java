@@ -79,6 +79,11 @@ public final class LoopbackParties implements Parties {
   }
 
   @Override
+  public Map<String, String> troubles() {
+    return tier.troubles();
+  }
+
+  @Override
   public DecodeParty decode() {
     return connected().decode();
   }

@@ -208,7 +208,8 @@ public final class ReplayCommand implements Callable<Integer> {
         ? new ReplaySubject(trace.name(), plan, size, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(trace.name(), plan, size, groups.isEmpty() ? capacities(kept, size) : groups.capacities(),
             kept.rule(), pace(), ceilings,
-            groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()));
+            groups.isEmpty() ? ModelPayload.of(plan.space().layout()) : groups.payload(size.blockTokens()),
+            groups.isEmpty() ? new PolicyAlone.Of(kept.policy(), kept.distinctBlocks()) : null);
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;

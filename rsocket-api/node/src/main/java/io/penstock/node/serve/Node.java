@@ -150,7 +150,8 @@ public final class Node {
   ///     the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     // Checked before a disk is touched
-    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(DiskRoom.require(config))
+    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config))
+        .then(DiskRequirement.require(config))
         .then(FreePorts.required(config)).then(Mono.fromCallable(() -> NodeSecurity.of(config))).flatMap(security -> {
           NodeMeters meters = NodeMeters.create();
           return NodeSockets.open(config, security, new ConnectionReports(meters.wire()))

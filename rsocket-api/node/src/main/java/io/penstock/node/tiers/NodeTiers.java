@@ -36,6 +36,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -59,6 +60,8 @@ public final class NodeTiers extends ForwardingTier {
   private final @Nullable BlockStore hbm;
   private final @Nullable BlockStore ssd;
   private final NodeMemory memory;
+  /// First trouble of each level that had one, by its name.
+  private final Map<String, String> troubles = new ConcurrentHashMap<>();
   private volatile @Nullable KvTokens tokens;
 
   /// @param hbm the level on `device`
@@ -70,6 +73,12 @@ public final class NodeTiers extends ForwardingTier {
     this.hbm = hbm;
     this.ssd = ssd;
     this.memory = memory;
+    if (ssd != null) {
+      ssd.watch(() -> changed(ssd));
+      if (ssd.health().state() != StoreHealth.State.ACTIVE) {
+        changed(ssd);
+      }
+    }
   }
 
   /// Opens the levels of `plan`. Reads a disk with earlier blocks, so it may take a while; not for an event loop. With
@@ -139,14 +148,9 @@ public final class NodeTiers extends ForwardingTier {
         .withReclaim(reclaim(disk.share())).withHealth(disk.health()).withQuarantine(disk.quarantine())
         .withMaxWaitingPuts(movers).withMaxWaitingReads(movers);
     Consumer<JournalStore> begun = journal -> journal.scrub(disk.scrub());
-    LateJournal store = disk.opensBehind()
+    return disk.opensBehind()
         ? LateJournal.openWithin(disk.health().stallAfter(), plan.space(), options, begun)
         : LateJournal.open(plan.space(), options, begun);
-    store.watch(() -> say(store));
-    if (store.health().state() != StoreHealth.State.ACTIVE) {
-      say(store);
-    }
-    return store;
   }
 
   private static EngineOptions segments(DiskShare share, long segmentBytes) {
@@ -160,11 +164,21 @@ public final class NodeTiers extends ForwardingTier {
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 
-  /// Logs one line for each change.
-  private static void say(BlockStore store) {
+  /// Logs one line for each change of the health of a level.
+  private void changed(BlockStore store) {
     StoreHealth now = store.health();
-    LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT),
-        now.problem() == null ? "" : ": " + now.problem());
+    String words =
+        now.state().name().toLowerCase(Locale.ROOT) + (now.problem() == null ? "" : ": " + now.problem());
+    if (now.state() != StoreHealth.State.ACTIVE) {
+      troubles.putIfAbsent(store.name(), words);
+    }
+    LOG.warn("level {} is {}", store.name(), words);
+  }
+
+  /// First trouble of each level that was not healthy at some time, such as `off: no answer within 5000 ms`, by the
+  /// name of the level.
+  public Map<String, String> troubles() {
+    return Map.copyOf(troubles);
   }
 
   private static StackOptions options(TierPlan plan) {

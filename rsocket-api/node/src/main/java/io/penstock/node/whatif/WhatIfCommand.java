@@ -24,7 +24,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -238,16 +241,33 @@ public final class WhatIfCommand implements Callable<Integer> {
   }
 
   private CapacitySteps steps() {
-    return new CapacitySteps(adds, levels);
+    Map<String, Capacity> present = new HashMap<>();
+    stated().forEach((level, capacity) -> {
+      if (capacity != null) {
+        present.put(level, capacity);
+      }
+    });
+    return new CapacitySteps(adds, levels, present);
   }
 
   /// The levels whose capacities the options state.
   private List<WhatIf.Level> given(ModelSize size) {
     List<WhatIf.Level> given = new ArrayList<>();
-    add(given, "hbm", hbm, size);
-    add(given, "dram", dram, size);
-    add(given, "ssd", ssd, size);
+    stated().forEach((level, capacity) -> {
+      if (capacity != null) {
+        given.add(new WhatIf.Level(level, size.blocks("--" + level, capacity)));
+      }
+    });
     return given;
+  }
+
+  /// Capacities of the levels as the options state them, fastest first; null for a level that no option states.
+  private Map<String, @Nullable Capacity> stated() {
+    Map<String, @Nullable Capacity> stated = new LinkedHashMap<>();
+    stated.put("hbm", hbm);
+    stated.put("dram", dram);
+    stated.put("ssd", ssd);
+    return stated;
   }
 
   /// A present capacity where none was given: steps need one to begin from.
@@ -255,15 +275,14 @@ public final class WhatIfCommand implements Callable<Integer> {
     return List.of(new WhatIf.Level("dram", Math.max(1, read.totals().distinctBlocks() / 10)));
   }
 
-  private static void add(List<WhatIf.Level> given, String name, @Nullable Capacity capacity, ModelSize size) {
-    if (capacity != null) {
-      given.add(new WhatIf.Level(name, size.blocks("--" + name, capacity)));
-    }
-  }
-
   private void requireLevels(Stream<WhatIf.Level> there) {
     List<String> present = there.map(WhatIf.Level::name).distinct().toList();
     for (String level : levels) {
+      if (trace != null && !present.contains(level) && stated().containsKey(level)) {
+        throw new IllegalArgumentException(
+            "--%s must be given with --level %s, for steps begin from its capacity (was left out)".formatted(level,
+                level));
+      }
       if (!present.contains(level)) {
         throw new IllegalArgumentException(
             "--level must be one of %s (was %s)".formatted(String.join(", ", present), level));

@@ -316,7 +316,7 @@ final class ServePrefillTest {
         .isEqualTo(new RequestAnswer(Outcome.OVER, Release.WITHDRAWN));
     assertThat(engine.withdraw("never kept").block(SOON)).isEqualTo(new RequestAnswer(Outcome.UNKNOWN, null));
     assertThatThrownBy(() -> engine.keep("withdrawn", FROM.getFirst().space().id(), keys(0)).block(SOON))
-        .hasMessageContaining("request must be new (withdrawn was OVER)");
+        .hasMessageContaining("request must be new (withdrawn has ended already)");
     assertThatThrownBy(() -> engine.keep("absent", FROM.getFirst().space().id(), List.of(FROM.getFirst().key(99)))
         .block(SOON)).hasMessageContaining("keys must be of blocks that the node has (was 1 that it lacks)");
     awaitMetric(0, "penstock_requests_kept 0.0");
@@ -333,13 +333,15 @@ final class ServePrefillTest {
         .isEqualTo("4 blocks were kept for request r already\n");
     assertThat(command("keep", rank, "--request", "r", "--withdraw", "--json").out())
         .contains("\"request\":\"r\"", "\"kept\":false", "\"outcome\":\"applied\"");
-    assertThat(command("keep", rank, "--request", "r", "--withdraw").out())
-        .isEqualTo("request r had ended already: it was withdrawn\n");
+    CommandLineRun again = command("keep", rank, "--request", "r", "--withdraw");
+    assertThat(again.exitCode()).isOne();
+    assertThat(again.out())
+        .isEqualTo("request r had ended already, and nothing was withdrawn: it was withdrawn before\n");
     CommandLineRun unknown = command("keep", rank, "--request", "typo", "--withdraw");
     assertThat(unknown.exitCode()).isOne();
     assertThat(unknown.out()).isEqualTo("request typo is not known to the node: nothing was withdrawn\n");
     assertThat(command("keep", rank, "--request", "r", "--trace-id", "0").err())
-        .contains("request must be new (r was OVER)");
+        .contains("request must be new (r has ended already)");
     assertThat(command("keep", rank, "--request", "s", "--trace-id", "0-4").err())
         .contains("keys must be of blocks that the node has (was 1 that it lacks)");
     assertThat(command("keep", rank, "--request", "s", "--trace-id", "0", "--withdraw").err())
