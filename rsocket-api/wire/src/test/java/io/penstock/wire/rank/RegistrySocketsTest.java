@@ -466,7 +466,7 @@ final class RegistrySocketsTest {
           .isEqualTo(new RequestAnswer(i == 0 ? Outcome.APPLIED : Outcome.REPEATED, null));
     }
     assertThatThrownBy(() -> engine.keep("r", FROM.space().id(), List.of(), Set.of(DECODE.rank())).block(PATIENCE))
-        .hasMessageContaining("request must be new (r was OPEN)");
+        .hasMessageContaining("request must be new (r is kept, with other blocks or receivers)");
     engine.withdraw("r").block(PATIENCE);
     assertThat(tier.remove(List.of(FROM.key(0))).block(PATIENCE).count()).as("no lease is left").isOne();
     engine.close().block(PATIENCE);

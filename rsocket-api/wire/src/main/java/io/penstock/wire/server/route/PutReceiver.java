@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.Disposables;
 
 /// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands
@@ -125,12 +126,15 @@ public final class PutReceiver extends SerialSubscription implements CoreSubscri
     });
   }
 
-  /// The sender has given up, or is gone: there is no one to answer, and RSocket cancels the answers next.
+  /// A sender that sent too much is told so. One that has given up, or is gone, gets no answer: RSocket cancels the
+  /// answers next.
   @Override
   public void onError(Throwable error) {
     serial.run(() -> {
       senderDone = true;
-      if (!done) {
+      if (Exceptions.isOverflow(error)) {
+        fail(WireErrors.fromWire(error, "the sender"));
+      } else if (!done) {
         done = true;
         setting.clock().ended(WireErrors.fromWire(error, "the sender"));
         end(() -> {});

@@ -155,10 +155,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter
     return opened;
   }
 
-  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets.
+  /// After a standstill of this process no peer is judged before `loop` has read what waits in its sockets. A loop of
+  /// no group runs when its owner says so, and no one waits for it.
   private static void judgeAfter(EventLoop loop) {
     LiveClock clock = LiveClock.process();
-    if (clock.reads(loop)) {
+    if (loop.parent() != null && clock.reads(loop)) {
       loop.terminationFuture().addListener(ended -> clock.forget(loop));
     }
   }
