@@ -117,7 +117,7 @@ final class Ranks {
     Held entered = held == null ? enter(by, rank) : held;
     Instance instance = known == null ? open(by.owner(), registration) : known;
     Registration before = entered.registration;
-    entered.generation = registration.who().generation();
+    entered.generation = Math.max(entered.generation, registration.who().generation()); // a later one may be claimed
     entered.registration = Shapes.with(registration, instance.first.manifest());
     Registered there = new Registered(registration.who(), registration.endpoint());
     instance.ranks.put(rank.rank(), there);

@@ -88,7 +88,7 @@ public final class AttackCommand implements Callable<Integer> {
       description = "Which attacks, with commas between them (default: all). `mix` is up to three of the others at a "
           + "time. The others are colliding-keys, idle-gets, crowded-gets, slow-gets, unread-gets, idle-puts, "
           + "silent-puts, stuck-puts, trickling-puts, nested-tags, registry-strangers, hello-probes, doors, "
-          + "unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections, bad-frames and stolen-ranks.")
+          + "unknown-admits, key-floods, idle-events, unfinished-frames, idle-connections and bad-frames.")
   private List<AttackKind> kinds = List.of();
 
   @Option(names = "--over", paramLabel = "TRANSPORT", split = ",",

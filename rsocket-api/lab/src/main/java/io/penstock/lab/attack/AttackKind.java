@@ -143,13 +143,6 @@ enum AttackKind {
       return new BadFrames(attackers, target, random);
     }
   },
-  STOLEN_RANKS("claims, registrations and leavings of ranks of others, and instances without end") {
-    @Override
-    Attack on(Attackers attackers, Target target, RandomGenerator random) {
-      RankThefts thefts = new RankThefts(random);
-      return Requests.of(attackers, new Requests.Plan(8, 16, LONG), (stream, limits) -> thefts.frame(stream));
-    }
-  },
   MIX("up to three of the others at a time; a new draw every second") {
     @Override
     Attack on(Attackers attackers, Target target, RandomGenerator random) {

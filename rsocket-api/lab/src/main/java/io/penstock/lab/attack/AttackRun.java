@@ -184,9 +184,6 @@ final class AttackRun {
       return gauges == null ? Gauges.UNKNOWN : gauges.now();
     } catch (IOException e) {
       throw new UncheckedIOException("the admin endpoint must answer (was silent: " + e.getMessage() + ")", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
     }
   }
 }

@@ -33,9 +33,9 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
-/// One connection to the admin endpoints: one request, one answer, and the end. All of it has one time limit, so whoever
-/// is slow (in the handshake of TLS, with a header, with a body, or in reading the answer) has the connection no longer
-/// than others. On the event loop of the channel.
+/// One connection to the admin endpoints: one request, one answer, and the end. All of it has one time limit, so a
+/// client that is slow (in the handshake of TLS, with a header, with a body, or in reading the answer) has the connection
+/// no longer than others. On the event loop of the channel.
 final class AdminConnection extends SimpleChannelInboundHandler<HttpObject> {
   private static final Logger LOG = LoggerFactory.getLogger(AdminConnection.class);
   private static final HttpDecoderConfig HTTP =
@@ -103,7 +103,9 @@ final class AdminConnection extends SimpleChannelInboundHandler<HttpObject> {
     asked = true;
     String problem = problem(request);
     Mono<Page> answer = problem == null
-        ? gate.answer(request, channel)
+        ? Mono.defer(() -> gate.answer(request, channel)).onErrorReturn(IllegalArgumentException.class,
+            Page.refused(HttpResponseStatus.BAD_REQUEST,
+                "target must be a path with escapes as of a URL (was another)"))
         : Mono.just(Page.refused(HttpResponseStatus.BAD_REQUEST, problem));
     answering.update(answer.subscribe(page -> channel.eventLoop().execute(() -> send(page)), this::failed));
   }

@@ -1,17 +1,19 @@
 package io.penstock.node.admin;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections of the admin endpoints, of which there is a maximum number. For one more, the oldest that has
-/// not asked yet makes way, of the address that has most of them: so a probe finds a place among silent strangers. Safe
-/// from any thread.
+/// The open connections of the admin endpoints, of which there is a maximum number. For one more, the oldest of the
+/// address that has most of them makes way; one that has not asked yet goes before one that has. So a probe finds a
+/// place among strangers, silent or not. Safe from any thread.
 final class AdminConnections {
   private static final Logger LOG = LoggerFactory.getLogger(AdminConnections.class);
 
@@ -28,14 +30,11 @@ final class AdminConnections {
       open.add(connection);
       if (open.size() > most) {
         leaves = firstToLeave();
-        if (leaves == null) { // all others are being answered
-          leaves = connection;
-        }
         open.remove(leaves);
       }
     }
     if (leaves != null) {
-      LOG.warn("admin connections must be <= {} (were more): the oldest without a request was closed", most);
+      LOG.warn("admin connections must be <= {} (were more): the oldest of the address with most was closed", most);
       leaves.close();
     }
   }
@@ -48,11 +47,15 @@ final class AdminConnections {
     return open.size();
   }
 
-  @GuardedBy("this") private @Nullable AdminConnection firstToLeave() {
-    Map<Object, Integer> waiting = new HashMap<>();
-    open.stream().filter(AdminConnection::isWaiting).forEach(each -> waiting.merge(each.source(), 1, Integer::sum));
-    int largest = waiting.values().stream().mapToInt(Integer::intValue).max().orElse(0);
-    return open.stream().filter(each -> each.isWaiting() && waiting.getOrDefault(each.source(), 0) == largest)
-        .findFirst().orElse(null);
+  @GuardedBy("this") private AdminConnection firstToLeave() {
+    List<AdminConnection> waiting = open.stream().filter(AdminConnection::isWaiting).toList();
+    return oldestOfMost(waiting.size() > 1 ? waiting : List.copyOf(open)); // one that waits may just have come
+  }
+
+  private static AdminConnection oldestOfMost(List<AdminConnection> some) {
+    Map<Object, Integer> counts = new HashMap<>();
+    some.forEach(each -> counts.merge(each.source(), 1, Integer::sum));
+    int largest = Collections.max(counts.values());
+    return some.stream().filter(each -> counts.getOrDefault(each.source(), 0) == largest).findFirst().orElseThrow();
   }
 }

@@ -15,8 +15,6 @@ import io.penstock.wire.security.Grant;
 import io.penstock.wire.security.Role;
 import io.penstock.wire.transport.SourceAddress;
 import io.rsocket.exceptions.RejectedSetupException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Locale;
@@ -31,16 +29,17 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// @param pages answers of those who may ask
 /// @param passwords compares passwords, which takes time
-record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords) {
+/// @param timers clock of the attempts, which are counted together with those at the data port
+record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords, Scheduler timers) {
   static final String HEALTH = "/health";
 
   /// @param request with a head that breaks no rule
   Mono<Page> answer(HttpRequest request, Channel channel) {
     HttpHeaders headers = request.headers();
     String host = headers.get(HttpHeaderNames.HOST);
-    if (host != null && !new HostNames(options.names()).allows(host, local(channel))) {
+    if (host != null && !new HostNames(options.names()).allows(host)) {
       return refused(HttpResponseStatus.MISDIRECTED_REQUEST,
-          "host must be localhost, the address that listens, or one of admin.names (was another)");
+          "host must be localhost, an address, or one of the setting admin.names (was another)");
     }
     String origin = headers.get(HttpHeaderNames.ORIGIN);
     if (origin != null && !origin.equals((options.tls() == null ? "http://" : "https://") + host)) {
@@ -72,7 +71,7 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords) {
     }
     return Mono.defer(() -> {
       Access.Attempt attempt = options.access().begin(credentials.get(), SourceAddress.of(channel.remoteAddress()),
-          passwords.now(TimeUnit.MILLISECONDS));
+          timers.now(TimeUnit.MILLISECONDS));
       Mono<Caller> caller = Mono.fromCallable(attempt::caller);
       return attempt.isHeavy() ? caller.subscribeOn(passwords) : caller;
     }).flatMap(caller -> allowed(target, caller)).onErrorResume(RejectedSetupException.class,
@@ -91,12 +90,6 @@ record AdminGate(AdminOptions options, AdminPages pages, Scheduler passwords) {
 
   private static Mono<Page> refused(HttpResponseStatus status, String why) {
     return Mono.just(Page.refused(status, why));
-  }
-
-  private static InetAddress local(Channel channel) {
-    return channel.localAddress() instanceof InetSocketAddress local
-        ? local.getAddress()
-        : InetAddress.getLoopbackAddress();
   }
 
   private static boolean hasCertificate(Channel channel) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// @param tls null for none
 /// @param needsCertificate whether a client must show a certificate that `tls` trusts
 /// @param openHealth whether `/health` tells the state of the node, and no more, without credentials and certificate
-/// @param names by which clients may call the node besides `localhost` and its addresses: a name, `*.` before the end of
+/// @param names by which clients may call the node besides `localhost` and addresses: a name, `*.` before the end of
 ///     one, or `*` for any
 /// @param connections maximum number of connections
 /// @param timeout maximum time from the accept of a connection to the last byte of its answer

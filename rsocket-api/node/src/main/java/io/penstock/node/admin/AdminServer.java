@@ -88,7 +88,7 @@ public final class AdminServer implements AdminPages {
   /// @param passwords compares passwords
   public Mono<? extends DisposableServer> bind(String host, int port, AdminOptions options, LoopResources loops,
       Scheduler passwords) {
-    AdminGate gate = new AdminGate(options, this, passwords);
+    AdminGate gate = new AdminGate(options, this, passwords, timers);
     AdminConnections connections = new AdminConnections(options.connections());
     InetSocketAddress local = Endpoint.internet(host, port);
     return TcpServer.create().runOn(WildcardAddress.listening(loops, local)).bindAddress(() -> local)

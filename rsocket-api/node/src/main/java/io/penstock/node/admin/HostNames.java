@@ -1,7 +1,6 @@
 package io.penstock.node.admin;
 
 import java.net.InetAddress;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Set;
 
@@ -12,14 +11,14 @@ import java.util.Set;
 record HostNames(Set<String> names) {
   private static final String ANY = "*";
 
-  /// Whether a `Host` is one of the names, or the address at which the connection arrived.
+  /// Whether a `Host` is one of the names, or any address: a page whose name was made to lead here has no address as
+  /// its name.
   ///
   /// @param host with or without a port; in the form of HTTP
-  /// @param local the node's own end of the connection
-  boolean allows(String host, InetAddress local) {
+  boolean allows(String host) {
     String plain = withoutPort(host).toLowerCase(Locale.ROOT);
     String name = plain.endsWith(".") ? plain.substring(0, plain.length() - 1) : plain;
-    return name.equals("localhost") || isHere(name, local) || names.stream().anyMatch(each -> fits(each, name));
+    return name.equals("localhost") || isAddress(name) || names.stream().anyMatch(each -> fits(each, name));
   }
 
   private static String withoutPort(String host) {
@@ -30,12 +29,11 @@ record HostNames(Set<String> names) {
     return colon < 0 ? host : host.substring(0, colon);
   }
 
-  private static boolean isHere(String text, InetAddress local) {
+  private static boolean isAddress(String text) {
     try {
       int zone = text.indexOf('%');
-      InetAddress literal = InetAddress.ofLiteral(zone < 0 ? text : text.substring(0, zone));
-      return Arrays.equals(literal.getAddress(), local.getAddress())
-          || (literal.isLoopbackAddress() && local.isLoopbackAddress());
+      InetAddress unused = InetAddress.ofLiteral(zone < 0 ? text : text.substring(0, zone));
+      return true;
     } catch (IllegalArgumentException e) { // a name
       return false;
     }

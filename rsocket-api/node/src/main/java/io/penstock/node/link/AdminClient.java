@@ -59,7 +59,7 @@ public final class AdminClient implements AutoCloseable {
       } else if (cause instanceof TimeoutException) {
         throw new HttpTimeoutException("no answer within " + patience);
       }
-      throw e;
+      throw new IOException("no answer of HTTP: " + cause.getMessage(), cause);
     }
   }
 

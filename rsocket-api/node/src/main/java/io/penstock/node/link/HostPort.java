@@ -3,14 +3,15 @@ package io.penstock.node.link;
 import io.penstock.check.InternetAddress;
 import io.penstock.wire.transport.Endpoint;
 import io.penstock.wire.transport.TransportKind;
-import java.net.URI;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 
 /// Address of a node, or of its admin endpoints, written `HOST:PORT`; an IPv6 address stands in brackets.
 ///
 /// @param host name or address, without brackets
 public record HostPort(String host, int port) {
-  private static final String HTTP = "http://";
+  private static final Pattern HTTP = Pattern.compile("https?://(.*?)/?");
 
   public HostPort {
     host = InternetAddress.host(host);
@@ -35,12 +36,8 @@ public record HostPort(String host, int port) {
 
   /// `serve` prints where its admin endpoints are as a URL.
   private static String withoutHttp(String text) {
-    return text.startsWith(HTTP) ? "tcp://" + text.substring(HTTP.length()).replaceFirst("/$", "") : text;
-  }
-
-  /// URL of `path` at an HTTP server there.
-  public URI http(String path) {
-    return URI.create(HTTP + InternetAddress.text(host, port) + path);
+    Matcher url = HTTP.matcher(text);
+    return url.matches() ? "tcp://" + url.group(1) : text;
   }
 
   private static IllegalArgumentException refused(String text) {

@@ -31,7 +31,7 @@ final class DiskRequirement {
             .flatMap(folder -> DiskRoom.within(config.get(NodeSettings.SSD_STALL_AFTER), folder))
             .ifPresent(room -> {
               require(room, config);
-              doubt(room, config).ifPresent(LOG::warn);
+              doubt(room, config).ifPresent(words -> LOG.warn("room of the disk: {}", words));
             });
       }
     });

@@ -245,7 +245,7 @@ public final class Node {
             new WhatIfPages(
                 () -> tiers.all().stream().map(tier -> new WhatIfPages.Source(tier.info(), tier::whatIf)).toList()),
             security::problems)
-            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, decisions)
+            .bind(config.get(AdminSettings.HOST), port.port(), security.admin(), adminLoops, passwords)
             .doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, AdminSettings.HOST, AdminSettings.PORT, e));

@@ -128,6 +128,6 @@ final class NodeSecurity {
 
   /// Parts of the present files that are not in effect.
   List<String> problems() {
-    return files.stream().flatMap(file -> file.problem().stream()).toList();
+    return files.stream().flatMap(file -> file.problem().stream()).distinct().toList();
   }
 }

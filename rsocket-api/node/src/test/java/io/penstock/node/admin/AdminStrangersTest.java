@@ -79,7 +79,7 @@ final class AdminStrangersTest {
   private Socket connect() throws IOException {
     if (server == null) {
       connections = new AdminConnections(options.connections());
-      AdminGate gate = new AdminGate(options, PAGES, Schedulers.immediate());
+      AdminGate gate = new AdminGate(options, PAGES, Schedulers.immediate(), Schedulers.immediate());
       server = TcpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress("127.0.0.1", 0))
           .childOption(ChannelOption.AUTO_READ, false)
           .doOnConnection(connection -> AdminConnection.accept(connection, gate, connections)).bindNow();
@@ -104,7 +104,7 @@ final class AdminStrangersTest {
     "Host: 127.0.0.1:7780|200", "Host: 127.0.0.1|200", "Host: [::1]:7780|200", "Host: LOCALHOST.:80|200",
     "Host: Node7.example.org|200", "Host: penstock-0.svc.local:7780|200",
     "Host: evil.example.org|421", "Host: evil.svc.local.example.org|421", "Host: localhost.example.org|421",
-    "Host: 203.0.113.9|421", "Host: 127.0.0.1.example.org|421", "Host: node7.example.org@evil.org|400",
+    "Host: 203.0.113.9|200", "Host: 127.0.0.1.example.org|421", "Host: node7.example.org@evil.org|400",
     "Host: localhost, evil.example.org|400", "Host:|400", "X: y|400",
     "Host: localhost\\r\\nHost: evil.example.org|400", "Host: evil.example.org\\r\\nHost: localhost|400",
     "Host: localhost\\r\\nX: a\\r\\n b|400", "Host : localhost|400",

@@ -80,6 +80,7 @@ final class PrintConfigTest {
         dtype                          bf16        default
         order                          nhd         default
         block.bytes                    1 MiB       %1$s line 3
+        fingerprint                    none        default
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM

@@ -60,8 +60,7 @@ public final class Reclaim {
         lane.foundNothing(timers.now(TimeUnit.MILLISECONDS) + graceMillis / LOOKS);
         return false;
       }
-      victim.streams().suspect();
-      victim.stream().giveWay();
+      victim.stream().giveWay(graceMillis, victim.streams()::suspect);
     }
     return lane.couldTake(bytes);
   }

@@ -96,12 +96,16 @@ public final class SilenceLimit {
     return since == NEVER ? 0 : Math.max(0, nowMillis - since);
   }
 
-  /// Ends the stream, if it still stands still: others wait for what it holds. Safe from any thread.
-  void giveWay() {
+  /// Ends the stream, if it has stood still for `leastMillis` even now: others wait for what it holds. Safe from any
+  /// thread.
+  ///
+  /// @param ends runs if the stream ends
+  void giveWay(long leastMillis, Runnable ends) {
     stillSinceMillis = NEVER; // a thread that runs steps of the stream ends it soon
     serial.run(() -> {
       count();
-      if (owing && !stopped) {
+      if (owing && !stopped && silent >= leastMillis) {
+        ends.run();
         throw new AwaitTimeoutException(what + " while others wait for the room of the stream,",
             Duration.ofMillis((long) silent)); // fails the stream
       }

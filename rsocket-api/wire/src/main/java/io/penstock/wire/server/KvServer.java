@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.budget.Permits;
+import io.penstock.check.Uncaught;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.credit.Budget;
@@ -128,7 +129,7 @@ public final class KvServer {
       synchronized (open) {
         now = List.copyOf(open.values());
       }
-      now.forEach(Open::review);
+      now.forEach(each -> attempt(each::review));
     }
   }
 
@@ -248,10 +249,19 @@ public final class KvServer {
       if (!now.equals(seen.getAndSet(now))) {
         Disposable unused = reviews.schedule(() -> {
           connections.review();
-          serving.kept().review();
+          attempt(serving.kept()::review);
         });
       }
     }, REVIEW.toMillis(), REVIEW.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /// What one reader makes of its end keeps no other from its own.
+  private static void attempt(Runnable review) {
+    try {
+      review.run();
+    } catch (RuntimeException | Error e) {
+      Uncaught.report(e);
+    }
   }
 
   /// Compares passwords away from the event loop.

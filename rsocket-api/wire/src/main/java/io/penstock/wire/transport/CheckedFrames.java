@@ -71,6 +71,8 @@ public final class CheckedFrames implements DuplexConnection {
   private final @Nullable Duration ownLifetime;
   /// Null if RSocket keeps the lifetime.
   private final @Nullable PeerWatch watch;
+  /// Whether SETUP has come. On the event loop alone.
+  private boolean isSetUp;
 
   private CheckedFrames(DuplexConnection connection, @Nullable Duration mostLifetime, @Nullable Duration ownLifetime,
       @Nullable PeerWatch watch) {
@@ -138,7 +140,8 @@ public final class CheckedFrames implements DuplexConnection {
       if (watch != null) {
         watch.heard();
       }
-      if (mostLifetime != null && isSetup(frame)) {
+      if (mostLifetime != null && !isSetUp && isSetup(frame)) { // RSocket refuses another SETUP
+        isSetUp = true;
         watched(frame);
         // the acceptor runs when this has returned
         PEER.set(Peer.of(connection));

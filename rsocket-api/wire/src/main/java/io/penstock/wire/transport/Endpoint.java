@@ -68,6 +68,10 @@ public record Endpoint(TransportKind transport, SocketAddress address) {
       throw new IllegalArgumentException(
           "address must be unix: and a path of this system (was " + text + ": " + e.getReason() + ")", e);
     }
+    if (text.indexOf(':') < 0) {
+      throw new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535, unix:PATH or"
+          + " ws://HOST:PORT" + WEB_SOCKET_PATH + " (was " + text + ")");
+    }
     return new Endpoint(TransportKind.TCP, InternetAddress.parse(text));
   }
 

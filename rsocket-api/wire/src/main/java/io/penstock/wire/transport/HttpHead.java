@@ -24,8 +24,8 @@ public final class HttpHead {
   private HttpHead() {}
 
   /// The broken rule, as *header must be … (was …)*; empty if all hold: one Host, as a name or an address with or
-  /// without a port, a target that begins with a slash, no header twice that must be there once, none of them empty, and
-  /// no body.
+  /// without a port, a target that begins with a slash, no header twice that must be there once, none of them empty,
+  /// and no body.
   public static Optional<String> problem(HttpRequest request) {
     HttpHeaders headers = request.headers();
     for (CharSequence name : SINGLE) {

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.Disposables;
+import reactor.core.Exceptions;
 
 /// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands
 /// slices in drafts of the tier ([IncomingWindow]), commits each window when its last granule was verified, and answers

@@ -74,7 +74,12 @@ public final class ConnectionHolds {
 
   /// Ends the lease `id`, in whichever of `tiers` it is; false if it is in none.
   public Mono<Boolean> release(long id, List<BlockTier> tiers) {
-    return Flux.fromIterable(tiers).concatMap(tier -> in(tier).release(id), 1).any(released -> released);
+    return Flux.fromIterable(tiers).concatMap(tier -> in(tier).release(id), 1).any(released -> released)
+        .doOnNext(released -> forget(id));
+  }
+
+  private synchronized void forget(long id) {
+    open.values().forEach(space -> space.surviving.remove(id));
   }
 
   /// Ends all leases in the spaces that `lost` takes: the caller may not read there any more. Outside the lock, as

@@ -27,8 +27,8 @@ import reactor.core.publisher.Mono;
 
 /// Finds the tier of the space that a request names, if the caller may have it do that.
 ///
-/// A request that needs a right keeps it among its own, so that its streams, and what it holds, end when the caller loses
-/// it.
+/// A request that needs a right keeps it among its own, so that its streams, and what it holds, end when the caller
+/// loses it.
 ///
 /// @param caller null if every peer may do everything
 public record ServedSpaces(NodeSpaces spaces, Limits limits, @Nullable Caller caller) {

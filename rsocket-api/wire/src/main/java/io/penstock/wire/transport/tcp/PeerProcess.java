@@ -2,6 +2,7 @@ package io.penstock.wire.transport.tcp;
 
 import io.netty.channel.Channel;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.channel.unix.PeerCredentials;
 import io.penstock.wire.transport.ConnectionGauges;
 import java.io.IOException;
@@ -16,7 +17,8 @@ final class PeerProcess {
 
   /// The peer's process, if it runs for the user of this process; else [ConnectionGauges#NO_PROCESS].
   static long of(Channel channel) {
-    if (!(channel instanceof EpollDomainSocketChannel socket)) {
+    // Netty's transport for Linux is not on every class path: only its sockets lead to its class
+    if (!(channel instanceof DomainSocketChannel) || !(channel instanceof EpollDomainSocketChannel socket)) {
       return ConnectionGauges.NO_PROCESS;
     }
     try {
