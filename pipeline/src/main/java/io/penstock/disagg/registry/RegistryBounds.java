@@ -23,10 +23,10 @@ public record RegistryBounds(int ranks, int addressRanks, int connectionRanks, i
     Checks.positive("addressRequests", addressRequests);
   }
 
-  /// 65,536 ranks, 1,024 of an address, 512 of a connection, 8,192 instances of manifests with 4,096 layers, 1,048,576
+  /// 65,536 ranks, 1,024 of an address, 512 of a connection, 8,192 instances of manifests with 1,024 layers, 1,048,576
   /// requests, a quarter of them of one address.
   public static RegistryBounds defaults() {
-    return new RegistryBounds(1 << 16, 1 << 10, 1 << 9, 1 << 13, 1 << 12, 1 << 20, 1 << 18);
+    return new RegistryBounds(1 << 16, 1 << 10, 1 << 9, 1 << 13, 1 << 10, 1 << 20, 1 << 18);
   }
 
   /// Bounds with other numbers of ranks.

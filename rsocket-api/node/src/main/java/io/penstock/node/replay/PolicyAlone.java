@@ -7,6 +7,7 @@ import io.penstock.node.replay.report.PolicyHits;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.pool.Ledger;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The hits of a policy over the requests of a replay, in one pool of keys without bytes, as `penstock sweep` counts
 /// them. A replay has these hits, however its blocks are divided among levels.
@@ -17,6 +18,8 @@ final class PolicyAlone {
   private final Of of;
   private final Ledger<Boolean> ledger;
   private long hits;
+  /// Whether a request had several parts: a replay decides on others between them.
+  private boolean isParted;
 
   /// A policy and the blocks that it has room for.
   ///
@@ -32,7 +35,9 @@ final class PolicyAlone {
 
   /// Counts the next request of the trace.
   void add(TraceRequest request) {
-    for (List<Long> part : TraceKeys.parts(request.hashIds())) {
+    List<List<Long>> parts = TraceKeys.parts(request.hashIds());
+    isParted |= parts.size() > 1;
+    for (List<Long> part : parts) {
       List<BlockKey> blocks = keys.of(part);
       for (int i = 0; i < blocks.size(); i++) {
         if (ledger.touch(blocks.get(i), i, UNHEARD) != null) {
@@ -44,8 +49,9 @@ final class PolicyAlone {
     }
   }
 
-  PolicyHits hits() {
-    return new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
+  /// Null if they cannot be compared with those of a replay.
+  @Nullable PolicyHits hits() {
+    return isParted ? null : new PolicyHits(TierFlags.lower(of.policy()), of.blocks() == Long.MAX_VALUE ? null : (Long) of.blocks(),
         hits);
   }
 }

@@ -8,20 +8,24 @@ import io.penstock.budget.Permits;
 import io.penstock.wire.credit.Budget;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.test.scheduler.VirtualTimeScheduler;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /// What a sender signals while its heavy open message waits for its turn.
 final class PutOpeningTest {
   private static final int BYTES = 64 << 10;
 
-  private final VirtualTimeScheduler turns = VirtualTimeScheduler.create();
+  private final Queue<Runnable> waiting = new ArrayDeque<>();
+  private final Scheduler turns = Schedulers.fromExecutor(waiting::add);
   private final Permits messages = new Permits("messages", 1 << 20, 1);
   private final List<String> heard = new ArrayList<>();
   private final PutOpening opening = new PutOpening(new Answers(), this::charged, this::opened, turns);
@@ -82,13 +86,19 @@ final class PutOpeningTest {
     opening.onNext(ByteBufPayload.create(Unpooled.wrappedBuffer(new byte[BYTES]), Unpooled.EMPTY_BUFFER));
   }
 
+  private void turn() {
+    for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+      next.run();
+    }
+  }
+
   @Test
   void demandBeforeTheTurn_isKept() {
     send();
     assertThat(messages.inUse()).isPositive();
 
     requireNonNull(answers).request(4);
-    turns.advanceTime();
+    turn();
 
     assertThat(heard).containsExactly("opened", "asked for 4");
     assertThat(messages.inUse()).isZero();
@@ -101,7 +111,7 @@ final class PutOpeningTest {
     requireNonNull(answers).cancel();
 
     assertThat(messages.inUse()).isZero();
-    turns.advanceTime();
+    turn();
     assertThat(heard).containsExactly("cancelled");
   }
 
@@ -112,7 +122,7 @@ final class PutOpeningTest {
     opening.onError(new IllegalStateException("gone"));
 
     assertThat(messages.inUse()).isZero();
-    turns.advanceTime();
+    turn();
     assertThat(heard).isEmpty();
   }
 
@@ -121,7 +131,7 @@ final class PutOpeningTest {
     send();
 
     opening.onNext(ByteBufPayload.create("early"));
-    turns.advanceTime();
+    turn();
 
     assertThat(heard).hasSize(2).first().isEqualTo("opened");
     assertThat(heard.getLast()).contains("silent until its first answer");
